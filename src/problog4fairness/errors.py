@@ -1,0 +1,114 @@
+"""Every way in which an input can be wrong, by name.
+
+All of them are :class:`P4FError`, and all of them read as one line that names the place, the value and the way out.
+Errors of a program carry the file, the line and the column where they are known:
+``loans.pl:7:1: probability 1.3 of neg_bias(X) is not between 0 and 1``.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Place(TypedDict, total=False):
+    """Where in a program's text something stands."""
+
+    line: int
+    column: int
+
+
+class P4FError(ValueError):
+    """Root of all errors that an input can cause."""
+
+
+class ProgramError(P4FError):
+    """A ProbLog program that cannot be used, and where in its text the reason stands."""
+
+    def __init__(
+        self, message: str, *, source: str | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.message = " ".join(message.split())
+        self.source = source
+        self.line = line
+        self.column = column
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        place = [str(part) for part in (self.source, self.line, self.column) if part is not None]
+        return ":".join(place) + ": " + self.message if place else self.message
+
+    def at(self, source: str | None) -> ProgramError:
+        """The same error, in the file ``source``."""
+        return type(self)(self.message, source=source, line=self.line, column=self.column)
+
+
+class ProgramSyntaxError(ProgramError):
+    """The text is not ProbLog."""
+
+
+class UnknownPredicateError(ProgramError):
+    """A goal that no clause and no allowed built-in defines."""
+
+
+class NonGroundError(ProgramError):
+    """A probabilistic fact, or a query, that still holds variables when it is reached."""
+
+
+class NegativeCycleError(ProgramError):
+    """An atom that depends on its own negation."""
+
+
+class ProbabilityError(ProgramError):
+    """A probability outside [0, 1], in the text or bound later."""
+
+
+class DisjunctionError(ProgramError):
+    """An annotated disjunction whose probabilities sum to more than 1."""
+
+
+class NetworkError(ProgramError):
+    """A neural predicate that is declared twice in different ways, or in a form that does not exist."""
+
+
+class NoQueryError(ProgramError):
+    """Nothing to compute: no ``query(...)`` and no ``?- ...``."""
+
+
+class InconsistentEvidenceError(ProgramError):
+    """Evidence of probability 0."""
+
+
+class UnsafeProgramError(ProgramError):
+    """A program that would load code, touch files or print; refused before it is ground."""
+
+
+class LimitError(ProgramError):
+    """Grounding or compiling reached a limit of time, memory or size."""
+
+
+class GroundingError(ProgramError):
+    """Any other reason why problog cannot ground a program."""
+
+
+class UnreadableFileError(ProgramError):
+    """A program file that does not exist, cannot be read, or holds binary data."""
+
+
+class EncodingError(ProgramError):
+    """A program file that is not UTF-8."""
+
+
+class MissingValueError(P4FError):
+    """A parameter or a network for which no value was given."""
+
+
+class UnknownNameError(P4FError):
+    """A value for a parameter or a network that the program does not have."""
+
+
+class ShapeError(P4FError):
+    """Values whose shapes do not fit each other or the network they stand for."""
+
+
+class TrainingError(P4FError):
+    """Training that cannot begin with these settings, jobs or files, or cannot go on: a loss that is not finite."""

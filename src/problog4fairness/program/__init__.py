@@ -1,0 +1,1 @@
+"""ProbLog text in, a batched and differentiable circuit out."""

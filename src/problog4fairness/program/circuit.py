@@ -1,0 +1,150 @@
+"""A compiled program: exact probabilities of its queries, in batches, with gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import InconsistentEvidenceError
+from problog4fairness.program.data import CircuitData, Leaf
+from problog4fairness.program.passes import Plan, evaluate, evaluate_log
+from problog4fairness.program.weights import Given, Values, batch_shape, circuit_inputs, find, require
+
+if TYPE_CHECKING:
+    from problog4fairness.program.specialised import Specialised
+
+
+class Circuit:
+    """What is left of a program after it was ground and compiled; :meth:`Program.compile` makes it.
+
+    All values may be numbers, tensors of any shape that broadcast together (``[rows]``, ``[models, rows]``, with
+    the outcomes last where a network has more than two), or callables that get the ground arguments of the leaf.
+    They are named by network or parameter, ``"h"``, or by one ground leaf, ``"h(x_(1,0,0,0))"``. Results have the
+    broadcast shape with the queries as the last dimension, and can be differentiated in every value.
+
+    Attributes
+    ----------
+    queries
+        The ground queries, in the order of the results' last dimension.
+    leaves
+        The values that the program leaves open.
+    """
+
+    def __init__(self, data: CircuitData, defaults: Mapping[str, float] | None = None) -> None:
+        self.data = data
+        self._defaults = dict(defaults or {})
+        roots = [data.evidence, *(query.true for query in data.queries), *(query.false for query in data.queries)]
+        self._plan = Plan(data.first_decision, data.nodes, roots)
+
+    def __repr__(self) -> str:
+        return f"Circuit({', '.join(self.queries)}: {self.size} nodes, leaves {', '.join(map(str, self.leaves))})"
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ground queries."""
+        return tuple(query.name for query in self.data.queries)
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The values that the program leaves open."""
+        return self.data.leaves
+
+    @property
+    def defaults(self) -> dict[str, float]:
+        """Parameters that were bound, or that the text gives a starting value."""
+        return dict(self._defaults)
+
+    @property
+    def size(self) -> int:
+        """Number of decision nodes."""
+        return len(self.data.nodes)
+
+    def probability(
+        self, nn: Values | None = None, parameters: Values | None = None, *, logits: Values | None = None
+    ) -> Tensor:
+        r"""P(query | evidence) for all queries, ``[..., queries]``.
+
+        Parameters
+        ----------
+        nn
+            Outputs of networks as probabilities.
+        parameters
+            Parameters that the program names.
+        logits
+            Outputs of networks as logits, instead of ``nn``.
+
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> circuit = p4f.Program(r"nn(h,X)::y(X). p::flip. z :- y(x), \+flip. query(z).").compile()
+        >>> circuit.probability(nn={"h": 0.5}, parameters={"p": 0.2})
+        tensor([0.4000], dtype=torch.float64)
+        """
+        given = self._values(nn, parameters, logits)
+        shape = batch_shape(given)
+        inputs = circuit_inputs(self.data, given, shape, log_space=False)
+        evidence, true, _ = self._split(evaluate(self._plan, inputs.linear))
+        if self.data.conditioned:
+            self._check_evidence(evidence > 0)
+            true = true / evidence
+        return true.T.reshape(*shape, -1)
+
+    def log_probability(
+        self,
+        nn: Values | None = None,
+        parameters: Values | None = None,
+        *,
+        logits: Values | None = None,
+        negated: bool = False,
+    ) -> Tensor:
+        """log P(query | evidence) for all queries, ``[..., queries]``; with ``negated``, log P(not query | evidence).
+
+        Computed in log space: finite and with exact gradients where the probability itself would be rounded to 0 or 1.
+        A query of probability 0 gives ``-inf``, and no gradient.
+        """
+        given = self._values(nn, parameters, logits)
+        shape = batch_shape(given)
+        inputs = circuit_inputs(self.data, given, shape, log_space=True)
+        logs = inputs.logs if inputs.logs is not None else inputs.linear
+        evidence, true, false = self._split(evaluate_log(self._plan, inputs.linear, logs, inputs.is_log))
+        result = false if negated else true
+        if self.data.conditioned:
+            self._check_evidence(evidence > -torch.inf)
+            result = result - evidence
+        return result.T.reshape(*shape, -1)
+
+    def specialise(
+        self, nn: Values | None = None, parameters: Values | None = None, *, logits: Values | None = None
+    ) -> Specialised:
+        """Fix what is known; what is left is a formula over the networks that got no value.
+
+        The work that depends on the fixed values alone is done once, here. Where the probability turns out to be affine
+        in the free networks (it is in all of the paper's programs) a few coefficients per row are all that is left;
+        otherwise the part of the circuit that the free networks reach.
+
+        Parameters
+        ----------
+        nn, logits
+            Known outputs of networks, such as the sensitive column: numbers, or tensors ``[..., rows]``.
+        parameters
+            All parameters: numbers, or tensors ``[models, 1]`` for many models at once.
+        """
+        from problog4fairness.program.specialise import specialise
+
+        return specialise(self, find(self.leaves, nn, parameters, logits, self._defaults))
+
+    def _values(self, nn: Values | None, parameters: Values | None, logits: Values | None) -> list[Given]:
+        return require(self.leaves, find(self.leaves, nn, parameters, logits, self._defaults))
+
+    def _split(self, roots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        count = len(self.data.queries)
+        return roots[0], roots[1 : 1 + count], roots[1 + count :]
+
+    def _check_evidence(self, possible: Tensor) -> None:
+        if not bool(possible.all()):
+            raise InconsistentEvidenceError(
+                f"the evidence has probability 0 for {int((~possible).sum())} of {possible.numel()} rows"
+            )

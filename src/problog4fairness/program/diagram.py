@@ -1,0 +1,163 @@
+"""A program's causal graph, to read, to draw and to put into a paper.
+
+Every random variable of the ground program is a box, with the probabilities that belong to it on its second line; an
+arrow leads from what a variable depends on to the variable. As in the paper, a dashed outline says *unobserved*. What
+a query or evidence names, and what a network other than the classifier reads off the data, is observed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".svg", ".png", ".pdf", ".mmd")
+# A tint of sky blue from Okabe and Ito's palette, which colour-blind readers tell apart; in print it is a light grey.
+CLASSIFIER_FILL, FILL, INK = "#9AD2F2", "#FFFFFF", "#1A1A1A"
+
+_NETWORK = re.compile(r"(?<![\w'])nn\(('(?:[^'\\]|\\.)*'|\w+)[,)]")
+# Mermaid reads a label as Markdown with HTML, so it is the harmless characters that are listed. An underscore is
+# harmless after a letter or a digit; anywhere else it could begin emphasis.
+_UNSAFE_IN_MERMAID = re.compile(r"[^\w (),.'+/=-]|(?<![^\W_])_")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One random variable of a ground program.
+
+    Attributes
+    ----------
+    name
+        The atom: ``label_neg_bias(x)``.
+    parents
+        The names of the atoms that its clauses depend on.
+    weights
+        The probabilities in front of its clauses: ``("p1", "p2")``.
+    query
+        Whether the program asks for it.
+    observed
+        Whether its value is known from the data; drawn with a solid outline, otherwise with a dashed one.
+    classifier
+        Whether it is an output of the network that is being trained; drawn with a fill.
+    """
+
+    name: str
+    parents: tuple[str, ...] = ()
+    weights: tuple[str, ...] = ()
+    query: bool = False
+    observed: bool = False
+    classifier: bool = False
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """The causal graph of a program: read its ``nodes`` and ``edges``, draw it, or save it as a picture.
+
+    A notebook shows it as a picture; ``print(diagram)`` gives its Mermaid text.
+    """
+
+    nodes: tuple[Node, ...]
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], classifier: str = "h") -> Diagram:
+        """The diagram of what :func:`.causal.causal_graph` returns, with the outputs of network ``classifier`` marked.
+
+        An atom that several clauses define can have several entries there; here it is one node.
+        """
+        entries: dict[str, list[Mapping[str, Any]]] = {}
+        for entry in value["nodes"]:
+            entries.setdefault(entry["name"], []).append(entry)
+        return cls(tuple(_node(name, same, classifier) for name, same in entries.items()))
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The arrows, as pairs (parent, child) of names."""
+        return tuple((parent, node.name) for node in self.nodes for parent in node.parents)
+
+    def mermaid(self) -> str:
+        """The diagram as a Mermaid flowchart, which GitHub and many editors show as a picture."""
+        ids = {node.name: f"n{index}" for index, node in enumerate(self.nodes)}
+        lines = ["flowchart LR"]
+        for node in self.nodes:
+            label = "<br/>".join(_mermaid_text(part) for part in (node.name, ", ".join(node.weights)) if part)
+            lines.append(f'    {ids[node.name]}["{label}"]')
+        lines += [f"    {ids[parent]} --> {ids[child]}" for parent, child in self.edges]
+        box = f"fill:{FILL},stroke:{INK},color:{INK}"
+        lines += [
+            f"    classDef observed {box}",
+            f"    classDef unobserved {box},stroke-dasharray:5 3",
+            # Later classes win: a classifier keeps its outline and gets its own fill.
+            f"    classDef classifier fill:{CLASSIFIER_FILL},stroke-width:2px",
+        ]
+        for kind, members in (
+            ("observed", [node for node in self.nodes if node.observed]),
+            ("unobserved", [node for node in self.nodes if not node.observed]),
+            ("classifier", [node for node in self.nodes if node.classifier]),
+        ):
+            if members:
+                lines.append(f"    class {','.join(ids[node.name] for node in members)} {kind}")
+        return "\n".join(lines) + "\n"
+
+    __str__ = mermaid
+
+    def draw(self, ax: Axes | None = None) -> Figure:
+        """Draw on a new figure, as large as the graph needs, or on ``ax``, scaled to the size that it has now.
+
+        No window opens and no global state of matplotlib changes.
+        """
+        from problog4fairness.program.drawing import draw
+
+        return draw(self, ax)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a picture (``.svg``, ``.pdf``, or ``.png`` with 200 dpi) or the Mermaid text (``.mmd``).
+
+        The same program gives the same bytes. The file is written whole or not at all.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        if suffix not in SUFFIXES:
+            raise P4FError(f"cannot save a diagram as {path.name!r}; use one of the suffixes {', '.join(SUFFIXES)}")
+        content = self.mermaid().encode() if suffix == ".mmd" else self._rendered(suffix[1:])
+        part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        try:
+            part.write_bytes(content)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _rendered(self, kind: str) -> bytes:
+        from problog4fairness.program.drawing import render
+
+        return render(self, kind)
+
+    def _repr_svg_(self) -> str:
+        return self._rendered("svg").decode()
+
+
+def _node(name: str, entries: Sequence[Mapping[str, Any]], classifier: str) -> Node:
+    weights = sorted(weight for entry in entries for weight in entry["weights"])
+    networks = {network.strip("'") for weight in weights for network in _NETWORK.findall(weight)}
+    query = any(entry["query"] for entry in entries)
+    return Node(
+        name,
+        parents=tuple(sorted({parent for entry in entries for parent in entry["parents"]} - {name})),
+        weights=tuple(weights),
+        query=query,
+        observed=query or any(entry["evidence"] for entry in entries) or bool(networks - {classifier}),
+        classifier=classifier in networks,
+    )
+
+
+def _mermaid_text(text: str) -> str:
+    return _UNSAFE_IN_MERMAID.sub(lambda found: "#quot;" if found[0] == '"' else f"#{ord(found[0])};", text)

@@ -1,0 +1,185 @@
+"""Evaluating a circuit: upwards for values, downwards for derivatives, a whole level and a whole batch at a time.
+
+A circuit is a sum of products of sums ... over its inputs. The value of a node is the sum over its pairs of
+prime x sub; the derivative of a root with respect to a node is the sum over its parents of parent x sibling. Both are
+the same kind of pass, and both work in two semirings:
+
+=========  ========  =============  ==========================================================
+semiring   times     plus           used for
+=========  ========  =============  ==========================================================
+linear     x * y     x + y          probabilities
+log        x + y     logaddexp      log-probabilities, finite however small the probability
+=========  ========  =============  ==========================================================
+
+The derivative never contains the node's own value, so it is exact where an input is 0 or 1, also in log space, where
+going through log(0) would give NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class _Level:
+    """The rows ``start:stop`` are sums over edges: edge e adds ``left[e] x right[e]`` to row ``start + into[e]``."""
+
+    start: int
+    stop: int
+    left: Tensor
+    right: Tensor
+    into: Tensor
+
+
+class Plan:
+    """The order in which the nodes of a circuit are computed.
+
+    Parameters
+    ----------
+    inputs
+        Number of inputs; they are the rows ``0 .. inputs - 1``.
+    nodes
+        The other nodes as lists of pairs of earlier nodes, numbered from ``inputs``.
+    roots
+        The nodes whose values are wanted.
+    """
+
+    def __init__(self, inputs: int, nodes: Sequence[Sequence[tuple[int, int]]], roots: Sequence[int]) -> None:
+        self.inputs = inputs
+        self.rows = inputs + len(nodes)
+        depth = [0] * self.rows
+        for number, node in enumerate(nodes, start=inputs):
+            depth[number] = 1 + max((depth[child] for pair in node for child in pair), default=0)
+        order = sorted(range(self.rows), key=lambda number: (depth[number], number))
+        row = [0] * self.rows
+        for position, number in enumerate(order):
+            row[number] = position
+        above: list[list[tuple[int, int]]] = [[] for _ in range(self.rows)]
+        below: list[list[tuple[int, int]]] = [[] for _ in range(self.rows)]
+        for number, node in enumerate(nodes, start=inputs):
+            for prime, sub in node:
+                below[row[number]].append((row[prime], row[sub]))
+                above[row[prime]].append((row[number], row[sub]))
+                above[row[sub]].append((row[number], row[prime]))
+        bounds = [0] + [p for p in range(1, self.rows) if depth[order[p]] != depth[order[p - 1]]] + [self.rows]
+        spans = list(pairwise(bounds))
+        self.upward = [_level(below, *span) for span in spans[1:]]
+        self.downward = [_level(above, *span) for span in reversed(spans)]
+        self.roots = torch.tensor([row[root] for root in roots], dtype=torch.long)
+        self._places: dict[torch.device, Plan] = {}
+
+    def to(self, device: torch.device) -> Plan:
+        """The same plan with its indices on ``device``."""
+        if self.roots.device == device:
+            return self
+        if device not in self._places:
+            moved = object.__new__(Plan)
+            moved.inputs, moved.rows, moved._places = self.inputs, self.rows, self._places
+            moved.upward = [_moved(level, device) for level in self.upward]
+            moved.downward = [_moved(level, device) for level in self.downward]
+            moved.roots = self.roots.to(device)
+            self._places[device] = moved
+        return self._places[device]
+
+
+def _level(edges: list[list[tuple[int, int]]], start: int, stop: int) -> _Level:
+    flat = [(left, right, into) for into in range(stop - start) for left, right in edges[start + into]]
+    columns = torch.tensor(flat, dtype=torch.long).reshape(-1, 3)
+    return _Level(start, stop, *(columns[:, i].contiguous() for i in range(3)))
+
+
+def _moved(level: _Level, device: torch.device) -> _Level:
+    return _Level(level.start, level.stop, *(t.to(device) for t in (level.left, level.right, level.into)))
+
+
+class _Linear(torch.autograd.Function):
+    """Values of the roots from the values of the inputs."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, plan: Plan) -> Tensor:
+        values = inputs.new_zeros(plan.rows, inputs.shape[1])
+        values[: plan.inputs] = inputs
+        for level in plan.upward:
+            products = values[level.left] * values[level.right]
+            values[level.start : level.stop].index_add_(0, level.into, products)
+        ctx.plan = plan
+        ctx.save_for_backward(values)
+        return values[plan.roots]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (values,) = ctx.saved_tensors
+        plan: Plan = ctx.plan
+        slopes = torch.zeros_like(values)
+        slopes.index_add_(0, plan.roots, gradient)
+        for level in plan.downward:
+            products = slopes[level.left] * values[level.right]
+            slopes[level.start : level.stop].index_add_(0, level.into, products)
+        return slopes[: plan.inputs], None
+
+
+class _Log(torch.autograd.Function):
+    """Log-values of the roots, from inputs of which some are probabilities and some are log-probabilities."""
+
+    @staticmethod
+    def forward(ctx: Any, linear: Tensor, logs: Tensor, is_log: Tensor, plan: Plan) -> Tensor:
+        values = linear.new_full((plan.rows, linear.shape[1]), -torch.inf)
+        values[: plan.inputs] = torch.where(is_log, logs, linear.log())
+        for level in plan.upward:
+            _log_add(values, level, values[level.left] + values[level.right])
+        ctx.plan = plan
+        ctx.save_for_backward(values, is_log)
+        return values[plan.roots]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        values, is_log = ctx.saved_tensors
+        plan: Plan = ctx.plan
+        # A log-space pass cannot carry signs: one pass for the positive parts of the gradient, one for the negative.
+        total = torch.zeros_like(values[: plan.inputs])
+        own = torch.where(is_log, values[: plan.inputs], 0.0)
+        for sign in (1.0, -1.0):
+            part = (sign * gradient).clamp(min=0)
+            if not bool((part > 0).any()):
+                continue
+            roots = values[plan.roots]
+            # Where the probability is 0 its logarithm has no slope; such rows must not spoil the others.
+            seeds = torch.where((part > 0) & (roots > -torch.inf), part.log() - roots, -torch.inf)
+            slopes = torch.full_like(values, -torch.inf)
+            for root, seed in zip(plan.roots.tolist(), seeds, strict=True):
+                slopes[root] = torch.logaddexp(slopes[root], seed)
+            for level in plan.downward:
+                _log_add(slopes, level, slopes[level.left] + values[level.right])
+            total += sign * (slopes[: plan.inputs] + own).exp()
+        zero = torch.zeros((), dtype=total.dtype, device=total.device)
+        return torch.where(is_log, zero, total), torch.where(is_log, total, zero), None, None
+
+
+def _log_add(values: Tensor, level: _Level, terms: Tensor) -> None:
+    """``values[rows of the level] = logaddexp(values, terms that go there)``."""
+    target = values[level.start : level.stop]
+    into = level.into.unsqueeze(1).expand_as(terms)
+    largest = target.scatter_reduce(0, into, terms, "amax")
+    largest = torch.where(largest > -torch.inf, largest, 0.0)
+    sums = (target - largest).exp().index_add_(0, level.into, (terms - largest[level.into]).exp_())
+    values[level.start : level.stop] = sums.log_().add_(largest)
+
+
+def evaluate(plan: Plan, inputs: Tensor) -> Tensor:
+    """Values of the roots, ``[roots, batch]``, from input values ``[inputs, batch]``."""
+    result: Tensor = _Linear.apply(inputs, plan.to(inputs.device))  # type: ignore[no-untyped-call]
+    return result
+
+
+def evaluate_log(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> Tensor:
+    """Log-values of the roots; input i is read from ``logs`` where ``is_log[i]`` and from ``linear`` otherwise."""
+    result: Tensor = _Log.apply(linear, logs, is_log.unsqueeze(1), plan.to(linear.device))  # type: ignore[no-untyped-call]
+    return result

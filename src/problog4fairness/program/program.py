@@ -1,0 +1,261 @@
+"""A ProbLog program as a value: read it, bind its parameters, compile it, ask it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.errors import (
+    EncodingError,
+    LimitError,
+    ProbabilityError,
+    ProgramError,
+    ProgramSyntaxError,
+    UnknownNameError,
+    UnreadableFileError,
+)
+from problog4fairness.program import cache, sandbox
+from problog4fairness.program.data import CircuitData
+from problog4fairness.program.sandbox import Limits
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from problog4fairness.program.check import Findings
+    from problog4fairness.program.circuit import Circuit
+    from problog4fairness.program.diagram import Diagram
+    from problog4fairness.program.weights import Values
+
+MAX_TEXT = 4 * sandbox.MEBIBYTE
+
+
+@dataclass(frozen=True)
+class Network:
+    """A neural predicate: its name, how many inputs it takes, and its outcomes where it has more than two."""
+
+    name: str
+    inputs: int
+    outcomes: tuple[str, ...] | None = None
+
+
+class Program:
+    r"""A ProbLog program. Immutable; two programs are equal when their clauses and bound parameters mean the same.
+
+    Everything that ProbLog can say about facts, rules, negation, recursion, arithmetic, lists, annotated disjunctions
+    and evidence is accepted, and means what ProbLog says it means. In addition:
+
+    - ``nn(h,X) :: y(X)``: the probability comes from the network ``h``. ``nn(h,[X]) :: y(X)`` says the same, and
+      ``nn(h,[X],Y,[a,b,c]) :: y(X,Y)`` is a network with several outcomes.
+    - ``p1 :: f`` and ``p1(N) :: f(N)``: the probability is a named parameter; ``t(0.3) :: f`` is one that can be
+      learned, called ``t(1)``, ``t(2)``, ... in the order of the text.
+    - ``?- q.`` is a query, like ``query(q).``
+
+    A program is read, ground and compiled in another process under ``limits``; it cannot run code, open files or hang
+    the caller, whoever wrote it.
+
+    Parameters
+    ----------
+    text
+        The program.
+    limits
+        Time and memory that grounding and compiling may take.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> program = p4f.Program(r"p1 :: biased. granted :- \+biased. ?- granted.")
+    >>> program.parameters
+    ('p1',)
+    >>> program.probability(parameters={"p1": 0.25})["granted"].item()
+    0.75
+    """
+
+    def __init__(self, text: str, *, limits: Limits | None = None) -> None:
+        self._set(text, limits or Limits(), None, {})
+
+    def _set(self, text: str, limits: Limits, source: str | None, bound: dict[str, float]) -> None:
+        self._text = text
+        self._limits = limits
+        self._source = source
+        self._bound = bound
+        self._summary = _run("read", text, limits, source)
+
+    @classmethod
+    def from_file(cls, path: str | PathLike[str], *, limits: Limits | None = None) -> Program:
+        """Read a program from a UTF-8 file; errors name the file."""
+        program = cls.__new__(cls)
+        program._set(read_text(path), limits or Limits(), str(path), {})
+        return program
+
+    @property
+    def text(self) -> str:
+        """The program as it was written."""
+        return self._text
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The neural predicates."""
+        return tuple(
+            Network(n["name"], n["inputs"], None if n["outcomes"] is None else tuple(n["outcomes"]))
+            for n in self._summary["networks"]
+        )
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters, bound or not."""
+        return tuple(parameter["name"] for parameter in self._summary["parameters"])
+
+    @property
+    def bound(self) -> dict[str, float]:
+        """The parameters that have a value: bound ones, and learnable ones with a starting value."""
+        starts = {p["name"]: p["default"] for p in self._summary["parameters"] if p["default"] is not None}
+        return {**starts, **self._bound}
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The queries as they are written; a compiled circuit has the ground ones."""
+        return tuple(self._summary["queries"])
+
+    @property
+    def evidence(self) -> tuple[tuple[str, bool], ...]:
+        """What is known to be true or false."""
+        return tuple((atom, value) for atom, value in self._summary["evidence"])
+
+    def bind(self, parameters: Mapping[str, float]) -> Program:
+        """The same program with values for some of its parameters.
+
+        ``{"p1": 0.3}`` gives all of ``p1``, ``p1(1)``, ``p1(2)``, ... that value; ``{"p1(2)": 0.4}`` one of them.
+        """
+        values = {"".join(name.split()): value for name, value in parameters.items()}
+        for name, value in values.items():
+            if name not in self.parameters and name.partition("(")[0] not in self.parameters:
+                names = ", ".join(self.parameters) or "none"
+                raise UnknownNameError(f"the program has no parameter {name!r}; it has {names}")
+            if not 0 <= value <= 1:
+                raise ProbabilityError(f"probability {value:g} of parameter {name} is not between 0 and 1")
+        program = Program.__new__(Program)
+        bound = {**self._bound, **{name: float(value) for name, value in values.items()}}
+        program._set(self._text, self._limits, self._source, bound)
+        return program
+
+    def compile(self) -> Circuit:
+        """Ground and compile. Done once for a text: the result is kept in memory and in the user's cache folder."""
+        from problog4fairness.program.circuit import Circuit
+
+        return Circuit(self.compiled(), self.bound)
+
+    def compiled(self) -> CircuitData:
+        """The compiled program as plain data, without torch."""
+        try:
+            return _compiled(self._text, self._limits)
+        except ProgramError as error:
+            raise error.at(self._source) from None
+
+    def probability(
+        self, nn: Values | None = None, parameters: Values | None = None, *, logits: Values | None = None
+    ) -> dict[str, Tensor]:
+        """P(query | evidence) for each query; see :meth:`Circuit.probability` for what the values may be."""
+        circuit = self.compile()
+        values = circuit.probability(nn, parameters, logits=logits)
+        return dict(zip(circuit.queries, values.unbind(-1), strict=True))
+
+    def diagram(self, classifier: str = "h") -> Diagram:
+        """The causal picture: one node per random variable, dashed where it is not observed.
+
+        Parameters
+        ----------
+        classifier
+            The network that is the classifier; all others are columns of the data, hence observed.
+        """
+        from problog4fairness.program.diagram import Diagram
+
+        return Diagram.from_json(_run("diagram", self._text, self._limits, self._source), classifier=classifier)
+
+    def check(self) -> Findings:
+        """Compile, and tell what was found: sizes, and warnings about what looks like a slip."""
+        from problog4fairness.program.check import check
+
+        return check(self)
+
+    def __str__(self) -> str:
+        bound = "".join(f"% {name} = {value:g}\n" for name, value in sorted(self._bound.items()))
+        return bound + self._text
+
+    def __repr__(self) -> str:
+        parts = [f"networks={[n.name for n in self.networks]}", f"parameters={list(self.parameters)}"]
+        if self._bound:
+            parts.append(f"bound={self._bound}")
+        return f"Program(queries={list(self.queries)}, {', '.join(parts)})"
+
+    def _meaning(self) -> tuple[Any, ...]:
+        return tuple(self._summary["canonical"]), frozenset(self._bound.items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and self._meaning() == other._meaning()
+
+    def __hash__(self) -> int:
+        return hash(self._meaning())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._text, self._limits, self._source, self._bound)
+
+
+def _rebuild(text: str, limits: Limits, source: str | None, bound: dict[str, float]) -> Program:
+    program = Program.__new__(Program)
+    program._set(text, limits, source, bound)
+    return program
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a program file, or the error that says why it has none."""
+    file = Path(path)
+    source = str(path)
+    try:
+        if not file.is_file():
+            reason = (
+                "is a folder" if file.is_dir() else "does not exist" if not file.exists() else "is not a plain file"
+            )
+            raise UnreadableFileError(f"the file {reason}", source=source)
+        with file.open("rb") as handle:
+            content = handle.read(MAX_TEXT + 1)
+    except OSError as error:
+        raise UnreadableFileError(f"the file cannot be read: {error.strerror}", source=source) from None
+    if b"\0" in content:
+        raise UnreadableFileError("the file holds binary data, not a program", source=source)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise EncodingError("the file is not UTF-8; save it as UTF-8", source=source, line=line) from None
+
+
+def _run(task: str, text: str, limits: Limits, source: str | None) -> Any:
+    """The result of a task on a program: from memory, from the cache, or from the worker."""
+    try:
+        return _result(task, text, limits)
+    except ProgramError as error:
+        raise error.at(source) from None
+
+
+@functools.lru_cache(maxsize=256)
+def _result(task: str, text: str, limits: Limits) -> Any:
+    if not isinstance(text, str):
+        raise ProgramSyntaxError(f"a program is text, not {type(text).__name__}")
+    if len(text) > MAX_TEXT:
+        raise LimitError(f"the program has more than {MAX_TEXT // sandbox.MEBIBYTE} MiB of text")
+    if "\0" in text:
+        raise ProgramSyntaxError("the text holds binary data")
+    result = cache.load(task, text)
+    if result is None:
+        result = sandbox.run(task, text, limits)
+        cache.store(task, text, result)
+    return result
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(text: str, limits: Limits) -> CircuitData:
+    return CircuitData.from_json(_result("compile", text, limits))

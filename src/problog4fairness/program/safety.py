@@ -1,0 +1,133 @@
+"""What a program may do.
+
+A program can come from a stranger. problog itself lets a program load Python (``use_module``), open files
+(``consult``, ``library(db)``), print, and change how it is evaluated, so an allow-list stands in front of its
+built-ins: all that only compares, computes or takes terms apart is allowed, everything else is refused.
+:func:`check_goals` refuses what the text shows, with line and column, before grounding; :class:`SafeEngine` refuses
+the rest (goals put together while grounding) because it does not have the code for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from problog.engine_stack import BooleanBuiltIn, StackBasedEngine
+from problog.logic import And, AnnotatedDisjunction, Clause, Not, Or, Term, Var, unquote
+
+from problog4fairness.errors import UnsafeProgramError
+
+if TYPE_CHECKING:
+    from problog4fairness.program.syntax import Syntax
+
+ALLOWED_LIBRARIES = frozenset({"lists", "apply", "aggregate", "cut", "control", "string"})
+# Parts that the libraries above load themselves, from problog's own folder.
+_LIBRARY_PARTS = frozenset({"lists.py", "string.py"})
+
+_CONTROL = {"true/0", "fail/0", "false/0", "once/1", "findall/3", "all/3", "all_or_none/3", "forall/2", "clause/2"}
+_CALLS = {f"{name}/{arity}" for name in ("call", "call_nc", "try_call") for arity in range(1, 10)}
+_COMPARISON = {
+    f"{name}/2" for name in ("=", "\\=", "==", "\\==", ">", "<", "=<", ">=", "=\\=", "=:=", "@>", "@<", "@>=", "@=<")
+} | {"compare/3", "subsumes_term/2", "subsumes_chk/2"}
+_ARITHMETIC = {"is/2", "between/3", "succ/2", "plus/3", "atom_number/2"}
+_TYPES = {
+    f"{name}/1"
+    for name in (
+        "var", "atom", "atomic", "compound", "float", "rational", "integer", "nonvar", "number", "simple", "callable",
+        "primitive", "ground", "is_list",
+    )
+}  # fmt: skip
+_TERMS = {"=../2", "arg/3", "functor/3", "length/2", "sort/2", "numbervars/2", "numbervars/3", "varnumbers/2"}
+
+ALLOWED_BUILTINS = frozenset(_CONTROL | _CALLS | _COMPARISON | _ARITHMETIC | _TYPES | _TERMS)
+_LOADERS = frozenset({"use_module/1", "use_module/2", "_use_module/2", "_use_module/3"})
+
+
+class SafeEngine(StackBasedEngine):  # type: ignore[misc]
+    """problog's engine with the allowed built-ins only."""
+
+    def __init__(self, **options: Any) -> None:
+        self.refused: set[str] = set()
+        super().__init__(**options)
+
+    def add_builtin(self, predicate: str, arity: int, function: Any) -> None:
+        """Register a built-in, or what refuses it."""
+        signature = f"{predicate}/{arity}"
+        if signature in _LOADERS:
+            function = BooleanBuiltIn(_loader(function))
+        elif signature not in ALLOWED_BUILTINS:
+            self.refused.add(signature)
+            function = BooleanBuiltIn(_refusal(signature))
+        super().add_builtin(predicate, arity, function)
+
+
+def _refusal(signature: str) -> Any:
+    def refuse(*_arguments: Any, **_context: Any) -> bool:
+        raise UnsafeProgramError(f"{signature.removeprefix('_')} is not allowed in a program")
+
+    return refuse
+
+
+def _loader(load: Any) -> Any:
+    def load_library(*arguments: Any, **context: Any) -> Any:
+        for argument in arguments:
+            if isinstance(argument, Term) and argument.signature == "library/1":
+                name = unquote(str(argument.args[0]))
+                if name in ALLOWED_LIBRARIES | _LIBRARY_PARTS:
+                    return load.base_function(*arguments, **context)
+        raise UnsafeProgramError(_library_message(arguments))
+
+    return load_library
+
+
+def _library_message(arguments: Any) -> str:
+    asked = ", ".join(str(argument) for argument in arguments if str(argument) != "None")
+    return (
+        f"loading {asked} is not allowed; a program may load library({'), library('.join(sorted(ALLOWED_LIBRARIES))})"
+    )
+
+
+_REFUSED = frozenset(SafeEngine().refused)
+
+
+def check_goals(clause: Any, syntax: Syntax) -> None:
+    """Refuse a clause that calls, or defines, what is not allowed."""
+    if isinstance(clause, Clause | AnnotatedDisjunction):
+        for goal in _goals(clause.body):
+            _check_goal(goal, clause, syntax)
+    elif isinstance(clause, Term) and clause.signature in ("query/1", "evidence/1", "evidence/2"):
+        for goal in _goals(clause.args[0]):
+            _check_goal(goal, clause, syntax)
+
+
+def _check_goal(goal: Any, clause: Any, syntax: Syntax) -> None:
+    signature = goal.signature.replace("'", "")
+    if signature in _LOADERS:
+        library = goal.args[0]
+        if (
+            isinstance(library, Term)
+            and library.signature == "library/1"
+            and unquote(str(library.args[0])) in ALLOWED_LIBRARIES
+        ):
+            return
+        raise UnsafeProgramError(_library_message(goal.args[:1]), **syntax.place(goal, clause))
+    if signature in _REFUSED:
+        raise UnsafeProgramError(f"{signature} is not allowed in a program", **syntax.place(goal, clause))
+
+
+_META = {"findall/3": 1, "all/3": 1, "all_or_none/3": 1, "once/1": 0, "call/1": 0, "try_call/1": 0, "call_nc/1": 0}
+
+
+def _goals(body: Any) -> Iterator[Any]:
+    """The goals of a body, also those inside control constructs."""
+    pending = [body]
+    while pending:
+        term = pending.pop()
+        if isinstance(term, Var) or not isinstance(term, Term):
+            continue
+        if isinstance(term, And | Or | Not) or term.functor.strip("'") in ("\\+", "not", "forall"):
+            pending.extend(term.args)
+            continue
+        yield term
+        if term.signature in _META:
+            pending.append(term.args[_META[term.signature]])

@@ -1,0 +1,163 @@
+"""Reading, grounding and compiling in another process, with a limit of time and of memory.
+
+A ProbLog program can recurse for ever or fill the memory, and may come from a stranger. So problog never runs in the
+caller's process: one worker process is started when it is first needed, kept for the next program (starting it costs a
+quarter of a second, a small program a few milliseconds), and replaced when a program drives it to a limit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from problog4fairness import errors
+from problog4fairness.errors import LimitError
+
+MEBIBYTE = 1024 * 1024
+# A larger answer would not fit a sensible circuit; reading it whole could exhaust the caller.
+MAX_ANSWER = 512 * MEBIBYTE
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long grounding and compiling may take, and how much memory they may use.
+
+    Parameters
+    ----------
+    seconds
+        Wall-clock time for one program.
+    memory
+        Bytes of address space of the worker process (enforced on Linux).
+    """
+
+    seconds: float = 60.0
+    memory: int = 2048 * MEBIBYTE
+
+
+class Worker:
+    """One worker process, and the lock that lets threads share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._complaints: IO[bytes] | None = None
+
+    def run(self, task: str, text: str, limits: Limits) -> Any:
+        """The result of ``task`` on ``text``, or the error that the program earned."""
+        with self._lock:
+            reply = self._ask({"task": task, "text": text, "memory": limits.memory}, limits)
+        if "result" in reply:
+            return reply["result"]
+        kind = getattr(errors, reply["error"])
+        raise kind(reply["message"], line=reply["line"], column=reply["column"])
+
+    def stop(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, self._complaints):
+            with suppress(OSError):
+                stream.close()  # type: ignore[union-attr]
+
+    def _ask(self, request: dict[str, Any], limits: Limits) -> Any:
+        process = self._running()
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(limits.seconds, end)
+        timer.daemon = True
+        timer.start()
+        line = b""
+        try:
+            with suppress(BrokenPipeError):
+                process.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]
+                process.stdin.flush()  # type: ignore[union-attr]
+                line = process.stdout.readline(MAX_ANSWER)  # type: ignore[union-attr]
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            timer.cancel()
+        if late.is_set():
+            self.stop()
+            raise LimitError(
+                f"the program was stopped at the time limit of {limits.seconds:g} s; "
+                "look for a recursion without end, or raise the limit"
+            )
+        reply = json.loads(line) if line.endswith(b"\n") else {}
+        if "result" in reply or "error" in reply:
+            return reply
+        problem = self._last_words()
+        self.stop()
+        if "memory" not in reply and problem:
+            raise RuntimeError(f"the worker process failed: {problem}")
+        raise LimitError(
+            f"the program was stopped at the memory limit of {limits.memory / MEBIBYTE:g} MiB; "
+            "make it smaller, or raise the limit"
+        )
+
+    def _last_words(self) -> str:
+        """What a worker said when it ended by a Python error that has nothing to do with memory."""
+        if self._process is None or self._complaints is None:
+            return ""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+        if self._process.returncode != 1:
+            return ""
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines and "MemoryError" not in lines[-1] else ""
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is not None:
+            self.stop()
+        if self._process is None:
+            package_root = str(Path(__file__).resolve().parents[2])
+            paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+            self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "problog4fairness.program.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._complaints,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+                start_new_session=True,
+            )
+        return self._process
+
+
+# The last one is ours. After a fork the earlier ones, and perhaps their locks, belong to the parent process.
+_workers = [Worker()]
+
+
+def _forget() -> None:
+    _workers.append(Worker())
+
+
+def _stop() -> None:
+    _workers[-1].stop()
+
+
+atexit.register(_stop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def run(task: str, text: str, limits: Limits | None = None) -> Any:
+    """Run a task in the shared worker; raises the named error that the program earned."""
+    return _workers[-1].run(task, text, limits or Limits())
