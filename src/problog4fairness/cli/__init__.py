@@ -1,0 +1,1 @@
+"""The command ``p4f``: reads options, calls the library, shows the result."""
