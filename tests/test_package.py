@@ -1,0 +1,67 @@
+"""The package as a whole: quick to import, and its documentation runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import problog4fairness as p4f
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_importing_the_package_does_not_import_torch_or_problog():
+    heavy = ("torch", "problog", "matplotlib", "numpy")
+    code = f"import sys, problog4fairness; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_problog_never_runs_in_the_callers_process():
+    code = (
+        "import sys, problog4fairness as p4f; p4f.Program('0.5 :: a. query(a).').probability();"
+        "print('problog' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+def test_every_public_name_exists():
+    assert set(p4f.__all__) <= set(dir(p4f))
+    for name in p4f.__all__:
+        assert getattr(p4f, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        p4f.nonsense  # noqa: B018
+
+
+def module_names() -> list[str]:
+    return [m.name for m in pkgutil.walk_packages(p4f.__path__, "problog4fairness.") if not m.name.endswith("__main__")]
+
+
+@pytest.mark.parametrize("name", ["problog4fairness", *module_names()])
+def test_docstring_examples_are_true(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_readme_snippets_run(tmp_path, monkeypatch):
+    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert snippets
+    monkeypatch.chdir(ROOT)
+    names: dict[str, object] = {}
+    for snippet in snippets:
+        exec(compile(snippet.replace('"label.svg"', repr(str(tmp_path / "label.svg"))), "README.md", "exec"), names)
+
+
+def test_readme_pictures_and_links_exist():
+    text = (ROOT / "README.md").read_text()
+    targets = [t for t in re.findall(r"\]\(([^)#]+)\)", text) if not t.startswith("http")]
+    assert targets
+    for target in targets:
+        assert (ROOT / target).exists(), target
