@@ -21,6 +21,7 @@ from problog4fairness.errors import (
 from problog4fairness.program import cache, sandbox
 from problog4fairness.program.data import CircuitData
 from problog4fairness.program.sandbox import Limits
+from problog4fairness.program.terms import spaceless
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -130,7 +131,7 @@ class Program:
 
         ``{"p1": 0.3}`` gives all of ``p1``, ``p1(1)``, ``p1(2)``, ... that value; ``{"p1(2)": 0.4}`` one of them.
         """
-        values = {"".join(name.split()): value for name, value in parameters.items()}
+        values = {spaceless(name): value for name, value in parameters.items()}
         for name, value in values.items():
             if name not in self.parameters and name.partition("(")[0] not in self.parameters:
                 names = ", ".join(self.parameters) or "none"

@@ -6,8 +6,11 @@ A callable that stands for a network gets its arguments in this form.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+_SPACES = re.compile(r"('[^']*')|\s+")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,11 @@ def text(term: Ground) -> str:
 def call_text(name: str, arguments: tuple[Ground, ...]) -> str:
     """``name(arg,...)``, or the bare name where there are no arguments."""
     return f"{name}({','.join(map(text, arguments))})" if arguments else name
+
+
+def spaceless(name: str) -> str:
+    """A name without spaces, except inside quotes."""
+    return _SPACES.sub(lambda match: match.group(1) or "", name)
 
 
 def to_json(term: Ground) -> Any:

@@ -18,6 +18,7 @@ from torch.nn.functional import log_softmax, logsigmoid
 
 from problog4fairness.errors import DisjunctionError, MissingValueError, ProbabilityError, ShapeError, UnknownNameError
 from problog4fairness.program.data import CircuitData, Leaf, outcome_text
+from problog4fairness.program.terms import spaceless
 
 Value: TypeAlias = float | Tensor | Callable[..., float | Tensor]
 Values: TypeAlias = Mapping[str, Value]
@@ -64,7 +65,7 @@ def find(
 
 
 def _spaceless(values: Values | None) -> dict[str, Value]:
-    return {"".join(name.split()): value for name, value in (values or {}).items()}
+    return {spaceless(name): value for name, value in (values or {}).items()}
 
 
 def _look_up(leaf: Leaf, values: Mapping[str, Value]) -> Value | None:

@@ -1,0 +1,134 @@
+"""A program of one's own as a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from problog4fairness.errors import NetworkError, P4FError
+from problog4fairness.mechanisms.base import Mechanism, rate_json, rates_from_json
+from problog4fairness.mechanisms.rates import Rate
+from problog4fairness.mechanisms.text import Level
+from problog4fairness.program.program import Program
+
+
+class ProgramMechanism(Mechanism):
+    """A ProbLog program that says how the recorded label came about.
+
+    The network ``h`` is the classifier. Every other network is bound by name to a column of the data, or to a function.
+    The query is "the recorded label is 1"; with several queries, one for each class, in the order of the classes.
+    The constant ``x`` is the row; ``x_(b1,...,bn)`` is the row with feature i flipped where bi = 1.
+
+    Parameters
+    ----------
+    program
+        The program, or its text.
+    classifier
+        The network that is trained.
+    columns
+        The column of each other network, where it does not have the network's own name.
+    features
+        The columns that ``x_(b1,...,bn)`` flips, in order, for programs that use it.
+    functions
+        Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
+        row. They are not saved with a model.
+    """
+
+    def __init__(
+        self,
+        program: Program | str,
+        *,
+        classifier: str = "h",
+        columns: Mapping[str, str] | None = None,
+        features: Sequence[str] = (),
+        functions: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> None:
+        self._program = program if isinstance(program, Program) else Program(program)
+        self.classifier = classifier
+        self.variables = ()
+        self.features = tuple(features)
+        self.functions = dict(functions or {})
+        networks = {network.name: network for network in self._program.networks}
+        if classifier not in networks:
+            raise NetworkError(
+                f"the program has no network {classifier} for the classifier; it has {', '.join(networks)}"
+            )
+        for name in {**(columns or {}), **self.functions}:
+            if name not in networks:
+                raise P4FError(f"the program has no network {name!r}; it has {', '.join(networks)}")
+        self.columns = {
+            name: (columns or {}).get(name, name)
+            for name in networks
+            if name != classifier and name not in self.functions
+        }
+        bound = self._program.bound
+        self.rates = tuple(
+            Rate(str(leaf), "as named in the program", bound.get(str(leaf), bound.get(leaf.name)))
+            for leaf in self._program.compiled().leaves
+            if leaf.kind == "parameter"
+        )
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The columns that its networks read."""
+        return tuple(
+            dict.fromkeys(c for name, c in self.columns.items() if c not in self.features and self._reads(name))
+        )
+
+    def _reads(self, name: str) -> bool:
+        """Whether a network reads a column of its own, rather than the numbered features."""
+        return next(network.inputs for network in self._program.networks if network.name == name) == 1
+
+    def text(self) -> str:
+        """The program as text."""
+        return self._program.text
+
+    def program(self) -> Program:
+        """The program with the values that are known."""
+        return self._program.bind({rate.name: rate.value for rate in self.rates if rate.value is not None})
+
+    def feature_values(self) -> dict[str, tuple[Level, ...]]:
+        """See :meth:`Mechanism.feature_values`."""
+        return dict.fromkeys(self.features, (0, 1))
+
+    def with_rates(self, rates: tuple[Rate, ...]) -> ProgramMechanism:
+        """See :meth:`Mechanism.with_rates`."""
+        copy = ProgramMechanism.__new__(ProgramMechanism)
+        copy.__dict__.update(self.__dict__)
+        copy.rates = rates
+        return copy
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Mechanism.to_json`."""
+        if self.functions:
+            raise P4FError(
+                f"the functions of {', '.join(self.functions)} cannot be saved; make them columns of the data"
+            )
+        return {
+            "kind": "ProgramMechanism",
+            "text": self._program.text,
+            "classifier": self.classifier,
+            "columns": self.columns,
+            "features": list(self.features),
+            "rates": rate_json(self.rates),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> ProgramMechanism:
+        mechanism = cls(
+            str(value["text"]),
+            classifier=value["classifier"],
+            columns=value["columns"],
+            features=value["features"],
+        )
+        return mechanism.with_rates(rates_from_json(value["rates"]))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ProgramMechanism)
+            and self.program() == other.program()
+            and (self.classifier, self.columns, self.features, self.functions)
+            == (other.classifier, other.columns, other.features, other.functions)
+        )
+
+    __hash__ = Mechanism.__hash__

@@ -1,0 +1,140 @@
+"""The sensitive variable: which columns, which groups, and how it is written in a program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms.text import Level, atom, slug
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """A sensitive variable A.
+
+    Attributes
+    ----------
+    columns
+        The columns that it is read from: one, or several whose values together make a group.
+    levels
+        The groups. With two, the second one is the sensitive group (A = 1).
+    name
+        Its name in the program.
+    """
+
+    columns: tuple[str, ...]
+    levels: tuple[Level, ...] = (0, 1)
+    name: str = "a"
+
+    @classmethod
+    def of(cls, sensitive: str | Sequence[str], levels: Sequence[Level], name: str | None = None) -> Sensitive:
+        """From what a user writes: a column's name or several, and the groups."""
+        columns = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+        levels = tuple(levels)
+        if not columns:
+            raise P4FError("name at least one sensitive column")
+        if len(levels) < 2 or len(set(levels)) != len(levels):
+            raise P4FError(f"levels must be two or more different groups, not {list(levels)}")
+        if len(columns) > 1 and any(not isinstance(v, tuple) or len(v) != len(columns) for v in levels):
+            raise P4FError(f"with the columns {', '.join(columns)} each level must be a tuple of {len(columns)} values")
+        return cls(columns, levels, name or slug("_".join(columns)))
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two groups."""
+        return len(self.levels) == 2
+
+    def declaration(self) -> str:
+        """The neural predicate that brings it into the program."""
+        if self.binary:
+            return f"nn({self.name},X) :: {self.name}(X)."
+        groups = ",".join(atom(level) for level in self.levels)
+        return f"nn({self.name},[X],G,[{groups}]) :: {self.name}(X,G)."
+
+    def goal(self, level: int) -> str:
+        """The goal that holds for the group at position ``level``."""
+        if self.binary:
+            return f"{self.name}(X)" if level == 1 else f"\\+{self.name}(X)"
+        return f"{self.name}(X,{atom(self.levels[level])})"
+
+    def group_text(self, level: int) -> str:
+        """The group at position ``level``, in plain words."""
+        value = self.levels[level]
+        values = value if isinstance(value, tuple) else (value,)
+        return " and ".join(f"{column} = {v}" for column, v in zip(self.columns, values, strict=True))
+
+    def certain(self) -> Tensor:
+        """The value of its network for each group in turn: ``[levels]`` or, with outcomes, ``[levels, levels]``."""
+        return torch.tensor([0.0, 1.0], dtype=torch.float64) if self.binary else torch.eye(len(self.levels)).double()
+
+    def shares(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """For each row the probability of each group, ``[rows, levels]``; 0 and 1 where the group is recorded.
+
+        Two groups 0 and 1 may be given softly, by a column of probabilities P(A = 1).
+        """
+        for column in self.columns:
+            if column not in frame.columns:
+                known = ", ".join(map(str, frame.columns)) or "none"
+                raise P4FError(f"no column {column!r} for the sensitive variable; there are {known}")
+            missing = int(frame[column].isna().sum())
+            if missing:
+                raise P4FError(
+                    f"column {column!r} has {missing} missing values; drop those rows, "
+                    "or pass P(A=1) between 0 and 1 instead"
+                )
+        if self.levels == (0, 1) and len(self.columns) == 1:
+            return self._soft(frame[self.columns[0]])
+        return self._hard(frame)
+
+    def _soft(self, column: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        try:
+            values = column.to_numpy().astype(np.float64)
+        except (TypeError, ValueError):
+            seen = ", ".join(repr(v) for v in list(dict.fromkeys(column))[:5])
+            raise P4FError(
+                f"column {column.name!r} has the values {seen}; name the groups by levels=(other, sensitive)"
+            ) from None
+        outside = values[(values < 0) | (values > 1)]
+        if len(outside):
+            raise P4FError(
+                f"column {column.name!r} has the value {outside[0]:g}, which is not between 0 and 1; "
+                "name the groups by levels=(other, sensitive)"
+            )
+        return np.column_stack([1 - values, values])
+
+    def _hard(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
+        keys = list(zip(*(frame[column].tolist() for column in self.columns), strict=True))
+        place = {(level if isinstance(level, tuple) else (level,)): i for i, level in enumerate(self.levels)}
+        shares = np.zeros((len(keys), len(self.levels)))
+        for row, key in enumerate(keys):
+            if key not in place:
+                name, value = (self.columns[0], key[0]) if len(key) == 1 else (self.columns, key)
+                groups = ", ".join(repr(level) for level in self.levels)
+                raise P4FError(f"column {name!r} has the value {value!r}, which is not among the groups {groups}")
+            shares[row, place[key]] = 1
+        return shares
+
+
+def joint_shares(variables: Sequence[Sensitive], frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """For each row the probability of each combination of groups, ``[rows, product of levels]``, the last fastest."""
+    joint = np.ones((len(frame), 1))
+    for variable in variables:
+        joint = (joint[:, :, None] * variable.shares(frame)[:, None, :]).reshape(len(frame), -1)
+    return joint
+
+
+def joint_values(variables: Sequence[Sensitive]) -> dict[str, Tensor]:
+    """Values of all their networks for each combination of groups, in the order of :func:`joint_shares`."""
+    counts = [len(variable.levels) for variable in variables]
+    grid = torch.cartesian_prod(*(torch.arange(count) for count in counts)) if variables else torch.zeros(1, 0)
+    grid = grid.reshape(-1, max(len(counts), 0)).long()
+    return {variable.name: variable.certain()[grid[:, i]] for i, variable in enumerate(variables)}

@@ -1,0 +1,68 @@
+"""A probability estimated from counts, with the interval that the counts allow."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from problog4fairness.errors import P4FError
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A probability, its confidence interval, and the number of rows that it rests on.
+
+    Attributes
+    ----------
+    value
+        The estimate, NaN where there was no row to estimate it from.
+    low, high
+        Ends of the interval; 0 and 1 where there was no row.
+    rows
+        Rows used.
+    """
+
+    value: float
+    low: float
+    high: float
+    rows: int
+
+    @property
+    def width(self) -> float:
+        """Width of the interval."""
+        return self.high - self.low
+
+
+def interval(value: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a proportion ``value`` seen in ``rows`` rows; rows need not be whole.
+
+    It keeps its coverage for few rows and for proportions near 0 and 1, where the textbook interval does not.
+    """
+    if not 0 < confidence < 1:
+        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    if rows <= 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    spread = z * z / rows
+    centre = (value + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * math.sqrt(value * (1 - value) / rows + spread / (4 * rows))
+    # At 0 and 1 the ends are exact; rounding must not move them inside.
+    low = 0.0 if value <= 0 else max(0.0, centre - half)
+    high = 1.0 if value >= 1 else min(1.0, centre + half)
+    return low, high
+
+
+def proportion(successes: int, rows: int, confidence: float = 0.95) -> Estimate:
+    """The share of ``successes`` among ``rows``.
+
+    Examples
+    --------
+    >>> estimate = proportion(105, 346)
+    >>> f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    '0.303 (0.257 to 0.354)'
+    """
+    if not 0 <= successes <= rows:
+        raise P4FError(f"{successes} of {rows} is not a proportion")
+    value = successes / rows if rows else math.nan
+    return Estimate(value, *interval(value, rows, confidence), rows)

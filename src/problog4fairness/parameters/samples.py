@@ -1,0 +1,71 @@
+"""How many rows an audit needs."""
+
+from __future__ import annotations
+
+import math
+
+from problog4fairness.errors import P4FError
+
+
+def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
+    """Rows needed to know one probability within ``error`` with ``confidence``, by Hoeffding's inequality.
+
+    n >= ln(2 / (1 - confidence)) / (2 error^2)
+
+    These are rows *of the cell* that the parameter is about: for the negative bias against a group, rows of that group
+    whose fair label is 1. :func:`rows_to_draw` tells how many rows to audit to get them.
+
+    Examples
+    --------
+    >>> required_samples(error=0.1, confidence=0.95)
+    185
+    """
+    if not 0 < error < 1:
+        raise P4FError(f"error {error:g} is not between 0 and 1")
+    if not 0 < confidence < 1:
+        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    return math.ceil(math.log(2 / (1 - confidence)) / (2 * error**2))
+
+
+def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
+    """Rows to draw at random so that, with ``confidence``, at least ``needed`` fall into a cell that holds ``share``.
+
+    Examples
+    --------
+    >>> rows_to_draw(185, share=0.25)
+    819
+    """
+    if needed < 0:
+        raise P4FError(f"needed {needed} is negative")
+    if not 0 < share <= 1:
+        raise P4FError(f"share {share:g} is not above 0 and at most 1")
+    if not 0 < confidence < 1:
+        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    if needed == 0 or share == 1:
+        return needed
+    low, high = needed, math.ceil(2 * needed / share) + 10
+    while _enough(high, needed, share) < confidence:
+        high *= 2
+    while low < high:
+        middle = (low + high) // 2
+        if _enough(middle, needed, share) >= confidence:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _enough(rows: int, needed: int, share: float) -> float:
+    """P(at least ``needed`` of ``rows`` fall into the cell), a binomial tail summed in log space."""
+    constant = math.lgamma(rows + 1)
+    fewer = (
+        math.exp(
+            constant
+            - math.lgamma(k + 1)
+            - math.lgamma(rows - k + 1)
+            + k * math.log(share)
+            + (rows - k) * math.log1p(-share)
+        )
+        for k in range(min(needed, rows + 1))
+    )
+    return 1 - math.fsum(fewer)
