@@ -14,22 +14,65 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from problog4fairness import errors, training
+    from problog4fairness.classifier import DebiasedClassifier
+    from problog4fairness.mechanisms import (
+        AuditWarning,
+        HistoricalBias,
+        LabelBias,
+        MeasurementBias,
+        Mechanism,
+        ProgramMechanism,
+        chain,
+    )
+    from problog4fairness.parameters import required_samples, rows_to_draw
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.program import Program
     from problog4fairness.program.sandbox import Limits
     from problog4fairness.program.specialised import Observed, Specialised
 
-__all__ = ["Circuit", "Leaf", "Limits", "Observed", "Program", "Specialised", "__version__", "errors"]
+__all__ = [
+    "AuditWarning",
+    "Circuit",
+    "DebiasedClassifier",
+    "HistoricalBias",
+    "LabelBias",
+    "Leaf",
+    "Limits",
+    "MeasurementBias",
+    "Mechanism",
+    "Observed",
+    "Program",
+    "ProgramMechanism",
+    "Specialised",
+    "__version__",
+    "chain",
+    "errors",
+    "required_samples",
+    "rows_to_draw",
+    "training",
+]
 
 _HOME = {
+    "AuditWarning": "mechanisms",
     "Circuit": "program.circuit",
+    "DebiasedClassifier": "classifier",
+    "HistoricalBias": "mechanisms",
+    "LabelBias": "mechanisms",
     "Leaf": "program.data",
     "Limits": "program.sandbox",
-    "Program": "program.program",
+    "MeasurementBias": "mechanisms",
+    "Mechanism": "mechanisms",
     "Observed": "program.specialised",
+    "Program": "program.program",
+    "ProgramMechanism": "mechanisms",
     "Specialised": "program.specialised",
+    "chain": "mechanisms",
+    "required_samples": "parameters",
+    "rows_to_draw": "parameters",
 }
+_ROOMS = ("errors", "training")
 
 
 def __getattr__(name: str) -> Any:
@@ -37,8 +80,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("problog4fairness")
-    if name == "errors":
-        return import_module("problog4fairness.errors")
+    if name in _ROOMS:
+        return import_module(f"problog4fairness.{name}")
     if name in _HOME:
         return getattr(import_module(f"problog4fairness.{_HOME[name]}"), name)
     raise AttributeError(f"module 'problog4fairness' has no attribute {name!r}")

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError

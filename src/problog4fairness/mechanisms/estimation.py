@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.mechanisms.audit import Column
-    from problog4fairness.mechanisms.chain import Chain
+    from problog4fairness.mechanisms.chains import Chain
     from problog4fairness.mechanisms.label import LabelBias
     from problog4fairness.mechanisms.measurement import MeasurementBias
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from problog4fairness.mechanisms.base import Mechanism
-from problog4fairness.mechanisms.chain import Chain
+from problog4fairness.mechanisms.chains import Chain
 from problog4fairness.mechanisms.label import LabelBias
-from problog4fairness.mechanisms.measurement import MeasurementBias
+from problog4fairness.mechanisms.measurement import MeasurementBias, Strength
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.text import Level
 
@@ -31,14 +32,26 @@ class HistoricalBias(Mechanism):
 
     Parameters
     ----------
-    features, sensitive, **options
+    features, sensitive, negative, positive, levels, groups, values
         As for :class:`MeasurementBias`.
     label
         A :class:`LabelBias` from labels of the fair world to recorded ones.
     """
 
-    def __init__(self, features: Any, sensitive: Any, *, label: LabelBias | None = None, **options: Any) -> None:
-        self._set(MeasurementBias(features, sensitive, **options), label)
+    def __init__(
+        self,
+        features: str | Sequence[str],
+        sensitive: str | Sequence[str],
+        negative: Strength = None,
+        positive: Strength = None,
+        *,
+        label: LabelBias | None = None,
+        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] | None = None,
+        values: Mapping[str, Sequence[int | str]] | None = None,
+    ) -> None:
+        measured = MeasurementBias(features, sensitive, negative, positive, levels=levels, groups=groups, values=values)
+        self._set(measured, label)
 
     def _set(self, measurement: MeasurementBias, label: LabelBias | None) -> None:
         self.measurement = measurement

@@ -12,6 +12,9 @@ from problog4fairness.errors import InconsistentEvidenceError
 from problog4fairness.program.data import Leaf
 from problog4fairness.program.specialised import Cast, Observed, Specialised, log_outcomes, pick
 
+# Above this, adding to a base in float32 is as exact as adding in log space.
+SAFE_BASE = 1e-30
+
 
 class Affine(Specialised):
     """log P = log(base + sum_k c_k w_k), with base and all c_k non-negative.
@@ -73,22 +76,42 @@ class _AffineObserved(Observed):
 
 
 class _BinaryObserved(Observed):
-    """All free networks binary: one of the two coefficients of each is 0, so log P = log(base + sum c sigmoid(s z))."""
+    """All free networks binary: one of the two coefficients of each is 0, so log P = log(base + sum c sigmoid(s z)).
+
+    This runs in every training step, so it is written for few and cheap operations. Where every base is well above 0
+    the sum cannot vanish, and its logarithm is taken last; otherwise all of it happens in log space.
+    """
 
     def __init__(self, base: Tensor, coefficients: Tensor, codes: Tensor) -> None:
         self._codes = codes
         no, yes = coefficients[..., 0::2], coefficients[..., 1::2]
         sign = torch.where(yes >= no, 1.0, -1.0).to(base.dtype)
+        size = torch.maximum(yes, no)
         self._columns = sign.shape[-1]
+        self._linear = bool((base > SAFE_BASE).all())
         self._has_base = bool((base > 0).any())
-        self._table = Cast(torch.cat([sign, torch.maximum(yes, no).log(), base.log().unsqueeze(-1)], dim=-1))
+        parts = [sign, size, base.unsqueeze(-1)]
+        self._table = Cast(torch.cat(parts if self._linear else [sign, *(part.log() for part in parts[1:])], dim=-1))
 
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        table = pick(self._table.like(logits), self._codes if rows is None else self._codes[rows], -2)
-        n = self._columns
-        terms = table[..., n : 2 * n] + logsigmoid(table[..., :n] * logits)
-        if n != 1:
-            return torch.cat([terms, table[..., 2 * n :].expand(*terms.shape[:-1], 1)], dim=-1).logsumexp(-1)
+        codes = self._codes
+        if rows is not None:
+            codes = codes.index_select(0, rows) if rows.ndim == 1 else codes[rows]
+        table = pick(self._table.like(logits), codes, -2)
+        if self._columns == 1:
+            sign, size, base = table.unbind(-1)
+            return self._alone(sign * logits.squeeze(-1), size, base)
+        sign, size, base = table.split([self._columns, self._columns, 1], dim=-1)
+        signed = sign * logits
+        if self._linear:
+            return ((size * signed.sigmoid()).sum(-1) + base.squeeze(-1)).log()
+        terms = size + logsigmoid(signed)
         if self._has_base:
-            terms = torch.logaddexp(terms, table[..., 2:])
-        return terms.squeeze(-1)
+            terms = torch.cat([terms, base.expand(*terms.shape[:-1], 1)], dim=-1)
+        return terms.logsumexp(-1)
+
+    def _alone(self, signed: Tensor, size: Tensor, base: Tensor) -> Tensor:
+        if self._linear:
+            return torch.addcmul(base, size, signed.sigmoid()).log()
+        terms = size + logsigmoid(signed)
+        return torch.logaddexp(terms, base) if self._has_base else terms

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -63,7 +64,7 @@ class Folded(Specialised):
                 given.append(Given(leaf, logits[..., column], True))
                 column += 1
         frontier = pick(self._fixed.like(logits), entries, -2)
-        shape = torch.broadcast_shapes(frontier.shape[:-1], logits.shape[:-1])
+        shape = torch.Size(np.broadcast_shapes(frontier.shape[:-1], logits.shape[:-1]))
         moving = [Row(value, is_log=True) for value in frontier.unbind(-1)]
         moving += variable_rows(self._data, given, self._moving, log_space=True)
         inputs = stack_rows(moving, shape, log_space=True)

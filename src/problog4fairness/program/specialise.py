@@ -55,7 +55,11 @@ def _distinct(given: Sequence[Given | None]) -> tuple[list[Given | None], Tensor
     rows = shape[-1]
     varying = [e for e in known if e.batch and e.batch[-1] == rows]
     keys = [e.value.movedim(len(e.batch) - 1, 0).reshape(rows, -1) for e in varying]
-    _, codes = torch.unique(torch.cat(keys, dim=1), dim=0, return_inverse=True)
+    codes = torch.zeros(rows, dtype=torch.long, device=keys[0].device)
+    for column in torch.cat(keys, dim=1).unbind(1):
+        # One column at a time: far quicker than looking for distinct rows at once.
+        values, place = torch.unique(column, return_inverse=True)
+        _, codes = torch.unique(codes * len(values) + place, return_inverse=True)
     examples = torch.empty(int(codes.max()) + 1, dtype=torch.long, device=codes.device)
     examples[codes] = torch.arange(rows, device=codes.device)
     distinct = [

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, logsigmoid
@@ -129,8 +130,8 @@ def missing(leaf: Leaf) -> MissingValueError:
 def batch_shape(given: Sequence[Given]) -> torch.Size:
     """The shape that all values broadcast to."""
     try:
-        return torch.Size(torch.broadcast_shapes(*(entry.batch for entry in given)))
-    except RuntimeError:
+        return torch.Size(np.broadcast_shapes(*(tuple(entry.batch) for entry in given)))
+    except ValueError:
         shapes = ", ".join(f"{entry.leaf}: {list(entry.batch)}" for entry in given)
         raise ShapeError(f"the shapes of the values do not fit together ({shapes})") from None
 

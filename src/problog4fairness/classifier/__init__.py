@@ -1,0 +1,5 @@
+"""``DebiasedClassifier``, the scikit-learn estimator that people use."""
+
+from problog4fairness.classifier.estimator import DebiasedClassifier
+
+__all__ = ["DebiasedClassifier"]

@@ -1,0 +1,422 @@
+"""A classifier of the fair label, trained on recorded data through a mechanism."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+from torch import Tensor
+
+from problog4fairness.classifier.columns import encode, is_frame, make_encoder, prepared, sensitive_frame, to_frame
+from problog4fairness.classifier.view import check_groups, feature_codes, groups_of, inputs_of
+from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms import HistoricalBias, Mechanism
+from problog4fairness.mechanisms.custom import ProgramMechanism
+from problog4fairness.program.program import Program
+from problog4fairness.training import Job, Likelihood, Settings, fit_many
+from problog4fairness.training.mixture import Kinds, Mixture, fair_log_probability, row_kinds
+from problog4fairness.training.through_program import ProgramView
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts the *fair* label, after training on recorded data that a mechanism distorted.
+
+    Parameters
+    ----------
+    mechanism
+        How the recorded data came from the fair data: a template such as :class:`~problog4fairness.LabelBias`, a
+        :class:`~problog4fairness.Program` or its text; None for an ordinary network.
+    sensitive
+        Names of sensitive columns of X, where they are not passed as ``sensitive_features``. Those that the mechanism
+        names are found in X without this.
+    independent
+        Whether the fair label is independent of the sensitive variable, the paper's default. Then sensitive columns
+        are left out of the network's input; otherwise they are kept.
+    test_features
+        Whether the features at prediction time are ``"fair"``, so that the mechanism is dropped, or ``"biased"`` like
+        the recorded ones, so that it is applied; None for fair, and biased under historical bias.
+    favourable
+        The label that counts as 1; the larger of the two by default.
+    hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
+        The network and its training; see :class:`~problog4fairness.training.Settings`.
+    class_weight
+        None, ``"balanced"``, or a dictionary from label to weight.
+    random_state
+        Seed.
+    verbose
+        Whether to show a progress bar; only on a terminal.
+
+    Attributes
+    ----------
+    classes_
+        The labels.
+    network_
+        The trained network: logits of the fair label from encoded features.
+    encoder_
+        From columns to the network's input.
+    history_
+        Training and validation loss of every epoch.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+
+    def __init__(
+        self,
+        mechanism: Mechanism | Program | str | None = None,
+        *,
+        sensitive: str | list[str] | None = None,
+        independent: bool = True,
+        test_features: Literal["fair", "biased"] | None = None,
+        favourable: Any = None,
+        hidden: tuple[int, ...] = (32, 32, 32),
+        dropout: float = 0.0,
+        learning_rate: float = 3e-4,
+        weight_decay: float = 0.01,
+        batch_size: int = 64,
+        max_epochs: int = 200,
+        patience: int = 20,
+        validation: float = 0.1,
+        loss: Literal["cross_entropy", "focal"] = "cross_entropy",
+        gamma: float = 2.0,
+        class_weight: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.mechanism = mechanism
+        self.sensitive = sensitive
+        self.independent = independent
+        self.test_features = test_features
+        self.favourable = favourable
+        self.hidden = hidden
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.validation = validation
+        self.loss = loss
+        self.gamma = gamma
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
+        """Train on recorded data.
+
+        Parameters
+        ----------
+        X
+            Recorded features: an array or a data frame, with numbers and categories.
+        y
+            Recorded labels.
+        sensitive_features
+            The sensitive variable: an array, a series or a frame; not needed where X has the columns.
+        sample_weight
+            A weight for each row.
+        """
+        settings = self._settings()
+        if self.test_features not in (None, "fair", "biased"):
+            raise P4FError(f"test_features must be 'fair', 'biased' or None, not {self.test_features!r}")
+        frame, y = self._columns(X, y)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
+        self.mechanism_ = _as_mechanism(self.mechanism)
+        self.classes_, recorded = self._classes(y)
+        known = self._with_sensitive(frame, sensitive_features)
+        self.columns_ = self._network_columns(frame)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        inputs = inputs_of(self._training_mechanism(), known, self.columns_)
+        self.encoder_ = make_encoder(prepared(inputs.frame))
+        matrix = torch.from_numpy(encode(self.encoder_, inputs.frame))
+        job = Job(
+            inputs=matrix,
+            likelihood=self._likelihood(known, recorded, inputs.index),
+            seed=seed,
+            weights=self._row_weights(recorded, weights),
+        )
+        fit = fit_many([job], settings, progress=None if self.verbose else False)[0]
+        self.network_ = fit.network
+        self.seed_ = seed
+        self.n_iter_ = fit.epochs
+        self.history_ = {"training": list(fit.train_loss), "validation": list(fit.validation_loss)}
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(fair label), ``[rows, classes]``; under biased test features, the mechanism is applied to them."""
+        return np.exp(self._fair_logs(self._known(X)))
+
+    def predict(self, X: Any) -> Array:
+        """The more likely fair label."""
+        best = self._fair_logs(self._known(X)).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_recorded_proba(self, X: Any, *, sensitive_features: Any = None) -> Array:
+        """P(recorded label), ``[rows, classes]``: what the biased process would record for these rows."""
+        known = self._known(X, sensitive_features)
+        if isinstance(self.mechanism_, ProgramMechanism):
+            return np.exp(self._program_logs(self.mechanism_, known))
+        table = self._label_table()
+        fair = np.exp(self._fair_logs(known, apply=self._training_mechanism() is not None))
+        groups = groups_of(self.mechanism_, known)
+        return np.asarray(np.einsum("ng,nf,gfr->nr", groups, fair, table))
+
+    def distortion_proba(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Array:
+        """For each row the probability that its recorded label was distorted: that the fair label is another one.
+
+        P(fair != recorded | recorded, x, A) = 1 - T_A[y, y] h_y(x) / P(recorded = y | x, A)
+        """
+        known = self._known(X, sensitive_features)
+        recorded = self._codes(y, len(known))
+        if isinstance(self.mechanism_, ProgramMechanism):
+            raise P4FError("a program of one's own does not say which of its atoms is the distortion")
+        table = self._label_table()
+        fair = np.exp(self._fair_logs(known, apply=self._training_mechanism() is not None))
+        groups = groups_of(self.mechanism_, known)
+        rows = np.arange(len(known))
+        seen = np.einsum("ng,nf,gfr->nr", groups, fair, table)[rows, recorded]
+        kept = np.einsum("ng,gn->n", groups, table[:, recorded, recorded]) * fair[rows, recorded]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(seen > 0, np.clip(1 - kept / seen, 0, 1), np.nan)
+
+    def feature_distortion_proba(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
+        """For each row and distorted feature the probability that the fair value differs from the recorded one."""
+        known = self._known(X, sensitive_features)
+        mechanism = self.mechanism_
+        if mechanism is None or not mechanism.feature_values():
+            raise P4FError("the mechanism does not distort features")
+        groups = groups_of(mechanism, known)
+        codes = feature_codes(mechanism, known)
+        result = {}
+        for feature, table in mechanism.feature_tables().items():
+            same = table.numpy()[:, codes[feature], codes[feature]]
+            result[feature] = 1 - np.einsum("ng,gn->n", groups, same)
+        return pd.DataFrame(result)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file: the program, a JSON manifest, weights as safetensors; no pickle."""
+        from problog4fairness.classifier.saving import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote; a changed or foreign file gets an error and runs nothing."""
+        from problog4fairness.classifier.saving import load
+
+        return load(cls, path)
+
+    def to_onnx(self, path: str | PathLike[str]) -> None:
+        """Write the network as ONNX: fair probabilities from what ``encoder_`` gives. Needs the extra ``onnx``."""
+        from problog4fairness.classifier.onnx_file import to_onnx
+
+        to_onnx(self, path)
+
+    def _settings(self) -> Settings:
+        names = ("dropout", "learning_rate", "weight_decay", "batch_size", "max_epochs", "patience", "validation")
+        return Settings(
+            hidden=tuple(self.hidden), loss=self.loss, gamma=self.gamma, **{name: getattr(self, name) for name in names}
+        )
+
+    def _columns(self, X: Any, y: Any) -> tuple[pd.DataFrame, Array]:
+        if is_frame(X):
+            frame = to_frame(X)
+            _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            y = column_or_1d(y, warn=True)
+            if not len(frame):
+                raise P4FError("Found array with 0 sample(s): X has no rows")
+            if len(frame) != len(y):
+                raise P4FError(f"X has {len(frame)} rows, y has {len(y)}")
+        else:
+            X, y = validate_data(self, X, y, dtype="numeric", ensure_all_finite="allow-nan", multi_output=False)
+            frame = to_frame(X)
+            y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        if pd.isna(y).any():
+            raise P4FError(f"y has {int(pd.isna(y).sum())} missing values; drop those rows")
+        _check_infinite(frame)
+        return frame, np.asarray(y)
+
+    def _known(self, X: Any, sensitive_features: Any = None) -> pd.DataFrame:
+        check_is_fitted(self)
+        if is_frame(X):
+            _check_feature_names(self, X, reset=False)
+            _check_n_features(self, X, reset=False)
+            frame = to_frame(X)
+        else:
+            X = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite="allow-nan")
+            frame = to_frame(X, getattr(self, "feature_names_in_", None))
+        _check_infinite(frame)
+        return self._join(frame, sensitive_features)
+
+    def _with_sensitive(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
+        known = self._join(frame, sensitive_features)
+        if self.mechanism_ is not None:
+            self.mechanism_.require_rates()
+            for column in (*self.mechanism_.sensitive_columns, *self.mechanism_.features):
+                if column not in known.columns:
+                    there = ", ".join(map(str, known.columns))
+                    raise P4FError(
+                        f"the mechanism needs the column {column!r}; there are {there}, or pass sensitive_features"
+                    )
+            check_groups(self.mechanism_, known)
+        return known
+
+    def _join(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
+        if sensitive_features is None:
+            return frame
+        names = self.mechanism_.sensitive_columns if self.mechanism_ is not None else self._named_sensitive()
+        beside = sensitive_frame(sensitive_features, names, len(frame))
+        return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
+
+    def _named_sensitive(self) -> tuple[str, ...]:
+        named = self.sensitive
+        return () if named is None else (named,) if isinstance(named, str) else tuple(named)
+
+    def _network_columns(self, frame: pd.DataFrame) -> list[str]:
+        sensitive = {*self._named_sensitive(), *(self.mechanism_.sensitive_columns if self.mechanism_ else ())}
+        unknown = [name for name in self._named_sensitive() if name not in frame.columns]
+        if unknown:
+            raise P4FError(f"no column {unknown[0]!r} for sensitive; there are {', '.join(map(str, frame.columns))}")
+        columns = [name for name in frame.columns if not (self.independent and name in sensitive)]
+        if not columns:
+            raise P4FError("no column is left for the network; with independent=True sensitive columns are left out")
+        return columns
+
+    def _classes(self, y: Array) -> tuple[Array, Array]:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise P4FError(f"y has one class only ({classes[0]!r}); a classifier needs two or more")
+        if self.favourable is not None:
+            if len(classes) != 2 or self.favourable not in classes:
+                raise P4FError(f"favourable={self.favourable!r} is not one of two labels {list(classes)}")
+            if classes[0] == self.favourable:
+                classes, codes = classes[::-1], 1 - codes
+        expected = getattr(self.mechanism_, "class_count", None)
+        if expected is not None and expected != len(classes):
+            raise P4FError(f"the mechanism is for {expected} classes, y has {len(classes)}: {list(classes)}")
+        return classes, codes
+
+    def _codes(self, y: Any, rows: int) -> Array:
+        y = column_or_1d(y, warn=True)
+        if len(y) != rows:
+            raise P4FError(f"X has {rows} rows, y has {len(y)}")
+        place = {value: i for i, value in enumerate(self.classes_.tolist())}
+        unknown = [value for value in np.unique(y).tolist() if value not in place]
+        if unknown:
+            raise P4FError(f"y has the label {unknown[0]!r}, which training did not see")
+        return np.array([place[value] for value in y.tolist()], dtype=np.int64)
+
+    def _training_mechanism(self) -> Mechanism | None:
+        """The mechanism that acts while training: under historical bias without a label part, none."""
+        mechanism = self.mechanism_
+        if isinstance(mechanism, HistoricalBias) and mechanism.label is None:
+            return None
+        return mechanism
+
+    def _label_table(self) -> Array:
+        """P(recorded label | fair label, groups), the identity where labels are not distorted."""
+        mechanism = self._training_mechanism()
+        table = None if mechanism is None else mechanism.label_table()
+        if table is None:
+            size = len(self.classes_)
+            variables = self.mechanism_.variables if self.mechanism_ is not None else ()
+            groups = math.prod(len(variable.levels) for variable in variables)
+            return np.broadcast_to(np.eye(size), (groups, size, size))
+        return table.numpy()
+
+    def _likelihood(self, known: pd.DataFrame, recorded: Array, index: Tensor) -> Likelihood:
+        mechanism = self._training_mechanism()
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        if isinstance(mechanism, ProgramMechanism):
+            return ProgramView(mechanism, known, index).likelihood(recorded, outputs)
+        kinds, codes = self._kinds(mechanism, known, recorded)
+        return Mixture(kinds, codes, index, outputs)
+
+    def _kinds(self, mechanism: Mechanism | None, known: pd.DataFrame, recorded: Array | None) -> tuple[Kinds, Tensor]:
+        features, label = [], None
+        if mechanism is not None:
+            values = feature_codes(mechanism, known)
+            features = [(values[name], table) for name, table in mechanism.feature_tables().items()]
+            label = mechanism.label_table() if recorded is not None else None
+        if label is None and recorded is not None:
+            size = len(self.classes_)
+            label = torch.eye(size).double().expand(groups_of(mechanism, known.iloc[:1]).shape[1], size, size)
+        return row_kinds(groups_of(mechanism, known), recorded, label, features)
+
+    def _fair_logs(self, known: pd.DataFrame, apply: bool | None = None) -> Array:
+        """log P(fair label); ``apply`` says whether the mechanism takes recorded features to fair ones first."""
+        if apply is None:
+            biased = self.test_features or ("biased" if isinstance(self.mechanism_, HistoricalBias) else "fair")
+            apply = biased == "biased"
+            if apply and isinstance(self.mechanism_, ProgramMechanism):
+                return self._program_logs(self.mechanism_, known)
+        mechanism = (
+            self.mechanism_ if apply and self.mechanism_ is not None and self.mechanism_.feature_values() else None
+        )
+        if mechanism is not None:
+            missing = [c for c in mechanism.sensitive_columns if c not in known.columns]
+            if missing:
+                raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
+        inputs = inputs_of(mechanism, known, self.columns_)
+        with torch.no_grad():
+            logits = self.network_(torch.from_numpy(encode(self.encoder_, inputs.frame))).double()
+            kinds, codes = self._kinds(mechanism, known, None)
+            parts = [
+                fair_log_probability(kinds, codes[start : start + 4096], logits[inputs.index[start : start + 4096]])
+                for start in range(0, len(known), 4096)
+            ]
+        return torch.cat(parts).numpy() if parts else np.zeros((0, len(self.classes_)))
+
+    def _program_logs(self, mechanism: ProgramMechanism, known: pd.DataFrame) -> Array:
+        """log P(query) under a program of the user's own."""
+        inputs = inputs_of(mechanism, known, self.columns_)
+        view = ProgramView(mechanism, known, inputs.index)
+        with torch.no_grad():
+            logits = self.network_(torch.from_numpy(encode(self.encoder_, inputs.frame))).double()
+            return view.log_probability(logits[view.index]).numpy()
+
+    def _row_weights(self, recorded: Array, weights: Array | None) -> Tensor | None:
+        if self.class_weight is None and weights is None:
+            return None
+        total = np.ones(len(recorded)) if weights is None else weights
+        if self.class_weight is not None:
+            per_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[recorded])
+            total = total * per_class[recorded]
+        return torch.from_numpy(total.astype(np.float32))
+
+
+def _as_mechanism(mechanism: Mechanism | Program | str | None) -> Mechanism | None:
+    if mechanism is None or isinstance(mechanism, Mechanism):
+        return mechanism
+    if isinstance(mechanism, Program | str):
+        return ProgramMechanism(mechanism)
+    raise P4FError(f"a mechanism is a template, a Program or its text, not {type(mechanism).__name__}")
+
+
+def _check_infinite(frame: pd.DataFrame) -> None:
+    for name in frame.columns:
+        if pd.api.types.is_float_dtype(frame[name]) and np.isinf(frame[name].to_numpy(dtype=float, na_value=0)).any():
+            raise P4FError(f"Input X contains infinity: column {name!r}")

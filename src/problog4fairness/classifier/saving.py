@@ -1,0 +1,156 @@
+"""A trained classifier as one file: a zip of the program, a JSON manifest, safetensors weights and a skops encoder.
+
+Nothing in it is pickled, so reading a file from a stranger runs nothing. The manifest holds a checksum of every part;
+a changed, truncated or foreign file is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import skops.io
+from sklearn.utils.validation import check_is_fitted
+
+from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms import Mechanism
+from problog4fairness.training import MLP
+
+if TYPE_CHECKING:
+    from problog4fairness.classifier.estimator import DebiasedClassifier
+
+Model = TypeVar("Model", bound="DebiasedClassifier")
+
+FORMAT = 1
+MAX_PART = 1 << 30
+# What the encoder holds besides the types that skops itself trusts.
+TRUSTED = {"numpy.dtype"}
+PACKAGES = ("problog4fairness", "problog", "PySDD", "torch", "scikit-learn", "numpy", "pandas", "skops")
+
+
+class ModelFileError(P4FError):
+    """A file that is not a model, or was changed."""
+
+
+def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
+    """See :meth:`DebiasedClassifier.save`."""
+    check_is_fitted(model)
+    mechanism = model.mechanism_
+    parts = {
+        "weights.safetensors": safetensors.torch.save(
+            {name: value.contiguous() for name, value in model.network_.state_dict().items()}
+        ),
+        "encoder.skops": skops.io.dumps(model.encoder_),
+        "program.pl": b"" if mechanism is None else mechanism.text().encode(),
+    }
+    options = {name: value for name, value in model.get_params(deep=False).items() if name != "mechanism"}
+    options["random_state"] = model.random_state if isinstance(model.random_state, int) else None
+    manifest = {
+        "format": FORMAT,
+        "versions": {name: version(name) for name in PACKAGES},
+        "mechanism": None if mechanism is None else mechanism.to_json(),
+        "options": options,
+        "classes": model.classes_.tolist(),
+        "classes_dtype": model.classes_.dtype.str,
+        "columns": list(model.columns_),
+        "features": int(model.n_features_in_),
+        "feature_names": [str(n) for n in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
+        "seed": model.seed_,
+        "epochs": model.n_iter_,
+        "history": model.history_,
+        "inputs": int(model.network_.sizes[0]),
+        "digests": {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()},
+    }
+    try:
+        text = json.dumps(manifest, indent=1, default=_plain)
+    except TypeError as error:
+        raise P4FError(f"the model cannot be saved: {error}") from None
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", text)
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    _write_whole(Path(path), buffer.getvalue())
+
+
+def load(kind: type[Model], path: str | PathLike[str]) -> Model:
+    """See :meth:`DebiasedClassifier.load`."""
+    manifest, parts = _read(Path(path))
+    try:
+        mechanism = None if manifest["mechanism"] is None else Mechanism.from_json(manifest["mechanism"])
+        options = {**manifest["options"], "hidden": tuple(manifest["options"]["hidden"])}
+        model = kind(mechanism, **options)
+        model.mechanism_ = mechanism
+        model.classes_ = np.array(manifest["classes"], dtype=np.dtype(str(manifest["classes_dtype"])))
+        model.columns_ = [str(name) for name in manifest["columns"]]
+        model.n_features_in_ = int(manifest["features"])
+        if manifest["feature_names"] is not None:
+            model.feature_names_in_ = np.array(manifest["feature_names"], dtype=object)
+        model.seed_, model.n_iter_, model.history_ = manifest["seed"], manifest["epochs"], manifest["history"]
+        outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
+        network = MLP(int(manifest["inputs"]), options["hidden"], outputs, options["dropout"])
+        network.load_state_dict(safetensors.torch.load(parts["weights.safetensors"]))
+        model.network_ = network.eval()
+        untrusted = set(skops.io.get_untrusted_types(data=parts["encoder.skops"])) - TRUSTED
+        if untrusted:
+            raise ModelFileError(f"{path}: the encoder holds types that are not trusted: {', '.join(untrusted)}")
+        model.encoder_ = skops.io.loads(parts["encoder.skops"], trusted=sorted(TRUSTED))
+    except P4FError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, safetensors.SafetensorError) as error:
+        raise ModelFileError(f"{path}: not a model of this version of problog4fairness ({error})") from None
+    return model
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    names = ("weights.safetensors", "encoder.skops", "program.pl")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sorted(archive.namelist()) != sorted(("manifest.json", *names)):
+                raise ModelFileError(f"{path}: not a model file")
+            if any(archive.getinfo(name).file_size > MAX_PART for name in archive.namelist()):
+                raise ModelFileError(f"{path}: a part of the file is larger than {MAX_PART} bytes")
+            manifest = json.loads(archive.read("manifest.json"))
+            parts = {name: archive.read(name) for name in names}
+        if manifest["format"] != FORMAT:
+            raise ModelFileError(f"{path}: the file has format {manifest['format']}, this version reads {FORMAT}")
+        digests = manifest["digests"]
+    except OSError as error:
+        raise ModelFileError(f"{path}: {error.strerror or error}") from None
+    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, NotImplementedError) as error:
+        if isinstance(error, P4FError):
+            raise
+        raise ModelFileError(f"{path}: not a model file, or damaged") from None
+    for name, content in parts.items():
+        if hashlib.sha256(content).hexdigest() != digests.get(name):
+            raise ModelFileError(f"{path}: {name} was changed after the model was saved")
+    return manifest, parts
+
+
+def _plain(value: Any) -> Any:
+    """numpy numbers and arrays as JSON."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is not plain data")
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,102 @@
+"""Rows as a mechanism sees them: groups, recorded features, and the inputs at which the network is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms.base import Mechanism
+from problog4fairness.mechanisms.sensitive import joint_shares
+
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The distinct rows at which the network is needed, and which of them each row of the data needs.
+
+    Attributes
+    ----------
+    frame
+        Distinct rows, before encoding.
+    index
+        ``[rows, variants]``.
+    """
+
+    frame: pd.DataFrame
+    index: Tensor
+
+
+def groups_of(mechanism: Mechanism | None, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """``[rows, groups]``: the probability of each combination of groups."""
+    if mechanism is None or not mechanism.variables:
+        return np.ones((len(frame), 1))
+    return joint_shares(mechanism.variables, frame)
+
+
+def check_groups(mechanism: Mechanism, frame: pd.DataFrame) -> None:
+    """Every group of every sensitive variable must occur; otherwise its parameters would act on nobody."""
+    for variable in mechanism.variables:
+        present = variable.shares(frame).sum(axis=0)
+        for level in range(len(variable.levels)):
+            if present[level] == 0:
+                raise P4FError(
+                    f"no row has {variable.group_text(level)}; leave that group out of the mechanism's levels"
+                )
+
+
+def feature_codes(mechanism: Mechanism, frame: pd.DataFrame) -> dict[str, Codes]:
+    """The recorded value of each distorted feature, by its position among the values that the mechanism knows."""
+    codes = {}
+    for feature, values in mechanism.feature_values().items():
+        if feature not in frame.columns:
+            raise P4FError(f"no column {feature!r} for the mechanism; there are {', '.join(map(str, frame.columns))}")
+        place = {value: i for i, value in enumerate(values)}
+        column = frame[feature]
+        unknown = [value for value in column.unique().tolist() if value not in place]
+        if unknown:
+            raise P4FError(
+                f"feature {feature!r} has the value {unknown[0]!r}, which is not among {', '.join(map(repr, values))}; "
+                "a distorted feature must be binary or categorical, with its values named"
+            )
+        codes[feature] = np.asarray(column.map(place), dtype=np.int64)
+    return codes
+
+
+def inputs_of(mechanism: Mechanism | None, frame: pd.DataFrame, columns: Sequence[str]) -> Inputs:
+    """The inputs that the rows of ``frame`` need; ``columns`` are those that the network reads."""
+    visible = frame[list(columns)]
+    values = mechanism.feature_values() if mechanism is not None else {}
+    if not values:
+        distinct, place = _distinct(visible)
+        return Inputs(distinct, torch.from_numpy(place).unsqueeze(1))
+    others = [name for name in columns if name not in values]
+    contexts, place = (
+        _distinct(visible[others]) if others else (pd.DataFrame(index=range(1)), np.zeros(len(frame), int))
+    )
+    variants = list(product(*values.values()))
+    table = contexts.loc[contexts.index.repeat(len(variants))].reset_index(drop=True)
+    for position, feature in enumerate(values):
+        table[feature] = pd.Series(
+            [variant[position] for variant in variants] * len(contexts), dtype=frame[feature].dtype
+        )
+    index = place[:, None] * len(variants) + np.arange(len(variants))[None, :]
+    return Inputs(table[list(columns)], torch.from_numpy(index))
+
+
+def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
+    """Distinct rows where rows repeat a lot; otherwise the rows themselves."""
+    sample = frame.iloc[: min(len(frame), 2000)]
+    if len(frame) < 200 or len(sample.drop_duplicates()) > len(sample) // 4 or not len(frame.columns):
+        return frame, np.arange(len(frame))
+    place = frame.groupby(list(frame.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    _, first = np.unique(place, return_index=True)
+    return frame.iloc[first].reset_index(drop=True), np.array(place, dtype=np.int64)
