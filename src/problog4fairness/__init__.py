@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import errors, training
+    from problog4fairness import datasets, errors, training
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.mechanisms import (
         AuditWarning,
@@ -48,6 +48,7 @@ __all__ = [
     "Specialised",
     "__version__",
     "chain",
+    "datasets",
     "errors",
     "required_samples",
     "rows_to_draw",
@@ -72,7 +73,7 @@ _HOME = {
     "required_samples": "parameters",
     "rows_to_draw": "parameters",
 }
-_ROOMS = ("errors", "training")
+_ROOMS = ("datasets", "errors", "training")
 
 
 def __getattr__(name: str) -> Any:

@@ -27,10 +27,16 @@ def test_a_cell_that_holds_all_rows_needs_no_more():
     assert rows_to_draw(0, 0.5) == 0
 
 
-@pytest.mark.parametrize("call", [
-    lambda: required_samples(0), lambda: required_samples(0.1, 1), lambda: rows_to_draw(5, 0), lambda: rows_to_draw(-1, 0.5),
-    lambda: rows_to_draw(5, 0.5, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: required_samples(0),
+        lambda: required_samples(0.1, 1),
+        lambda: rows_to_draw(5, 0),
+        lambda: rows_to_draw(-1, 0.5),
+        lambda: rows_to_draw(5, 0.5, 0),
+    ],
+)
 def test_impossible_wishes(call):
     with pytest.raises(P4FError):
         call()

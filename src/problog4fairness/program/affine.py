@@ -101,7 +101,8 @@ class _BinaryObserved(Observed):
         if self._columns == 1:
             sign, size, base = table.unbind(-1)
             return self._alone(sign * logits.squeeze(-1), size, base)
-        sign, size, base = table.split([self._columns, self._columns, 1], dim=-1)
+        n = self._columns
+        sign, size, base = table[..., :n], table[..., n : 2 * n], table[..., 2 * n :]
         signed = sign * logits
         if self._linear:
             return ((size * signed.sigmoid()).sum(-1) + base.squeeze(-1)).log()

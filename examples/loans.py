@@ -1,0 +1,71 @@
+"""The README's example, whole: believe, estimate, train, and see what changed.
+
+python examples/loans.py [-o docs/images/loans.svg]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+import problog4fairness as p4f
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=Path("build/loans.svg"), help="the figure")
+    output = parser.parse_args().output
+    data = p4f.datasets.loans()
+    features, new = list(data.features), data.new
+
+    belief = p4f.LabelBias(sensitive="poor_area", positive=False, groups=[1])
+    belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
+    print(belief)
+    print(belief.parameters.drop(columns="meaning").to_string(), "\n")
+
+    options = {"learning_rate": 3e-3, "random_state": 0}
+    ours = p4f.DebiasedClassifier(belief, **options)
+    ours.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])
+    plain = p4f.DebiasedClassifier(**options).fit(data.loans[[*features, "poor_area"]], data.loans["granted"])
+
+    granted = {
+        "the fair label": new["repaid"],
+        "a network on\nrecorded labels": pd.Series(plain.predict(new[[*features, "poor_area"]])),
+        "ours, through\nthe belief": pd.Series(ours.predict(new[features])),
+    }
+    table = pd.DataFrame(
+        {
+            "accuracy": {name: (answer == new["repaid"]).mean() for name, answer in granted.items()},
+            "poor areas": {name: answer[new["poor_area"] == 1].mean() for name, answer in granted.items()},
+            "other areas": {name: answer[new["poor_area"] == 0].mean() for name, answer in granted.items()},
+        }
+    )
+    print(table.rename(index=lambda name: name.replace("\n", " ")).round(3).to_string())
+    draw(table, output)
+    print(f"\nfigure: {output}")
+
+
+def draw(table: pd.DataFrame, output: Path) -> None:
+    """Share of applicants who get a loan, by area."""
+    with rc_context({"svg.hashsalt": "problog4fairness", "font.size": 10}):
+        figure = Figure(figsize=(6.4, 2.8), layout="constrained")
+        axes = figure.add_subplot()
+        for place, (column, colour) in enumerate({"poor areas": "#d55e00", "other areas": "#0072b2"}.items()):
+            left = [row + 0.38 * (place - 0.5) for row in range(len(table))]
+            bars = axes.bar(left, table[column], width=0.36, color=colour, label=column)
+            axes.bar_label(bars, fmt="%.2f", padding=2, fontsize=9)
+        axes.set_xticks(range(len(table)), list(table.index))
+        axes.set_ylabel("share who get a loan")
+        axes.set_ylim(0, 0.8)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, ncols=2, loc="upper right")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(output, dpi=200, metadata={"Date": None} if output.suffix == ".svg" else None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Loan applications from a bank that turns down one kind of neighbourhood; made up, for examples and first steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FEATURES = ("income", "savings", "job", "children")
+
+
+@dataclass(frozen=True)
+class LoanData:
+    """Three tables about different people.
+
+    Attributes
+    ----------
+    loans
+        What the bank has on file: features, ``poor_area``, and ``granted``, the recorded label.
+    audit
+        The same, and ``repaid``: whether the applicant could repay, which somebody checked by hand for a few.
+    new
+        People to decide on, with ``repaid`` to judge the decisions by.
+    features
+        Names of the feature columns.
+    """
+
+    loans: pd.DataFrame
+    audit: pd.DataFrame
+    new: pd.DataFrame
+    features: tuple[str, ...] = FEATURES
+
+
+def loans(rows: int = 5000, audited: int = 400, new: int = 5000, *, refused: float = 0.4, seed: int = 0) -> LoanData:
+    """Draw loan applications.
+
+    Whether somebody can repay depends on their features alone, not on where they live. The bank grants a loan to those
+    who can repay, except that it turns down a share of those from poor areas.
+
+    Parameters
+    ----------
+    rows, audited, new
+        Number of people in each table.
+    refused
+        Share of people from poor areas who could repay but are turned down.
+    seed
+        Seed of the random numbers.
+    """
+    import pandas as pd
+
+    if not 0 <= refused <= 1:
+        raise P4FError(f"refused {refused:g} is not between 0 and 1")
+    rng = np.random.default_rng(seed)
+    count = rows + audited + new
+    job = rng.choice(["clerk", "nurse", "smith", "teacher"], count)
+    people = pd.DataFrame(
+        {
+            "income": rng.lognormal(7.6, 0.4, count).round(),
+            "savings": rng.exponential(4000, count).round(),
+            "job": job,
+            "children": rng.poisson(1.2, count),
+            "poor_area": rng.integers(0, 2, count),
+        }
+    )
+    strength = 2 * (np.log(people["income"]) - 7.6) + (people["savings"] - 4000) / 6000
+    strength += pd.Series(job).map({"clerk": 0.0, "nurse": 0.4, "smith": -0.4, "teacher": 0.6}) - people["children"] / 4
+    repaid = strength + 0.25 + rng.logistic(0, 0.35, count) > 0
+    turned_down = (people["poor_area"] == 1) & (rng.random(count) < refused)
+    people["granted"] = (repaid & ~turned_down).astype(int)
+    people["repaid"] = repaid.astype(int)
+    filed, rest = people[:rows].drop(columns="repaid"), people[rows:].reset_index(drop=True)
+    return LoanData(filed, rest[:audited], rest[audited:].drop(columns="granted").reset_index(drop=True))
