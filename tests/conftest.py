@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, settings
 
 from problog4fairness.program import program
 
-_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-settings.register_profile("fixed", derandomize=True, database=None, **_COMMON)
-settings.register_profile("search", max_examples=2000, **_COMMON)
+_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+settings.register_profile("fixed", _patient, derandomize=True, database=None)
+settings.register_profile("search", _patient)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 

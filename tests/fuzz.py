@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from hypothesis import strategies as st
-from problog.eval_nodes import NegativeCycle
+from problog.errors import ProbLogError
 from torch import Tensor
 
 from problog4fairness.errors import InconsistentEvidenceError, NegativeCycleError, P4FError
@@ -331,7 +331,7 @@ class _Writer:
 # Comparison.
 
 
-class Mismatch(AssertionError):
+class MismatchError(AssertionError):
     """A program for which the circuit and problog, or two ways to evaluate the circuit, differ."""
 
 
@@ -360,12 +360,12 @@ def logits_of(probabilities: Tensor) -> Tensor:
 
 
 def check(case: Case, rng: Random, *, backend: str = "sdd") -> str:
-    """Compare; returns what kind of program it was, raises :class:`Mismatch`."""
+    """Compare; returns what kind of program it was, raises :class:`MismatchError`."""
     try:
         expected = oracle.problog_answer(case.text, case.nn, case.parameters, backend=backend)
     except oracle.InconsistentEvidenceError:
         expected = None
-    except (NegativeCycle, AssertionError) as problem:
+    except (ProbLogError, AssertionError) as problem:
         return _check_failure(case, problem)
     try:
         circuit = compiled(case.text)
@@ -373,12 +373,12 @@ def check(case: Case, rng: Random, *, backend: str = "sdd") -> str:
         probability = circuit.probability(nn, parameters)
     except InconsistentEvidenceError:
         if expected is not None:
-            raise Mismatch(f"inconsistent evidence, but problog says {expected}") from None
+            raise MismatchError(f"inconsistent evidence, but problog says {expected}") from None
         return "inconsistent"
     if expected is None:
-        raise Mismatch(f"problog says inconsistent evidence, the circuit {probability.tolist()}")
+        raise MismatchError(f"problog says inconsistent evidence, the circuit {probability.tolist()}")
     if set(circuit.queries) != set(expected):
-        raise Mismatch(f"queries {circuit.queries}, but problog has {sorted(expected)}")
+        raise MismatchError(f"queries {circuit.queries}, but problog has {sorted(expected)}")
     truth = torch.tensor([expected[query] for query in circuit.queries], dtype=torch.float64)
     _compare("probability", probability, truth, EXACT)
     _compare("log_probability", *_logs(circuit.log_probability(nn, parameters), truth))
@@ -389,26 +389,26 @@ def check(case: Case, rng: Random, *, backend: str = "sdd") -> str:
 
 
 def _check_failure(case: Case, problem: Exception) -> str:
-    """problog gives up where a negated goal waits for a positive cycle to end; so must the library, with an error."""
+    """problog gives up where a negated goal, or findall, waits for a positive cycle to end; so must the library."""
     try:
         compile_text(case.text)
     except NegativeCycleError:
         return "negative cycle"
     except (P4FError, type(problem)):
         return "too much for problog"
-    raise Mismatch(f"problog fails with {problem!r}, the library does not")
+    raise MismatchError(f"problog fails with {problem!r}, the library does not")
 
 
 def _compare(what: str, found: Tensor, expected: Tensor, tolerance: float) -> None:
     if found.shape != expected.shape or not torch.allclose(found.double(), expected, rtol=tolerance, atol=tolerance):
-        raise Mismatch(f"{what} is {found.tolist()}, expected {expected.tolist()}")
+        raise MismatchError(f"{what} is {found.tolist()}, expected {expected.tolist()}")
 
 
 def _logs(found: Tensor, expected: Tensor) -> tuple[Tensor, Tensor, float]:
     """Logarithms to compare; where the probability itself is lost in rounding, only that it is tiny."""
     tiny = expected < 1e-7
     if bool((found[tiny].exp() > 2e-7).any()):
-        raise Mismatch(f"log_probability {found.tolist()} where the probability is {expected.tolist()}")
+        raise MismatchError(f"log_probability {found.tolist()} where the probability is {expected.tolist()}")
     return found.masked_fill(tiny, 0), expected.log().masked_fill(tiny, 0), 1e-7
 
 
@@ -425,7 +425,7 @@ def _check_single(circuit: Circuit, case: Case, truth: Tensor) -> None:
     if (nn or parameters) and not circuit.data.conditioned:
         found = circuit.probability(nn, parameters)
         if found.dtype != torch.float32:
-            raise Mismatch(f"float32 values give {found.dtype}")
+            raise MismatchError(f"float32 values give {found.dtype}")
         _compare("probability(float32)", found, truth, SINGLE)
 
 
@@ -462,12 +462,18 @@ def _check_specialised(
 
 
 def _check_observed(specialised: Any, logits: Tensor, expected: Tensor) -> None:
-    """The likelihood of the more probable truth value of a single query, which is never impossible."""
+    """The likelihood of either truth value of a single query, where it is possible."""
     if expected.shape[-2] != 1:
         return
-    outcome = expected[:, 0].argmax(-1)
-    likely = expected[torch.arange(3), 0, outcome]
-    _compare("observed", specialised.observe(outcome)(logits), likely, 1e-7)
+    likely = expected[:, 0].argmax(-1)
+    unlikely = torch.where(expected[:, 0].amin(-1) > math.log(1e-6), 1 - likely, likely)
+    for outcome in (likely, unlikely):
+        truth = expected[torch.arange(3), 0, outcome]
+        observed = specialised.observe(outcome)
+        _compare("observed", observed(logits), truth, 1e-7)
+        _compare("observed, a selection", observed(logits[[2, 0]], torch.tensor([2, 0])), truth[[2, 0]], 1e-7)
+        if bool((truth > math.log(1e-3)).all()):
+            _compare("observed (float32)", observed(logits.float()), truth, 1e-4)
 
 
 def _network(name: str) -> str:

@@ -106,6 +106,8 @@ class _Numbers(SemiringProbability):
             ]
         if functor == "t":
             return float(a.args[0])
+        if not {_name(a), functor} & self._parameters.keys():
+            return float(a)  # an expression of numbers, or problog's complaint
         return float(_look_up(self._parameters, _name(a), functor))
 
 

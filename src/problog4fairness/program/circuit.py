@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import torch
@@ -33,9 +33,17 @@ class Circuit:
         The values that the program leaves open.
     """
 
-    def __init__(self, data: CircuitData, defaults: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self,
+        data: CircuitData,
+        defaults: Mapping[str, float] | None = None,
+        networks: Iterable[str] = (),
+        parameters: Iterable[str] = (),
+    ) -> None:
         self.data = data
         self._defaults = dict(defaults or {})
+        # What the text names but no query depends on may be given a value too.
+        self._names = {"network": frozenset(networks), "parameter": frozenset(parameters)}
         roots = [data.evidence, *(query.true for query in data.queries), *(query.false for query in data.queries)]
         self._plan = Plan(data.first_decision, data.nodes, roots)
 
@@ -134,10 +142,13 @@ class Circuit:
         """
         from problog4fairness.program.specialise import specialise
 
-        return specialise(self, find(self.leaves, nn, parameters, logits, self._defaults))
+        return specialise(self, self._find(nn, parameters, logits))
 
     def _values(self, nn: Values | None, parameters: Values | None, logits: Values | None) -> list[Given]:
-        return require(self.leaves, find(self.leaves, nn, parameters, logits, self._defaults))
+        return require(self.leaves, self._find(nn, parameters, logits))
+
+    def _find(self, nn: Values | None, parameters: Values | None, logits: Values | None) -> list[Given | None]:
+        return find(self.leaves, nn, parameters, logits, self._defaults, self._names)
 
     def _split(self, roots: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         count = len(self.data.queries)

@@ -79,6 +79,8 @@ class Program:
         self._set(text, limits or Limits(), None, {})
 
     def _set(self, text: str, limits: Limits, source: str | None, bound: dict[str, float]) -> None:
+        if not isinstance(text, str):
+            raise ProgramSyntaxError(f"a program is text, not {type(text).__name__}")
         self._text = text
         self._limits = limits
         self._source = source
@@ -147,7 +149,7 @@ class Program:
         """Ground and compile. Done once for a text: the result is kept in memory and in the user's cache folder."""
         from problog4fairness.program.circuit import Circuit
 
-        return Circuit(self.compiled(), self.bound)
+        return Circuit(self.compiled(), self.bound, [network.name for network in self.networks], self.parameters)
 
     def compiled(self) -> CircuitData:
         """The compiled program as plain data, without torch."""
@@ -242,16 +244,22 @@ def _run(task: str, text: str, limits: Limits, source: str | None) -> Any:
         raise error.at(source) from None
 
 
+# What the result of each task must hold; a cache file without it is no result.
+_KEYS = {
+    "read": {"canonical", "networks", "parameters", "queries", "evidence"},
+    "compile": {"leaves", "variables", "nodes", "queries"},
+    "diagram": {"nodes"},
+}
+
+
 @functools.lru_cache(maxsize=256)
 def _result(task: str, text: str, limits: Limits) -> Any:
-    if not isinstance(text, str):
-        raise ProgramSyntaxError(f"a program is text, not {type(text).__name__}")
     if len(text) > MAX_TEXT:
         raise LimitError(f"the program has more than {MAX_TEXT // sandbox.MEBIBYTE} MiB of text")
     if "\0" in text:
         raise ProgramSyntaxError("the text holds binary data")
     result = cache.load(task, text)
-    if result is None:
+    if not isinstance(result, dict) or not _KEYS[task] <= set(result):
         result = sandbox.run(task, text, limits)
         cache.store(task, text, result)
     return result
@@ -259,4 +267,12 @@ def _result(task: str, text: str, limits: Limits) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(text: str, limits: Limits) -> CircuitData:
-    return CircuitData.from_json(_result("compile", text, limits))
+    try:
+        return CircuitData.from_json(_result("compile", text, limits))
+    except ProgramError:
+        raise
+    except ValueError:
+        # A cache file that is whole but holds something else: compile again, and replace it.
+        result = sandbox.run("compile", text, limits)
+        cache.store("compile", text, result)
+        return CircuitData.from_json(result)

@@ -25,7 +25,7 @@ ALLOWED_LIBRARIES = frozenset({"lists", "apply", "aggregate", "cut", "control", 
 _LIBRARY_PARTS = frozenset({"lists.py", "string.py"})
 
 _CONTROL = {"true/0", "fail/0", "false/0", "once/1", "findall/3", "all/3", "all_or_none/3", "forall/2", "clause/2"}
-_CALLS = {f"{name}/{arity}" for name in ("call", "call_nc", "try_call") for arity in range(1, 10)}
+_CALLS = {f"{name}/{arity}" for name in ("call", "call_nc") for arity in range(1, 10)}
 _COMPARISON = {
     f"{name}/2" for name in ("=", "\\=", "==", "\\==", ">", "<", "=<", ">=", "=\\=", "=:=", "@>", "@<", "@>=", "@=<")
 } | {"compare/3", "subsumes_term/2", "subsumes_chk/2"}
@@ -54,7 +54,7 @@ class SafeEngine(StackBasedEngine):  # type: ignore[misc]
         """Register a built-in, or what refuses it."""
         signature = f"{predicate}/{arity}"
         if signature in _LOADERS:
-            function = BooleanBuiltIn(_loader(function))
+            function = BooleanBuiltIn(_loader(function, 1 if predicate.startswith("_") else 0))
         elif signature not in ALLOWED_BUILTINS:
             self.refused.add(signature)
             function = BooleanBuiltIn(_refusal(signature))
@@ -68,20 +68,22 @@ def _refusal(signature: str) -> Any:
     return refuse
 
 
-def _loader(load: Any) -> Any:
+def _loader(load: Any, position: int) -> Any:
+    """Loads what stands at ``position`` of its arguments if that is an allowed library, and nothing else."""
+
     def load_library(*arguments: Any, **context: Any) -> Any:
-        for argument in arguments:
-            if isinstance(argument, Term) and argument.signature == "library/1":
-                name = unquote(str(argument.args[0]))
-                if name in ALLOWED_LIBRARIES | _LIBRARY_PARTS:
-                    return load.base_function(*arguments, **context)
-        raise UnsafeProgramError(_library_message(arguments))
+        if not _is_library(arguments[position], ALLOWED_LIBRARIES | _LIBRARY_PARTS):
+            raise UnsafeProgramError(_library_message(arguments[position]))
+        return load.base_function(*arguments, **context)
 
     return load_library
 
 
-def _library_message(arguments: Any) -> str:
-    asked = ", ".join(str(argument) for argument in arguments if str(argument) != "None")
+def _is_library(what: Any, allowed: frozenset[str]) -> bool:
+    return isinstance(what, Term) and what.signature == "library/1" and unquote(str(what.args[0])) in allowed
+
+
+def _library_message(asked: Any) -> str:
     return (
         f"loading {asked} is not allowed; a program may load library({'), library('.join(sorted(ALLOWED_LIBRARIES))})"
     )
@@ -103,19 +105,15 @@ def check_goals(clause: Any, syntax: Syntax) -> None:
 def _check_goal(goal: Any, clause: Any, syntax: Syntax) -> None:
     signature = goal.signature.replace("'", "")
     if signature in _LOADERS:
-        library = goal.args[0]
-        if (
-            isinstance(library, Term)
-            and library.signature == "library/1"
-            and unquote(str(library.args[0])) in ALLOWED_LIBRARIES
-        ):
+        asked = goal.args[1 if signature.startswith("_") else 0]
+        if _is_library(asked, ALLOWED_LIBRARIES):
             return
-        raise UnsafeProgramError(_library_message(goal.args[:1]), **syntax.place(goal, clause))
+        raise UnsafeProgramError(_library_message(asked), **syntax.place(goal, clause))
     if signature in _REFUSED:
         raise UnsafeProgramError(f"{signature} is not allowed in a program", **syntax.place(goal, clause))
 
 
-_META = {"findall/3": 1, "all/3": 1, "all_or_none/3": 1, "once/1": 0, "call/1": 0, "try_call/1": 0, "call_nc/1": 0}
+_META = {"findall/3": 1, "all/3": 1, "all_or_none/3": 1, "once/1": 0, "call/1": 0, "call_nc/1": 0}
 
 
 def _goals(body: Any) -> Iterator[Any]:

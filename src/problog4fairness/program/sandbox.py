@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from problog4fairness import errors
-from problog4fairness.errors import LimitError
+from problog4fairness.errors import LimitError, P4FError
 
 MEBIBYTE = 1024 * 1024
 # A larger answer would not fit a sensible circuit; reading it whole could exhaust the caller.
@@ -42,6 +42,16 @@ class Limits:
     seconds: float = 60.0
     memory: int = 2048 * MEBIBYTE
 
+    def __post_init__(self) -> None:
+        if type(self.seconds) not in (int, float) or not self.seconds > 0:
+            raise P4FError(f"the time limit must be a number of seconds above 0, not {self.seconds!r}")
+        if type(self.memory) is not int or self.memory <= 0:
+            raise P4FError(f"the memory limit must be a whole number of bytes above 0, not {self.memory!r}")
+
+
+class _WorkerGoneError(Exception):
+    """A worker that had served before ended without an answer."""
+
 
 class Worker:
     """One worker process, and the lock that lets threads share it."""
@@ -54,7 +64,12 @@ class Worker:
     def run(self, task: str, text: str, limits: Limits) -> Any:
         """The result of ``task`` on ``text``, or the error that the program earned."""
         with self._lock:
-            reply = self._ask({"task": task, "text": text, "memory": limits.memory}, limits)
+            request = {"task": task, "text": text, "memory": limits.memory, "seconds": limits.seconds}
+            try:
+                reply = self._ask(request, limits)
+            except _WorkerGoneError:
+                # It served others before, so perhaps somebody else ended it: a new one gets a chance.
+                reply = self._ask(request, limits)
         if "result" in reply:
             return reply["result"]
         kind = getattr(errors, reply["error"])
@@ -72,6 +87,7 @@ class Worker:
                 stream.close()  # type: ignore[union-attr]
 
     def _ask(self, request: dict[str, Any], limits: Limits) -> Any:
+        served = self._process is not None
         process = self._running()
         late = threading.Event()
 
@@ -79,7 +95,7 @@ class Worker:
             late.set()
             process.kill()
 
-        timer = threading.Timer(limits.seconds, end)
+        timer = threading.Timer(min(limits.seconds, threading.TIMEOUT_MAX), end)
         timer.daemon = True
         timer.start()
         line = b""
@@ -106,6 +122,8 @@ class Worker:
         self.stop()
         if "memory" not in reply and problem:
             raise RuntimeError(f"the worker process failed: {problem}")
+        if "memory" not in reply and served:
+            raise _WorkerGoneError
         raise LimitError(
             f"the program was stopped at the memory limit of {limits.memory / MEBIBYTE:g} MiB; "
             "make it smaller, or raise the limit"
@@ -121,7 +139,8 @@ class Worker:
             return ""
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines and "MemoryError" not in lines[-1] else ""
+        out_of_memory = ("MemoryError", "alloc failed", "Cannot allocate memory")
+        return "" if not lines or any(words in lines[-1] for words in out_of_memory) else lines[-1]
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:

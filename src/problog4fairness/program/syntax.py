@@ -145,7 +145,8 @@ def _lowered(message: str) -> str:
 
 def _position(source: Any, location: Any) -> Place:
     if isinstance(location, tuple) and len(location) == 3:
-        return {"line": location[1], "column": location[2]}
+        # problog's parser counts the columns of the first line from 0 and those of the others from 1.
+        return {"line": location[1], "column": location[2] + (location[1] == 1)}
     position = source.lineno(location) if isinstance(location, int) else None
     return {"line": position[1], "column": position[2]} if position else {}
 
@@ -200,8 +201,10 @@ def _rename_learnable(head: Any, learnable: int, syntax: Syntax) -> int:
 
 def _network(weight: Any) -> tuple[str, list[Any], Any, list[Any] | None] | None:
     """Name, inputs, outcome variable and outcomes of ``nn(...)``; None for any other weight."""
-    if not (isinstance(weight, Term) and weight.functor == "nn" and weight.arity >= 1):
+    if not isinstance(weight, Term) or weight.functor != "nn":
         return None
+    if not weight.args:
+        raise NetworkError("a network needs a name; write nn(h,X)")
     name, *rest = weight.args
     first = _list(rest[0]) if rest else None
     if len(rest) == 3 and _list(rest[2]) is not None:

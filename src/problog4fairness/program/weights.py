@@ -45,13 +45,17 @@ class Given:
 
 
 def find(
-    leaves: Sequence[Leaf], nn: Values | None, parameters: Values | None, logits: Values | None, default: Values
+    leaves: Sequence[Leaf],
+    nn: Values | None,
+    parameters: Values | None,
+    logits: Values | None,
+    default: Values,
+    names: Mapping[str, frozenset[str]],
 ) -> list[Given | None]:
     """The given value of each leaf, or None where there is none."""
     nn, parameters, logits = (_spaceless(values) for values in (nn, parameters, logits))
-    networks = [leaf for leaf in leaves if leaf.kind == "network"]
-    _check_names("network", {**nn, **logits}, networks)
-    _check_names("parameter", parameters, [leaf for leaf in leaves if leaf.kind == "parameter"])
+    _check_names("network", {**nn, **logits}, leaves, names)
+    _check_names("parameter", parameters, leaves, names)
     found: list[tuple[Leaf, Any, bool] | None] = []
     for leaf in leaves:
         if leaf.kind == "parameter":
@@ -74,12 +78,15 @@ def _look_up(leaf: Leaf, values: Mapping[str, Value]) -> Value | None:
     return exact if exact is not None else values.get(leaf.name)
 
 
-def _check_names(kind: str, values: Mapping[str, Value], leaves: Sequence[Leaf]) -> None:
-    known = {name for leaf in leaves for name in (leaf.name, str(leaf))}
+def _check_names(
+    kind: str, values: Mapping[str, Value], leaves: Sequence[Leaf], names: Mapping[str, frozenset[str]]
+) -> None:
+    mine = [leaf for leaf in leaves if leaf.kind == kind]
+    known = {name for leaf in mine for name in (leaf.name, str(leaf))} | names[kind]
     for name in values:
         if name not in known:
-            names = ", ".join(dict.fromkeys(leaf.name for leaf in leaves)) or "none"
-            raise UnknownNameError(f"the program has no {kind} {name!r}; it has {names}")
+            there = ", ".join(dict.fromkeys([*(leaf.name for leaf in mine), *sorted(names[kind])])) or "none"
+            raise UnknownNameError(f"the program has no {kind} {name!r}; it has {there}")
 
 
 def _common(values: Sequence[Any]) -> Tensor:

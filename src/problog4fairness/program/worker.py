@@ -8,27 +8,53 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import Any
 
-from problog4fairness.errors import LimitError, ProgramError
+from problog4fairness.errors import GroundingError, LimitError, ProgramError
+
+MAX_DEPTH = 250
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Do one task: ``read`` (syntax only), ``compile`` or ``diagram``."""
     from problog4fairness.program import causal, ground, syntax
 
-    text = request["text"]
+    tasks = {
+        "read": lambda text: syntax.parse(text).summary(),
+        "compile": ground.compile_text,
+        "diagram": causal.causal_graph,
+    }
     try:
-        if request["task"] == "read":
-            return {"result": syntax.parse(text).summary()}
-        if request["task"] == "compile":
-            return {"result": ground.compile_text(text)}
-        return {"result": causal.causal_graph(text)}
+        result = tasks[request["task"]](request["text"])
+        check_depth(result)
+        return {"result": result}
     except ProgramError as error:
         return _failure(error)
     except RecursionError:
         return _failure(LimitError("the program is nested too deeply"))
+    except MemoryError:
+        raise
+    except Exception as error:
+        # problog answers some odd programs with a bare error of Python: that is the program's fault, not the caller's.
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return _failure(GroundingError(f"problog cannot ground this program ({reason})"))
+
+
+def check_depth(result: Any) -> None:
+    """Refuse to send what is nested so deeply that the caller could not read it."""
+    level = [result]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for value in level
+            if isinstance(value, dict | list | tuple)
+            for child in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return
+    raise LimitError("a term or a weight of the program is nested too deeply")
 
 
 def _failure(error: ProgramError) -> dict[str, Any]:
@@ -42,7 +68,14 @@ def limit_memory(limit: int) -> None:
     except ImportError:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = min(limit, 1 << 62)
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def limit_time(seconds: float) -> None:
+    """End this process after ``seconds``, also when nobody is left to end it; 0 for never."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, 1e8))
 
 
 def main() -> None:
@@ -54,7 +87,10 @@ def main() -> None:
         request = json.loads(line)
         try:
             limit_memory(request["memory"])
+            # The caller ends this process in time; this is for the case that the caller itself was killed.
+            limit_time(request["seconds"] + 2)
             text = json.dumps(answer(request))
+            limit_time(0)
         except MemoryError:
             # What is left of this process cannot be trusted to have the memory for another task.
             answers.write(json.dumps({"memory": True}) + "\n")

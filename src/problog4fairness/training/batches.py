@@ -1,0 +1,145 @@
+"""Batches for a module of any kind: from a tensor of inputs, or as a data loader gives them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import ShapeError, TrainingError
+from problog4fairness.training.job import numbered
+from problog4fairness.training.likelihood import Likelihood
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of a likelihood and the inputs that they need.
+
+    Attributes
+    ----------
+    inputs
+        ``[n, ...]``, for the module.
+    rows
+        ``[rows]``.
+    places
+        ``[rows * variants]``: which of the inputs each row needs; None where they are in order.
+    """
+
+    inputs: Tensor
+    rows: Tensor
+    places: Tensor | None = None
+
+
+class Batches(ABC):
+    """Batches that can be gone through again in each epoch."""
+
+    @abstractmethod
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:
+        """All batches, shuffled with the generator where it is for these batches to do so."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many there are, or 1 where that is not known."""
+
+
+class TensorBatches(Batches):
+    """Batches out of one tensor of distinct inputs.
+
+    A single row that is left over at the end joins the batch before it, since batch normalisation cannot train on one.
+
+    Parameters
+    ----------
+    inputs
+        ``[distinct, ...]``.
+    likelihood
+        Its ``index`` says which inputs a row needs.
+    rows
+        The rows to go through.
+    batch_size
+        Rows of a batch.
+    """
+
+    def __init__(self, inputs: Tensor, likelihood: Likelihood, rows: Tensor, batch_size: int) -> None:
+        self._inputs, self._index, self._rows = inputs, likelihood.index, rows
+        full, left = divmod(len(rows), batch_size)
+        self._sizes = [batch_size] * full
+        if left == 1 and full:
+            self._sizes[-1] += 1
+        elif left:
+            self._sizes.append(left)
+
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:
+        """See :meth:`Batches.go_through`."""
+        rows = self._rows
+        if generator is not None:
+            rows = rows[torch.randperm(len(rows), generator=generator)]
+        for chosen in rows.split(self._sizes):
+            needed = self._index[chosen]
+            if needed.shape[1] == 1:
+                yield Batch(self._inputs[needed.view(-1)], chosen)
+            else:
+                distinct, places = needed.unique(return_inverse=True)
+                yield Batch(self._inputs[distinct], chosen, places.view(-1))
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+
+class LoaderBatches(Batches):
+    """Batches as a data loader gives them: pairs (inputs, rows).
+
+    Parameters
+    ----------
+    loader
+        Gives inputs ``[rows, ...]``, or ``[rows, variants, ...]`` where a row needs several, and the rows' numbers.
+    likelihood
+        What the row numbers refer to.
+    """
+
+    def __init__(self, loader: Iterable[Any], likelihood: Likelihood) -> None:
+        self._loader, self._total, self._variants = loader, len(likelihood), likelihood.variants
+
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:  # noqa: ARG002  it shuffles by itself
+        """See :meth:`Batches.go_through`."""
+        empty = True
+        for item in self._loader:
+            empty = False
+            yield self._batch(item)
+        if empty:
+            raise TrainingError("the data loader gives no batches; an iterator can be gone through only once")
+
+    def __len__(self) -> int:
+        try:
+            return max(1, len(self._loader))  # type: ignore[arg-type]  # not all have a length
+        except TypeError:
+            return 1
+
+    def _batch(self, item: Any) -> Batch:
+        if not (isinstance(item, (tuple, list)) and len(item) == 2 and all(isinstance(part, Tensor) for part in item)):
+            raise ShapeError(f"a data loader must give pairs of tensors (inputs, rows), not {_described(item)}")
+        inputs, rows = item
+        lead = tuple(rows.shape) if self._variants == 1 else (*rows.shape, self._variants)
+        if rows.ndim != 1 or rows.is_floating_point() or tuple(inputs.shape[: len(lead)]) != lead:
+            raise ShapeError(
+                f"a batch must be inputs [rows{f', {self._variants}' if self._variants > 1 else ''}, ...] and "
+                f"rows [rows] of whole numbers, not {_described(inputs)} and {_described(rows)}"
+            )
+        rows = rows.long().cpu()
+        outside = rows[(rows < 0) | (rows >= self._total)]
+        if len(outside):
+            raise TrainingError(
+                f"the data loader gives {numbered(outside)} of a likelihood with 0 .. {self._total - 1}"
+            )
+        return Batch(inputs if self._variants == 1 else inputs.flatten(0, 1), rows)
+
+
+def _described(item: Any) -> str:
+    if isinstance(item, Tensor):
+        return f"{list(item.shape)} of {str(item.dtype).removeprefix('torch.')}"
+    if isinstance(item, (tuple, list)):
+        return f"({', '.join(type(part).__name__ for part in item)})"
+    return type(item).__name__

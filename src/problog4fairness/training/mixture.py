@@ -1,0 +1,237 @@
+"""The likelihood of recorded rows under the templates: groups, fair features and fair labels that cannot be seen.
+
+log P(recorded_i) = log sum_g s_ig sum_v w_gv(i) sum_f T_g[f, recorded_i] h_f(x_v)
+
+over groups g with share s, fair feature vectors v with weight w (a product over features), and fair labels f with the
+transition probabilities T. All of it is kept in log space, and per distinct kind of row instead of per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax, logsigmoid
+
+from problog4fairness.errors import InconsistentEvidenceError
+from problog4fairness.training.likelihood import Likelihood
+
+# Above this, adding to a base in float32 is as exact as adding in log space.
+SAFE_BASE = 1e-30
+_DTYPES = (torch.float32, torch.float64)
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The distinct kinds of rows: the parts of the formula above that do not depend on the network, as logarithms.
+
+    Attributes
+    ----------
+    shares
+        ``[kinds, groups]``. A row whose group is certain keeps that group alone.
+    labels
+        ``[kinds, groups, fair]``: log T_g[f, recorded], or None where only fair labels are asked for.
+    factors
+        For each feature ``[kinds, groups, values]``: log P(fair value | recorded value, group).
+    """
+
+    shares: Tensor
+    labels: Tensor | None
+    factors: tuple[Tensor, ...]
+
+    def to(self, dtype: torch.dtype) -> Kinds:
+        """The same in another floating-point type."""
+        labels = None if self.labels is None else self.labels.to(dtype)
+        return Kinds(self.shares.to(dtype), labels, tuple(factor.to(dtype) for factor in self.factors))
+
+
+def row_kinds(
+    shares: np.ndarray[Any, np.dtype[np.float64]],
+    recorded: np.ndarray[Any, np.dtype[np.int64]] | None,
+    label_table: Tensor | None,
+    features: Sequence[tuple[np.ndarray[Any, np.dtype[np.int64]], Tensor]],
+) -> tuple[Kinds, Tensor]:
+    """The distinct kinds of rows, and the kind of each row.
+
+    Parameters
+    ----------
+    shares
+        ``[rows, groups]``: probability of each group.
+    recorded
+        ``[rows]``: the recorded class, or None where only fair labels are asked for.
+    label_table
+        ``[groups, fair, recorded]``, or None where labels are not distorted.
+    features
+        For each distorted feature the recorded value of each row, by position, and its table
+        ``[groups, recorded, fair]``.
+    """
+    columns = [shares, *(codes[:, None] for codes, _ in features)]
+    if recorded is not None:
+        columns.append(recorded[:, None])
+    keys, kinds = np.unique(np.concatenate(columns, axis=1), axis=0, return_inverse=True)
+    groups = shares.shape[1]
+    share = torch.from_numpy(keys[:, :groups].copy())
+    hard = bool(((share == 0) | (share == 1)).all())
+    chosen = share.argmax(1, keepdim=True) if hard else torch.arange(groups).expand(len(keys), groups)
+    factors = []
+    for i, (_, table) in enumerate(features):
+        value = torch.from_numpy(keys[:, groups + i].astype(np.int64))
+        factors.append(table[chosen, value[:, None]].log())
+    labels = None
+    if recorded is not None:
+        label = torch.from_numpy(keys[:, -1].astype(np.int64))
+        if label_table is None:
+            classes = max(2, int(label.max()) + 1)
+            label_table = torch.eye(classes).double().expand(groups, classes, classes)
+        labels = label_table[chosen, :, label[:, None]].log()
+    shares_log = torch.zeros(len(keys), 1).double() if hard else share.log()
+    result = Kinds(shares_log, labels, tuple(factors))
+    codes = torch.from_numpy(kinds.reshape(-1).astype(np.int64))
+    _check_possible(result, codes)
+    return result, codes
+
+
+def _check_possible(kinds: Kinds, codes: Tensor) -> None:
+    if kinds.labels is None:
+        return
+    possible = ((kinds.labels > -torch.inf).any(-1) & (kinds.shares > -torch.inf)).any(-1)
+    if not bool(possible.all()):
+        count = int((~possible)[codes].sum())
+        raise InconsistentEvidenceError(
+            f"{count} of {len(codes)} recorded labels have probability 0 under the mechanism; "
+            "a parameter of exactly 1 rules them out"
+        )
+
+
+class Mixture(Likelihood):
+    """The likelihood of recorded labels under a mechanism.
+
+    Parameters
+    ----------
+    kinds, codes
+        From :func:`row_kinds`.
+    index
+        ``[rows, variants]``: the inputs of each row; variants are all combinations of the features' fair values, the
+        last feature fastest.
+    outputs
+        Logits per input: 1 for a binary label.
+    """
+
+    def __init__(self, kinds: Kinds, codes: Tensor, index: Tensor, outputs: int) -> None:
+        self.index = index
+        self.outputs = outputs
+        self.codes = codes
+        self.kinds = kinds
+        self._tables = {torch.float64: kinds, torch.float32: kinds.to(torch.float32)}
+        self._binary = _Binary(kinds) if outputs == 1 and kinds.labels is not None else None
+
+    def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:
+        """See :meth:`Likelihood.__call__`."""
+        codes = self.codes[rows]
+        if self._binary is not None:
+            return self._binary(logits.squeeze(-1), codes)
+        kinds = self._tables[logits.dtype]
+        if kinds.labels is None:
+            raise TypeError("these rows have no recorded label")
+        inner = (log_softmax(logits, dim=-1).unsqueeze(-3) + kinds.labels[codes].unsqueeze(-2)).logsumexp(-1)
+        return _mixed(inner, kinds, codes)
+
+    def stacked(self, others: Sequence[Likelihood], inputs: Sequence[int]) -> Likelihood | None:
+        """See :meth:`Likelihood.stacked`."""
+        members = [self, *(other for other in others if isinstance(other, Mixture))]
+        if len(members) != len(others) + 1 or len({_shape(member) for member in members}) > 1:
+            return None
+        starts = np.cumsum([0, *(len(member.kinds.shares) for member in members[:-1])])
+        labels = [member.kinds.labels for member in members]
+        kinds = Kinds(
+            torch.cat([member.kinds.shares for member in members]),
+            torch.cat([label for label in labels if label is not None]),
+            tuple(torch.cat(parts) for parts in zip(*(member.kinds.factors for member in members), strict=True)),
+        )
+        codes = torch.cat([member.codes + int(start) for member, start in zip(members, starts, strict=True)])
+        index = torch.cat([member.index + start for member, start in zip(members, inputs, strict=True)])
+        return Mixture(kinds, codes, index, self.outputs)
+
+
+class _Binary:
+    """Binary labels: P = base + size sum_v w_v sigmoid(sign z_v) in each group, where base and size do not depend on v.
+
+    This runs in every training step, so it is written for few and cheap operations. Where every base is well above 0
+    the sum cannot vanish, and its logarithm is taken last; otherwise all of it happens in log space.
+    """
+
+    def __init__(self, kinds: Kinds) -> None:
+        if kinds.labels is None:
+            raise TypeError("these rows have no recorded label")
+        no, yes = kinds.labels.exp().unbind(-1)
+        sign = torch.where(yes >= no, 1.0, -1.0).to(no.dtype)
+        size, base = (yes - no).abs(), torch.minimum(yes, no)
+        self._linear = bool((base > SAFE_BASE).all())
+        self._has_base = bool((base > 0).any())
+        table = torch.stack([sign, size, base] if self._linear else [sign, size.log(), base.log()], dim=-1)
+        self._alone = kinds.shares.shape[-1] == 1 and not kinds.factors
+        self._table = {dtype: (table.squeeze(1) if self._alone else table).to(dtype) for dtype in _DTYPES}
+        self._kinds = {dtype: kinds.to(dtype) for dtype in _DTYPES}
+
+    def __call__(self, z: Tensor, codes: Tensor) -> Tensor:
+        sign, size, base = self._table[z.dtype][codes].unbind(-1)
+        if self._alone:
+            return self._sum(size, base, sign * z.squeeze(-1))
+        kinds = self._kinds[z.dtype]
+        signed = sign.unsqueeze(-1) * z.unsqueeze(-2)
+        weights = _weights(kinds, codes)
+        logs = logsigmoid(signed)
+        inner = logs.squeeze(-1) if weights is None else (logs + weights).logsumexp(-1)
+        if self._linear:
+            terms = torch.addcmul(base, size, inner.exp()).log()
+        else:
+            terms = torch.logaddexp(size + inner, base) if self._has_base else size + inner
+        return terms.squeeze(-1) if terms.shape[-1] == 1 else (terms + kinds.shares[codes]).logsumexp(-1)
+
+    def _sum(self, size: Tensor, base: Tensor, signed: Tensor) -> Tensor:
+        if self._linear:
+            return torch.addcmul(base, size, signed.sigmoid()).log()
+        terms = size + logsigmoid(signed)
+        return torch.logaddexp(terms, base) if self._has_base else terms
+
+
+def _mixed(inner: Tensor, kinds: Kinds, codes: Tensor) -> Tensor:
+    """From ``[..., groups, variants]`` to ``[...]``: the sums over fair vectors and over groups."""
+    weights = _weights(kinds, codes)
+    inner = inner.squeeze(-1) if weights is None else (inner + weights).logsumexp(-1)
+    if kinds.shares.shape[-1] == 1:
+        return inner.squeeze(-1)
+    return (inner + kinds.shares[codes]).logsumexp(-1)
+
+
+def _shape(member: Mixture) -> tuple[Any, ...]:
+    kinds = member.kinds
+    labels = None if kinds.labels is None else kinds.labels.shape[1:]
+    return member.outputs, kinds.shares.shape[1:], labels, tuple(factor.shape[1:] for factor in kinds.factors)
+
+
+def _weights(kinds: Kinds, codes: Tensor) -> Tensor | None:
+    """log w, ``[..., groups, variants]``; None where no feature is distorted."""
+    if not kinds.factors:
+        return None
+    weights = kinds.factors[0][codes]
+    for factor in kinds.factors[1:]:
+        weights = (weights.unsqueeze(-1) + factor[codes].unsqueeze(-2)).flatten(-2)
+    return weights
+
+
+def fair_log_probability(kinds: Kinds, codes: Tensor, logits: Tensor) -> Tensor:
+    """log P(fair label), ``[rows, classes]``, for logits ``[rows, variants, outputs]`` at all fair feature vectors."""
+    kinds = kinds.to(logits.dtype)
+    if logits.shape[-1] == 1:
+        logs = torch.cat([logsigmoid(-logits), logsigmoid(logits)], dim=-1)
+    else:
+        logs = log_softmax(logits, dim=-1)
+    inner = logs.unsqueeze(-3)
+    weights = _weights(kinds, codes)
+    inner = inner.squeeze(-2) if weights is None else (inner + weights.unsqueeze(-1)).logsumexp(-2)
+    return (inner + kinds.shares[codes].unsqueeze(-1)).logsumexp(-2)

@@ -1,0 +1,99 @@
+"""A progress bar: epoch, loss, epochs per second and time left.
+
+It is drawn on standard error, and by default only where that is a terminal, so that pipelines and logs stay clean.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+# Seconds between two drawings.
+_PAUSE = 0.1
+
+
+class Bar:
+    """Where a fit says how far it is. This one keeps it to itself."""
+
+    def begin(self, label: str, epoch: float = 0) -> None:
+        """Networks begin, or go on, after this epoch."""
+
+    def show(self, epoch: float, loss: float, work: float) -> None:
+        """They have reached this epoch and this loss, and so much of all work is done since the last call."""
+
+
+@contextmanager
+def progress_bar(work: float, epochs: int, progress: bool | None) -> Iterator[Bar]:
+    """A bar over a fit.
+
+    Parameters
+    ----------
+    work
+        All work, in whatever unit.
+    epochs
+        The most that each network can have.
+    progress
+        Whether to show the bar; None shows it where standard error is a terminal.
+    """
+    if progress is None:
+        progress = _on_terminal()
+    if not progress:
+        yield Bar()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, {task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+    )
+    # Drawn when told to: a thread of its own would be in the way of data loaders that fork.
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as shown:
+        yield _Drawn(shown, work, epochs)
+
+
+class _Drawn(Bar):
+    """A bar that rich draws."""
+
+    def __init__(self, shown: Progress, work: float, epochs: int) -> None:
+        self._shown, self._epochs = shown, epochs
+        self._task = shown.add_task("", total=work, epoch="-", loss="-", rate="-")
+        self._drawn = 0.0
+        self.begin("")
+
+    def begin(self, label: str, epoch: float = 0) -> None:
+        """See :meth:`Bar.begin`."""
+        self._began, self._first = time.monotonic(), epoch
+        self._shown.update(self._task, description=label)
+
+    def show(self, epoch: float, loss: float, work: float) -> None:
+        """See :meth:`Bar.show`."""
+        now = time.monotonic()
+        self._shown.update(
+            self._task,
+            advance=work,
+            epoch=f"{math.ceil(epoch)}/{self._epochs}",
+            loss=f"{loss:.4f}",
+            rate=f"{(epoch - self._first) / max(now - self._began, 1e-9):.3g} epochs/s",
+        )
+        if now - self._drawn > _PAUSE:
+            self._drawn = now
+            self._shown.refresh()
+
+
+def _on_terminal() -> bool:
+    """Whether standard error is a terminal; it can also be closed, or not there at all."""
+    try:
+        return bool(sys.stderr is not None and sys.stderr.isatty())
+    except ValueError:
+        return False
