@@ -17,8 +17,20 @@ class Place(TypedDict, total=False):
     column: int
 
 
+MAX_LINE = 1000
+
+
+def one_line(message: str) -> str:
+    """A message as one line of printable characters, cut where it is very long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    return line if len(line) <= MAX_LINE else line[:MAX_LINE] + " ..."
+
+
 class P4FError(ValueError):
-    """Root of all errors that an input can cause."""
+    """Root of all errors that an input can cause; reads as one printable line, whatever the input holds."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class ProgramError(P4FError):
@@ -27,7 +39,7 @@ class ProgramError(P4FError):
     def __init__(
         self, message: str, *, source: str | None = None, line: int | None = None, column: int | None = None
     ) -> None:
-        self.message = " ".join(message.split())
+        self.message = one_line(message)
         self.source = source
         self.line = line
         self.column = column

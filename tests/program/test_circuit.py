@@ -130,10 +130,10 @@ def test_arithmetic_over_parameters():
 
 def test_learnable_parameters_are_named_and_start_where_the_text_says():
     program = p4f.Program("t(0.25) :: a. t(_) :: b. t(_,X) :: c(X). query(a). query(b). query(c(1)).")
-    assert program.bound == {"t(1)": 0.25}
-    assert [str(leaf) for leaf in program.compile().leaves] == ["t(1)", "t(2)", "t(3,1)"]
+    assert program.bound == {"t_1": 0.25}
+    assert [str(leaf) for leaf in program.compile().leaves] == ["t_1", "t_2", "t_3(1)"]
     start = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
-    found = program.probability(parameters={"t(2)": start, "t(3,1)": 0.75})
+    found = program.probability(parameters={"t_2": start, "t_3": 0.75})
     assert [value.item() for value in found.values()] == [0.25, 0.5, 0.75]
     found["b"].backward()
     assert start.grad.item() == 1

@@ -41,7 +41,7 @@ class Affine(Specialised):
         """See :meth:`Specialised.log_probability`."""
         logs = pick(self._logs.like(logits), self._entries(logits, rows), -3)
         weights = log_outcomes(self.free, logits).unsqueeze(-2)
-        terms = logs + torch.cat([torch.zeros_like(weights[..., :1]), weights], dim=-1)
+        terms = logs + torch.cat([weights.new_zeros(*weights.shape[:-1], 1), weights], dim=-1)
         impossible = (logs == -torch.inf).all(-1)
         sums = terms.masked_fill(impossible.unsqueeze(-1), 0.0).logsumexp(-1)
         return sums.masked_fill(impossible, -torch.inf).reshape(*sums.shape[:-1], len(self.queries), 2)
@@ -72,7 +72,7 @@ class _AffineObserved(Observed):
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
         logs = pick(self._logs.like(logits), self._codes if rows is None else self._codes[rows], -2)
         weights = log_outcomes(self._free, logits)
-        return (logs + torch.cat([torch.zeros_like(weights[..., :1]), weights], dim=-1)).logsumexp(-1)
+        return (logs + torch.cat([weights.new_zeros(*weights.shape[:-1], 1), weights], dim=-1)).logsumexp(-1)
 
 
 class _BinaryObserved(Observed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -52,7 +53,7 @@ class Program:
     - ``nn(h,X) :: y(X)``: the probability comes from the network ``h``. ``nn(h,[X]) :: y(X)`` says the same, and
       ``nn(h,[X],Y,[a,b,c]) :: y(X,Y)`` is a network with several outcomes.
     - ``p1 :: f`` and ``p1(N) :: f(N)``: the probability is a named parameter; ``t(0.3) :: f`` is one that can be
-      learned, called ``t(1)``, ``t(2)``, ... in the order of the text.
+      learned, called ``t_1``, ``t_2``, ... in the order of the text.
     - ``?- q.`` is a query, like ``query(q).``
 
     A program is read, ground and compiled in another process under ``limits``; it cannot run code, open files or hang
@@ -138,8 +139,8 @@ class Program:
             if name not in self.parameters and name.partition("(")[0] not in self.parameters:
                 names = ", ".join(self.parameters) or "none"
                 raise UnknownNameError(f"the program has no parameter {name!r}; it has {names}")
-            if not 0 <= value <= 1:
-                raise ProbabilityError(f"probability {value:g} of parameter {name} is not between 0 and 1")
+            if not _is_probability(value):
+                raise ProbabilityError(f"probability {value!r} of parameter {name} is not between 0 and 1")
         program = Program.__new__(Program)
         bound = {**self._bound, **{name: float(value) for name, value in values.items()}}
         program._set(self._text, self._limits, self._source, bound)
@@ -211,6 +212,10 @@ def _rebuild(text: str, limits: Limits, source: str | None, bound: dict[str, flo
     program = Program.__new__(Program)
     program._set(text, limits, source, bound)
     return program
+
+
+def _is_probability(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and 0 <= float(value) <= 1
 
 
 def read_text(path: str | PathLike[str]) -> str:

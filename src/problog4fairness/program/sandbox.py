@@ -157,6 +157,11 @@ class Worker:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
                 start_new_session=True,
             )
+            # Its start is not counted against the time of a program.
+            if not self._process.stdout.readline():  # type: ignore[union-attr]
+                problem = self._last_words() or "it did not start"
+                self.stop()
+                raise RuntimeError(f"the worker process failed: {problem}")
         return self._process
 
 

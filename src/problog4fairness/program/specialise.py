@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import InconsistentEvidenceError
+from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError
 from problog4fairness.program.affine import Affine
 from problog4fairness.program.data import Leaf
 from problog4fairness.program.folded import Folded
@@ -80,7 +80,11 @@ def _affine(circuit: Circuit, given: Sequence[Given | None]) -> tuple[Tensor, Te
     parts = []
     for start in range(0, shape[-1], step):
         part = [None if e is None else _slice(e, start, step, shape[-1]) for e in given]
-        result = _Expansion(circuit, part).coefficients()
+        try:
+            result = _Expansion(circuit, part).coefficients()
+        except DisjunctionError:
+            # A free network shares an annotated disjunction with other heads: no point inside its range is safe.
+            return None
         if result is None:
             return None
         parts.append(result)

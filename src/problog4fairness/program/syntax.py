@@ -3,7 +3,7 @@
 problog's own parser reads the text. What it lets pass is checked here, before anything is ground: probabilities outside
 [0, 1], annotated disjunctions above 1, neural predicates declared in two ways, a missing query, and goals that a
 program from a stranger must not call. Neural predicates with several outcomes become annotated disjunctions, ``?- q``
-becomes ``query(q)`` (problog ignores it), and learnable ``t(0.3)`` becomes the named parameter ``t(1)``.
+becomes ``query(q)`` (problog ignores it), and learnable ``t(0.3)`` becomes the named parameter ``t_1``.
 
 This module runs in the worker process (see :mod:`.sandbox`), never in the caller's.
 """
@@ -29,6 +29,8 @@ from problog4fairness.errors import (
 from problog4fairness.program.safety import check_goals
 
 SUM_TOLERANCE = 1e-9
+# Atoms that ProbLog reads as numbers.
+_CONSTANTS = ("e", "pi", "epsilon", "inf", "nan")
 
 
 class Syntax(LogicProgram):  # type: ignore[misc]
@@ -182,7 +184,7 @@ def _body(clause: Any) -> Any:
 
 
 def _rename_learnable(head: Any, learnable: int, syntax: Syntax) -> int:
-    """``t(0.3, ...)`` is the parameter ``t(k, ...)``, the k-th learnable one of the text, with 0.3 as its value."""
+    """``t(0.3, X)`` is the parameter ``t_k(X)``, the k-th learnable one of the text, with 0.3 as its value."""
     weight = head.probability
     if not (isinstance(weight, Term) and weight.functor == "t" and weight.arity >= 1):
         return learnable
@@ -193,8 +195,8 @@ def _rename_learnable(head: Any, learnable: int, syntax: Syntax) -> int:
         raise ProbabilityError(
             f"probability {default:g} of {term_text(head)} is not between 0 and 1", **syntax.place(start, head)
         )
-    head.probability = Term("t", Constant(learnable), *weight.args[1:], location=weight.location)
-    name = f"t({learnable})" if weight.arity == 1 else f"t/{learnable}"
+    name = f"t_{learnable}"
+    head.probability = Term(name, *weight.args[1:], location=weight.location)
     syntax.parameters[name] = {"name": name, "default": default}
     return learnable
 
@@ -290,6 +292,8 @@ def _collect(clause: Any, syntax: Syntax) -> None:
     for head in _heads(clause):
         if head.probability is not None:
             _collect_weight(head.probability, syntax)
+    if isinstance(clause, Clause) and clause.head.signature == "query/1":
+        syntax.queries.append(term_text(clause.head.args[0]))
     if not isinstance(clause, Term) or isinstance(clause, Clause | AnnotatedDisjunction | Or):
         return
     if clause.signature == "query/1":
@@ -325,7 +329,7 @@ def _collect_weight(weight: Any, syntax: Syntax) -> None:
     if bare in ("+", "-", "*", "/"):
         for argument in weight.args:
             _collect_weight(argument, syntax)
-    elif bare != "t":
+    elif weight.args or bare not in _CONSTANTS:
         syntax.parameters.setdefault(bare, {"name": bare, "default": None})
 
 

@@ -17,7 +17,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, logsigmoid
 
-from problog4fairness.errors import DisjunctionError, MissingValueError, ProbabilityError, ShapeError, UnknownNameError
+from problog4fairness.errors import (
+    DisjunctionError,
+    MissingValueError,
+    P4FError,
+    ProbabilityError,
+    ShapeError,
+    UnknownNameError,
+)
 from problog4fairness.program.data import CircuitData, Leaf, outcome_text
 from problog4fairness.program.terms import spaceless
 
@@ -55,6 +62,8 @@ def find(
     """The given value of each leaf, or None where there is none."""
     nn, parameters, logits = (_spaceless(values) for values in (nn, parameters, logits))
     _check_names("network", {**nn, **logits}, leaves, names)
+    for name in nn.keys() & logits.keys():
+        raise P4FError(f"network {name!r} has values in nn and in logits; give one of them")
     _check_names("parameter", parameters, leaves, names)
     found: list[tuple[Leaf, Any, bool] | None] = []
     for leaf in leaves:
@@ -101,7 +110,10 @@ def _common(values: Sequence[Any]) -> Tensor:
 
 
 def _given(leaf: Leaf, value: Any, logits: bool, like: Tensor) -> Given:
-    tensor = torch.as_tensor(value, dtype=like.dtype, device=like.device)
+    try:
+        tensor = torch.as_tensor(value, dtype=like.dtype, device=like.device)
+    except (TypeError, ValueError):
+        raise ShapeError(f"the value of {leaf.kind} {leaf} is not a number or a tensor: {value!r}") from None
     if leaf.outcomes is not None:
         if tensor.ndim == 0 or tensor.shape[-1] != len(leaf.outcomes):
             raise ShapeError(
@@ -248,7 +260,9 @@ class _Variables:
             raise DisjunctionError(
                 f"the probabilities of {names} sum to {1 - float(rest.detach().min()):g}, which is more than 1"
             )
-        return Row(rest.clamp(min=0))
+        # What rounding leaves of 1 - (0.06 + 0.57 + 0.37) is not the probability of anything; its slope stays.
+        rounding = rest.detach() <= 4 * torch.finfo(rest.dtype).eps
+        return Row(torch.where(rounding, rest - rest.detach(), rest))
 
     def _number(self, weight: tuple[Any, ...]) -> Tensor:
         value = self._expression(weight)

@@ -10,18 +10,18 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from problog4fairness.errors import GroundingError, LimitError, ProgramError
+from problog4fairness.program import causal, ground, syntax
 
 MAX_DEPTH = 250
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Do one task: ``read`` (syntax only), ``compile`` or ``diagram``."""
-    from problog4fairness.program import causal, ground, syntax
-
-    tasks = {
+    tasks: dict[str, Callable[[str], Any]] = {
         "read": lambda text: syntax.parse(text).summary(),
         "compile": ground.compile_text,
         "diagram": causal.causal_graph,
@@ -83,6 +83,8 @@ def main() -> None:
     # Only answers may reach the caller: anything a library prints goes to standard error.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    answers.write('{"ready": true}\n')
+    answers.flush()
     for line in sys.stdin:
         request = json.loads(line)
         try:
