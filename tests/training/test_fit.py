@@ -258,6 +258,14 @@ def test_nobody_elses_random_numbers_change_and_no_jobs_are_no_fits():
     assert fit_many([]) == []
 
 
+def test_a_caller_without_gradients_does_not_matter():
+    inputs, label = data(50)
+    job = Job(inputs, RecordedLabel(label))
+    with torch.no_grad():
+        (found,) = fit_many([job], QUICK)
+    assert found.train_loss == fit_many([job], QUICK)[0].train_loss
+
+
 def test_memory_for_validation_is_bounded(monkeypatch):
     inputs, label = data(400)
     jobs = [Job(inputs, RecordedLabel(label), seed=seed, validation_rows=torch.arange(300)) for seed in range(2)]

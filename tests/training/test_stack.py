@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from problog4fairness.training.mlp import Layout
 from problog4fairness.training.stack import Dropout, Epoch, FewInputs, ManyInputs, Rows, forward
-from tests.training.likelihoods import blend
+from tests.training.likelihoods import Blend, blend
 
 
 def epoch_of(counts: list[int], weights: list[torch.Tensor | None], batch_size: int) -> tuple[Rows, Epoch]:
@@ -83,6 +84,27 @@ def test_looking_up_logits_is_the_same_as_looking_up_inputs():
     model, row, variant = 1, 3, 2
     one = (first[0], second[0])[1][likelihood.index[rows[model, row], variant] - 6]
     torch.testing.assert_close(expected[model, row, variant], layout.network(values[model], 0.0)(one))
+    few.select(torch.tensor([1, 2]))
+    torch.testing.assert_close(few.logits(layout.parts(values[1:]), rows[1:]), expected[1:])
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("distinct", [(8, 12), (8, 10)])
+def test_rows_that_need_whole_runs_of_inputs_look_them_up_as_one(distinct, outputs):
+    def in_runs(rows: int, inputs: int, seed: int) -> tuple[torch.Tensor, Blend]:
+        matrix, likelihood = blend(rows, inputs, seed=seed)
+        likelihood.index = 4 * torch.randint(0, inputs // 4, (rows, 1)) + torch.arange(4)
+        return matrix, likelihood
+
+    layout = Layout((3, 8, outputs))
+    values = torch.stack([layout.initial(torch.Generator().manual_seed(seed)) for seed in range(3)])
+    first, second = in_runs(40, distinct[0], 0), in_runs(30, distinct[1], 1)
+    likelihood = second[1].stacked([first[1]], [0, distinct[1]])
+    assert likelihood is not None
+    rows = torch.stack([torch.randint(30, 70, (5,)), torch.randint(0, 30, (5,)), torch.randint(30, 70, (5,))])
+    expected = ManyInputs(likelihood, torch.cat([second[0], first[0]])).logits(layout.parts(values), rows)
+    few = FewInputs(likelihood, [first[0], second[0], first[0]], [distinct[1], 0, distinct[1]])
+    torch.testing.assert_close(few.logits(layout.parts(values), rows), expected)
     few.select(torch.tensor([1, 2]))
     torch.testing.assert_close(few.logits(layout.parts(values[1:]), rows[1:]), expected[1:])
 

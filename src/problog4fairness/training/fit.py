@@ -69,7 +69,7 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     fits: dict[int, Fit[MLP]] = {}
     with progress_bar(len(jobs) * settings.max_epochs, settings.max_epochs, progress) as bar:
         for plan in plans(jobs, settings):
-            bar.begin(f"{len(fits)} of {len(jobs)} networks fitted, {len(plan.numbers)} at work")
+            bar.begin(f"{len(fits) + len(plan.numbers)}/{len(jobs)} networks")
             fits.update(_Training(plan, jobs, settings).run(bar))
     return [fits[number] for number in range(len(jobs))]
 
@@ -180,6 +180,7 @@ class _Training:
             error = found
         return named(error, self._members[model].number, self._total)
 
+    @torch.enable_grad()
     def _pass(self, batches: Epoch, watch: Watch | None = None) -> Tensor:
         """One pass over the training rows; the training loss ``[models]``."""
         optimiser, likelihood, loss_of_row = self._optimiser, self._likelihood, self._loss

@@ -20,8 +20,8 @@ from torch.nn.functional import log_softmax, logsigmoid
 from problog4fairness.errors import InconsistentEvidenceError
 from problog4fairness.training.likelihood import Likelihood
 
-# Above this, adding to a base in float32 is as exact as adding in log space.
-SAFE_BASE = 1e-30
+# Above this, a sum of probabilities in float32 is as exact as one in log space.
+SAFE_SUM = 1e-30
 _DTYPES = (torch.float32, torch.float64)
 
 
@@ -160,8 +160,8 @@ class Mixture(Likelihood):
 class _Binary:
     """Binary labels: P = base + size sum_v w_v sigmoid(sign z_v) in each group, where base and size do not depend on v.
 
-    This runs in every training step, so it is written for few and cheap operations. Where every base is well above 0
-    the sum cannot vanish, and its logarithm is taken last; otherwise all of it happens in log space.
+    This runs in every training step, so it is written for few and cheap operations: sums of probabilities, whose
+    logarithm is taken last, wherever they are well above 0; log space throughout where they are not.
     """
 
     def __init__(self, kinds: Kinds) -> None:
@@ -170,33 +170,53 @@ class _Binary:
         no, yes = kinds.labels.exp().unbind(-1)
         sign = torch.where(yes >= no, 1.0, -1.0).to(no.dtype)
         size, base = (yes - no).abs(), torch.minimum(yes, no)
-        self._linear = bool((base > SAFE_BASE).all())
+        self._safe = bool((base > SAFE_SUM).all())
         self._has_base = bool((base > 0).any())
-        table = torch.stack([sign, size, base] if self._linear else [sign, size.log(), base.log()], dim=-1)
         self._alone = kinds.shares.shape[-1] == 1 and not kinds.factors
-        self._table = {dtype: (table.squeeze(1) if self._alone else table).to(dtype) for dtype in _DTYPES}
+        linear = torch.stack([sign, size, base], dim=-1)
+        logs = torch.stack([sign, size.log(), base.log()], dim=-1)
+        if self._alone:
+            linear, logs = linear.squeeze(1), logs.squeeze(1)
+        self._linear = {dtype: linear.to(dtype) for dtype in _DTYPES}
+        self._logs = {dtype: logs.to(dtype) for dtype in _DTYPES}
         self._kinds = {dtype: kinds.to(dtype) for dtype in _DTYPES}
+        shares, factors = kinds.shares.exp(), [factor.exp() for factor in kinds.factors]
+        self._shares = {dtype: shares.to(dtype) for dtype in _DTYPES}
+        self._factors = {dtype: [factor.to(dtype) for factor in factors] for dtype in _DTYPES}
 
     def __call__(self, z: Tensor, codes: Tensor) -> Tensor:
-        sign, size, base = self._table[z.dtype][codes].unbind(-1)
         if self._alone:
-            return self._sum(size, base, sign * z.squeeze(-1))
-        kinds = self._kinds[z.dtype]
+            return self._sole(z.squeeze(-1), codes)
+        sign, size, base = self._linear[z.dtype][codes].unbind(-1)
         signed = sign.unsqueeze(-1) * z.unsqueeze(-2)
+        inner = signed.sigmoid()
+        for factor in self._factors[z.dtype]:
+            # One feature at a time: the sum over its fair values, for all values of the features that follow.
+            weight = factor[codes]
+            inner = (weight.unsqueeze(-1) * inner.unflatten(-1, (weight.shape[-1], -1))).sum(-2)
+        total = torch.addcmul(base, size, inner.squeeze(-1))
+        total = total.squeeze(-1) if total.shape[-1] == 1 else (total * self._shares[z.dtype][codes]).sum(-1)
+        if total.numel() and float(total.detach().min()) <= SAFE_SUM:
+            return self._in_logs(signed, codes)
+        return total.log()
+
+    def _sole(self, z: Tensor, codes: Tensor) -> Tensor:
+        """One group and one input for each row."""
+        if self._safe:
+            sign, size, base = self._linear[z.dtype][codes].unbind(-1)
+            return torch.addcmul(base, size, (sign * z).sigmoid()).log()
+        sign, size, base = self._logs[z.dtype][codes].unbind(-1)
+        terms = size + logsigmoid(sign * z)
+        return torch.logaddexp(terms, base) if self._has_base else terms
+
+    def _in_logs(self, signed: Tensor, codes: Tensor) -> Tensor:
+        _, size, base = self._logs[signed.dtype][codes].unbind(-1)
+        kinds = self._kinds[signed.dtype]
         weights = _weights(kinds, codes)
         logs = logsigmoid(signed)
         inner = logs.squeeze(-1) if weights is None else (logs + weights).logsumexp(-1)
-        if self._linear:
-            terms = torch.addcmul(base, size, inner.exp()).log()
-        else:
-            terms = torch.logaddexp(size + inner, base) if self._has_base else size + inner
+        terms = torch.logaddexp(size + inner, base) if self._has_base else size + inner
         return terms.squeeze(-1) if terms.shape[-1] == 1 else (terms + kinds.shares[codes]).logsumexp(-1)
-
-    def _sum(self, size: Tensor, base: Tensor, signed: Tensor) -> Tensor:
-        if self._linear:
-            return torch.addcmul(base, size, signed.sigmoid()).log()
-        terms = size + logsigmoid(signed)
-        return torch.logaddexp(terms, base) if self._has_base else terms
 
 
 def _mixed(inner: Tensor, kinds: Kinds, codes: Tensor) -> Tensor:

@@ -183,6 +183,7 @@ class _Run:
         if self.history.add(mean.value, validation.value):
             self.best = _copy(self._module.state_dict())
 
+    @torch.enable_grad()
     def _step(self, batch: Batch) -> tuple[float, float]:
         """One step of the optimiser; the sum of the weighted losses, and of the weights."""
         loss, total, weight = self._batch_loss(batch)

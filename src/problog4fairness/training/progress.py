@@ -52,8 +52,8 @@ def progress_bar(work: float, epochs: int, progress: bool | None) -> Iterator[Ba
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, {task.fields[rate]}"),
+        BarColumn(bar_width=10),
+        TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, {task.fields[rate]},"),
         TimeRemainingColumn(),
         TextColumn("left"),
     )
