@@ -8,7 +8,7 @@ transition probabilities T. All of it is kept in log space, and per distinct kin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,11 +190,10 @@ class _Binary:
         sign, size, base = self._linear[z.dtype][codes].unbind(-1)
         signed = sign.unsqueeze(-1) * z.unsqueeze(-2)
         inner = signed.sigmoid()
-        for factor in self._factors[z.dtype]:
-            # One feature at a time: the sum over its fair values, for all values of the features that follow.
-            weight = factor[codes]
-            inner = (weight.unsqueeze(-1) * inner.unflatten(-1, (weight.shape[-1], -1))).sum(-2)
-        total = torch.addcmul(base, size, inner.squeeze(-1))
+        if self._factors[z.dtype]:
+            weights = _outer([factor[codes] for factor in self._factors[z.dtype]], torch.mul)
+            inner = torch.linalg.vecdot(inner, weights)
+        total = torch.addcmul(base, size, inner.squeeze(-1) if inner.ndim > base.ndim else inner)
         total = total.squeeze(-1) if total.shape[-1] == 1 else (total * self._shares[z.dtype][codes]).sum(-1)
         if total.numel() and float(total.detach().min()) <= SAFE_SUM:
             return self._in_logs(signed, codes)
@@ -236,12 +235,15 @@ def _shape(member: Mixture) -> tuple[Any, ...]:
 
 def _weights(kinds: Kinds, codes: Tensor) -> Tensor | None:
     """log w, ``[..., groups, variants]``; None where no feature is distorted."""
-    if not kinds.factors:
-        return None
-    weights = kinds.factors[0][codes]
-    for factor in kinds.factors[1:]:
-        weights = (weights.unsqueeze(-1) + factor[codes].unsqueeze(-2)).flatten(-2)
-    return weights
+    return _outer([factor[codes] for factor in kinds.factors], torch.add) if kinds.factors else None
+
+
+def _outer(factors: Sequence[Tensor], combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """``[..., variants]``: the factors of the features combined for every combination of values, the last fastest."""
+    result = factors[0]
+    for factor in factors[1:]:
+        result = combine(result.unsqueeze(-1), factor.unsqueeze(-2)).flatten(-2)
+    return result
 
 
 def fair_log_probability(kinds: Kinds, codes: Tensor, logits: Tensor) -> Tensor:
