@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
 
 Column: TypeAlias = "str | Sequence[Any] | np.ndarray[Any, Any] | pd.Series[Any]"
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+class AuditWarning(UserWarning):
+    """Something in an audit that would spoil a study."""
+
+
+def tell(message: str) -> None:
+    """Warn the caller of ``estimate``."""
+    warnings.warn(AuditWarning(message), stacklevel=5)
 
 
 def column(audit: pd.DataFrame | None, what: Column, role: str) -> pd.Series[Any]:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from problog4fairness.errors import NetworkError, P4FError
 from problog4fairness.mechanisms.base import Mechanism, rate_json, rates_from_json
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.text import Level
 from problog4fairness.program.program import Program
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.mechanisms.audit import Column
 
 
 class ProgramMechanism(Mechanism):
@@ -86,6 +93,48 @@ class ProgramMechanism(Mechanism):
     def program(self) -> Program:
         """The program with the values that are known."""
         return self._program.bind({rate.name: rate.value for rate in self.rates if rate.value is not None})
+
+    def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
+        """The column behind a network, or another one by name."""
+        name = name or self.columns[network]
+        if name not in frame.columns:
+            there = ", ".join(map(str, frame.columns))
+            raise P4FError(f"network {network} has no column {name!r}; there are {there}; bind it by columns={{...}}")
+        return frame[name]
+
+    def column_values(
+        self, network: str, frame: pd.DataFrame, name: str | None = None
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The same as numbers: 0 and 1, or probabilities."""
+        column = self.column(network, frame, name)
+        try:
+            return np.asarray(column, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise P4FError(f"column {column.name!r} of network {network} must hold 0 and 1, or probabilities") from None
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | None = None,
+        *,
+        recorded: Column,
+        fair: Column,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+    ) -> ProgramMechanism:
+        """Estimate the unknown parameters from audited rows, by maximum likelihood through the program's own circuit.
+
+        For programs about a binary label that ask the classifier about the row itself, ``nn(h,X) :: ...`` with the
+        query at ``x``. The arguments are those of :meth:`LabelBias.estimate`.
+        """
+        from problog4fairness.mechanisms.estimation import estimate_program
+
+        networks = [leaf for leaf in self._program.compiled().leaves if leaf.kind == "network"]
+        if self.functions or any(leaf.outcomes or leaf.arguments != ("x",) for leaf in networks):
+            raise P4FError(
+                "only programs about a binary label of the row x, with columns as networks, can be estimated"
+            )
+        return estimate_program(self, audit, recorded, fair, sensitive_features, favourable, confidence)
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """See :meth:`Mechanism.feature_values`."""

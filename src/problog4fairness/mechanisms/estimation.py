@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 from problog4fairness.errors import P4FError
-from problog4fairness.mechanisms.audit import Codes, binary_codes, column, frame_of, value_codes
+from problog4fairness.mechanisms.audit import (
+    AuditWarning,
+    Codes,
+    binary_codes,
+    column,
+    frame_of,
+    tell,
+    value_codes,
+)
+from problog4fairness.mechanisms.maximum import Floats, LabelModel, maximise
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.sensitive import Sensitive, joint_shares, joint_values
 from problog4fairness.parameters import Estimate, interval, proportion
@@ -24,23 +32,15 @@ if TYPE_CHECKING:
 
     from problog4fairness.mechanisms.audit import Column
     from problog4fairness.mechanisms.chains import Chain
+    from problog4fairness.mechanisms.custom import ProgramMechanism
     from problog4fairness.mechanisms.label import LabelBias
     from problog4fairness.mechanisms.measurement import MeasurementBias
 
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 # Audited rows of each (group, fair label, recorded label).
 Counts: TypeAlias = Floats
 
 FEW_ROWS = 30
 LITTLE_SIGNAL = 0.1
-# How near to 0 and 1 the search goes.
-MARGIN = 1e-6
-# Log-likelihood that a whole unit of bias costs: enough to decide between equals, far less than a row.
-LEAST = 1.0
-
-
-class AuditWarning(UserWarning):
-    """Something in an audit that would spoil a study."""
 
 
 def estimate_labels(
@@ -100,7 +100,7 @@ def estimate_chain(
     labels = tuple(rate for stage in mechanism.stages for rate in stage.rates)
     starts = [rate.value for stage in alone for rate in stage.rates]
     open_chain = mechanism.with_rates((*measured, *(Rate(rate.name, rate.meaning) for rate in labels)))
-    rates = _maximise(open_chain.label_program(), variables, labels, counts, starts, confidence)
+    rates = _joint(open_chain.label_program(), variables, labels, counts, starts, confidence)
     _warn(rates)
     return mechanism.with_rates((*measured, *rates))
 
@@ -191,62 +191,13 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
     return Estimate(value, *interval(value, total, confidence), round(total))
 
 
-class _LabelModel:
-    """P(recorded | fair, groups) of every cell, ``[groups x fair, recorded]``, as a function of the rates."""
-
-    def __init__(self, program: Program, variables: tuple[Sensitive, ...], rates: Sequence[Rate], classes: int) -> None:
-        self._circuit = program.compile()
-        self._names = [rate.name for rate in rates]
-        groups = joint_values(variables)
-        fair = torch.arange(classes).repeat(next(iter(groups.values())).shape[0])
-        h = fair.double() if classes == 2 else torch.eye(classes).double()[fair]
-        self._nn = {"h": h} | {name: value.repeat_interleave(classes, dim=0) for name, value in groups.items()}
-
-    def table(self, values: Tensor) -> Tensor:
-        parameters = dict(zip(self._names, values, strict=True))
-        answer = self._circuit.probability(nn=self._nn, parameters=parameters)
-        return torch.cat([1 - answer, answer], dim=-1) if answer.shape[-1] == 1 else answer
-
-    def deviations(self, values: Tensor, seen: Tensor) -> Tensor:
-        """Standard deviations of the rates, from the Fisher information of the audited rows.
-
-        Infinite for rates that no number of rows could tell apart: in a chain, one stage can do another's work, and
-        only their combined effect is known.
-        """
-        table = self.table(values).clamp(min=MARGIN)
-        slopes = []
-        for i in range(len(values)):
-            low, high = values.clone(), values.clone()
-            low[i], high[i] = 0, 1
-            # Every entry of the table is linear in each rate alone: this difference is its slope.
-            slopes.append(self.table(high) - self.table(low))
-        jacobian = torch.stack(slopes)
-        rows = seen.sum(-1, keepdim=True)
-        sizes, directions = torch.linalg.eigh(torch.einsum("icr,jcr->ij", jacobian * rows / table, jacobian))
-        known = sizes > 1e-8 * sizes.max()
-        variances = (directions[:, known] ** 2 / sizes[known]).sum(-1)
-        lost = (directions[:, ~known] ** 2).sum(-1) > 1e-6
-        return torch.where(lost, torch.inf, variances.sqrt())
-
-    def rows(self, values: Tensor, seen: Tensor) -> list[float]:
-        """For each rate the audited rows in cells whose probabilities it changes."""
-        table = self.table(values)
-        rows = []
-        for i in range(len(values)):
-            moved = values.clone()
-            moved[i] = 0.25 if moved[i] > 0.5 else 0.75
-            changes = (self.table(moved) - table).abs().amax(-1) > 1e-9
-            rows.append(float(seen[changes].sum()))
-        return rows
-
-
 def _by_likelihood(mechanism: LabelBias, counts: Counts, confidence: float) -> tuple[Rate, ...]:
     unknown = mechanism.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in mechanism.rates))
     starts = [0.1] * len(mechanism.rates)
-    return _maximise(unknown.program(), mechanism.variables, mechanism.rates, counts, starts, confidence)
+    return _joint(unknown.program(), mechanism.variables, mechanism.rates, counts, starts, confidence)
 
 
-def _maximise(
+def _joint(
     program: Program,
     variables: tuple[Sensitive, ...],
     rates: tuple[Rate, ...],
@@ -254,51 +205,54 @@ def _maximise(
     starts: Sequence[float | None],
     confidence: float,
 ) -> tuple[Rate, ...]:
-    """The rates that make the audited labels most likely, through the program's own circuit."""
+    """All rates at once, from the counts of every combination of groups."""
     classes = counts.shape[-1]
-    model = _LabelModel(program, variables, rates, classes)
+    groups = joint_values(variables)
+    fair = torch.arange(classes).repeat(len(counts))
+    h = fair.double() if classes == 2 else torch.eye(classes).double()[fair]
+    nn = {"h": h} | {name: value.repeat_interleave(classes, dim=0) for name, value in groups.items()}
     seen = torch.tensor(counts).reshape(-1, classes)
-
-    def slope(point: Floats) -> tuple[float, Floats]:
-        values = torch.tensor(point, dtype=torch.float64, requires_grad=True)
-        total = torch.xlogy(seen, model.table(values).clamp(min=1e-300)).sum()
-        (gradient,) = torch.autograd.grad(total, values)
-        # Among explanations that are equally likely, the one with the least bias.
-        return LEAST * float(point.sum()) - float(total.detach()), LEAST - gradient.numpy()
-
-    first = np.clip([0.1 if start is None else start for start in starts], 0.01, 0.99)
-    bounds = [(MARGIN, 1 - MARGIN)] * len(rates)
-    best = minimize(slope, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-8}).x
-    found = torch.tensor(best)
-    deviations = model.deviations(found, seen).tolist()
-    estimated = []
-    for rate, value, deviation, rows in zip(rates, best, deviations, model.rows(found, seen), strict=True):
-        value = 0.0 if value <= 2 * MARGIN else 1.0 if value >= 1 - 2 * MARGIN else float(value)
-        # The rows that a plain proportion would need to be known as well as this rate is.
-        effective = rows
-        if math.isinf(deviation):
-            effective = 0.0
-        elif deviation > 0 and 0 < value < 1:
-            effective = min(rows, value * (1 - value) / deviation**2)
-        estimated.append(rate.estimated(Estimate(value, *interval(value, effective, confidence), round(rows))))
-    apart = [rate.name for rate, deviation in zip(rates, deviations, strict=True) if math.isinf(deviation)]
-    if apart:
-        _tell(f"no audit can tell {', '.join(apart)} apart; only their combined effect on the label is known")
-    return tuple(estimated)
+    return maximise(LabelModel(program, nn, rates), rates, seen, starts, confidence)
 
 
-def _tell(message: str) -> None:
-    warnings.warn(AuditWarning(message), stacklevel=5)
+def estimate_program(
+    mechanism: ProgramMechanism,
+    audit: pd.DataFrame | None,
+    recorded: Column,
+    fair: Column,
+    sensitive_features: Any,
+    favourable: Any,
+    confidence: float,
+) -> ProgramMechanism:
+    """See :meth:`ProgramMechanism.estimate`."""
+    seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
+    _same_length(seen, true)
+    codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
+    names = list(mechanism.columns)
+    frame = frame_of(audit, sensitive_features, [mechanism.columns[name] for name in names], len(seen))
+    values = [mechanism.column_values(name, frame) for name in names]
+    keys, place = np.unique(np.column_stack([*values, codes[1]]), axis=0, return_inverse=True)
+    counts = np.zeros((len(keys), 2))
+    np.add.at(counts, (place.reshape(-1), codes[0]), 1)
+    cells = torch.tensor(keys)
+    nn = {name: cells[:, i] for i, name in enumerate(names)} | {mechanism.classifier: cells[:, -1]}
+    unknown = tuple(rate for rate in mechanism.rates if rate.value is None)
+    model = LabelModel(mechanism.program(), nn, unknown)
+    found = {
+        rate.name: rate for rate in maximise(model, unknown, torch.tensor(counts), [0.1] * len(unknown), confidence)
+    }
+    _warn(list(found.values()))
+    return mechanism.with_rates(tuple(found.get(rate.name, rate) for rate in mechanism.rates))
 
 
 def _warn(rates: Sequence[Rate]) -> None:
     for rate in rates:
         if rate.rows == 0 or rate.value is None or rate.low is None or rate.high is None:
-            _tell(f"no audited row tells about {rate.name} ({rate.meaning})")
+            tell(f"no audited row tells about {rate.name} ({rate.meaning})")
         elif rate.rows is not None and rate.rows < FEW_ROWS:
-            _tell(f"only {rate.rows} audited rows tell about {rate.name} ({rate.meaning})")
+            tell(f"only {rate.rows} audited rows tell about {rate.name} ({rate.meaning})")
         elif rate.high - rate.low > rate.value > 0 and (rate.low, rate.high) != (0, 1):
-            _tell(
+            tell(
                 f"{rate.name} = {rate.value:.3f} is known only to lie between {rate.low:.3f} and {rate.high:.3f} "
                 f"({rate.meaning}); audit more rows"
             )
@@ -310,6 +264,6 @@ def _warn_signal(table: Tensor, variable: Sensitive) -> None:
         signal = float(table[level, 1, 1] - table[level, 0, 1])
         group = variable.group_text(level)
         if signal < 0:
-            _tell(f"where {group}, recorded labels mean the opposite of fair ones (signal {signal:.3f} is negative)")
+            tell(f"where {group}, recorded labels mean the opposite of fair ones (signal {signal:.3f} is negative)")
         elif signal < LITTLE_SIGNAL:
-            _tell(f"where {group}, recorded labels carry almost no signal (1 - negative - positive = {signal:.3f})")
+            tell(f"where {group}, recorded labels carry almost no signal (1 - negative - positive = {signal:.3f})")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -23,6 +23,8 @@ from problog4fairness.training.likelihood import Likelihood
 # Above this, a sum of probabilities in float32 is as exact as one in log space.
 SAFE_SUM = 1e-30
 _DTYPES = (torch.float32, torch.float64)
+
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ class Kinds:
 
 def row_kinds(
     shares: np.ndarray[Any, np.dtype[np.float64]],
-    recorded: np.ndarray[Any, np.dtype[np.int64]] | None,
+    recorded: Codes | None,
     label_table: Tensor | None,
-    features: Sequence[tuple[np.ndarray[Any, np.dtype[np.int64]], Tensor]],
+    features: Sequence[tuple[Codes, Tensor]],
 ) -> tuple[Kinds, Tensor]:
     """The distinct kinds of rows, and the kind of each row.
 
@@ -69,30 +71,40 @@ def row_kinds(
         For each distorted feature the recorded value of each row, by position, and its table
         ``[groups, recorded, fair]``.
     """
-    columns = [shares, *(codes[:, None] for codes, _ in features)]
-    if recorded is not None:
-        columns.append(recorded[:, None])
-    keys, kinds = np.unique(np.concatenate(columns, axis=1), axis=0, return_inverse=True)
+    hard = bool(((shares == 0) | (shares == 1)).all())
     groups = shares.shape[1]
-    share = torch.from_numpy(keys[:, :groups].copy())
-    hard = bool(((share == 0) | (share == 1)).all())
-    chosen = share.argmax(1, keepdim=True) if hard else torch.arange(groups).expand(len(keys), groups)
+    columns = [shares.argmax(axis=1)] if hard else list(shares.T)
+    columns += [codes for codes, _ in features] + ([] if recorded is None else [recorded])
+    examples, kinds = _distinct(columns)
+    share = torch.from_numpy(shares[examples])
+    chosen = share.argmax(1, keepdim=True) if hard else torch.arange(groups).expand(len(examples), groups)
     factors = []
-    for i, (_, table) in enumerate(features):
-        value = torch.from_numpy(keys[:, groups + i].astype(np.int64))
+    for codes, table in features:
+        value = torch.from_numpy(codes[examples])
         factors.append(table[chosen, value[:, None]].log())
     labels = None
     if recorded is not None:
-        label = torch.from_numpy(keys[:, -1].astype(np.int64))
+        label = torch.from_numpy(recorded[examples].astype(np.int64))
         if label_table is None:
             classes = max(2, int(label.max()) + 1)
             label_table = torch.eye(classes).double().expand(groups, classes, classes)
         labels = label_table[chosen, :, label[:, None]].log()
-    shares_log = torch.zeros(len(keys), 1).double() if hard else share.log()
+    shares_log = torch.zeros(len(examples), 1).double() if hard else share.log()
     result = Kinds(shares_log, labels, tuple(factors))
-    codes = torch.from_numpy(kinds.reshape(-1).astype(np.int64))
-    _check_possible(result, codes)
-    return result, codes
+    places = torch.from_numpy(kinds)
+    _check_possible(result, places)
+    return result, places
+
+
+def _distinct(columns: Sequence[np.ndarray[Any, Any]]) -> tuple[Codes, Codes]:
+    """A row of each distinct combination of values, and the combination of each row; column by column is quickest."""
+    place = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        values, own = np.unique(column, return_inverse=True)
+        _, place = np.unique(place * len(values) + own.reshape(-1), return_inverse=True)
+    place = place.reshape(-1).astype(np.int64)
+    _, examples = np.unique(place, return_index=True)
+    return examples, place
 
 
 def _check_possible(kinds: Kinds, codes: Tensor) -> None:

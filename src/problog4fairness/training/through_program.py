@@ -106,8 +106,7 @@ class ProgramView:
         if leaf.name in mechanism.functions:
             values = mechanism.functions[leaf.name](self._frame)
             return torch.as_tensor(np.asarray(values), dtype=torch.float64)
-        name = mechanism.columns[leaf.name]
-        flipped = False
+        name, flipped = None, False
         if len(leaf.arguments) == 2 and isinstance(leaf.arguments[1], int) and mechanism.features:
             number = leaf.arguments[1]
             if not 1 <= number <= len(mechanism.features):
@@ -117,19 +116,13 @@ class ProgramView:
             name = mechanism.features[number - 1]
             flips = self._flips(leaf.arguments[0])
             flipped = bool(flips and flips[number - 1])
-        if name not in self._frame.columns:
-            there = ", ".join(map(str, self._frame.columns))
-            raise P4FError(f"network {leaf.name} has no column {name!r}; there are {there}; bind it by columns={{...}}")
-        column = self._frame[name]
         if leaf.outcomes is not None:
+            column = mechanism.column(leaf.name, self._frame)
             names = [text(outcome) for outcome in leaf.outcomes]
             place = {name.strip("'"): i for i, name in enumerate(names)}
             codes = column.map(lambda value: place.get(str(value), -1))
             if (codes < 0).any():
-                raise P4FError(f"column {name!r} has values that are not among the outcomes {', '.join(names)}")
+                raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")
             return torch.eye(len(names), dtype=torch.float64)[torch.tensor(codes.to_numpy())]
-        try:
-            values = torch.tensor(column.to_numpy(dtype=np.float64))
-        except (TypeError, ValueError):
-            raise P4FError(f"column {name!r} of network {leaf.name} must hold 0 and 1, or probabilities") from None
+        values = torch.tensor(mechanism.column_values(leaf.name, self._frame, name))
         return 1 - values if flipped else values
