@@ -11,18 +11,11 @@ import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight
 from torch import Tensor
 
-from problog4fairness.classifier.columns import encode, is_frame, make_encoder, prepared, sensitive_frame, to_frame
+from problog4fairness.classifier.columns import encode, make_encoder, prepared, sensitive_frame
+from problog4fairness.classifier.reading import codes_among, label_codes, read_new, read_training
 from problog4fairness.classifier.view import check_groups, feature_codes, groups_of, inputs_of
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms import HistoricalBias, Mechanism
@@ -140,10 +133,15 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         if self.test_features not in (None, "fair", "biased"):
             raise P4FError(f"test_features must be 'fair', 'biased' or None, not {self.test_features!r}")
-        frame, y = self._columns(X, y)
+        frame, y = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
         self.mechanism_ = _as_mechanism(self.mechanism)
-        self.classes_, recorded = self._classes(y)
+        self.classes_, recorded = label_codes(y, self.favourable)
+        expected = getattr(self.mechanism_, "class_count", None)
+        if expected not in (None, len(self.classes_)):
+            raise P4FError(
+                f"the mechanism is for {expected} classes, y has {len(self.classes_)}: {list(self.classes_)}"
+            )
         known = self._with_sensitive(frame, sensitive_features)
         self.columns_ = self._network_columns(frame)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -188,7 +186,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         P(fair != recorded | recorded, x, A) = 1 - T_A[y, y] h_y(x) / P(recorded = y | x, A)
         """
         known = self._known(X, sensitive_features)
-        recorded = self._codes(y, len(known))
+        recorded = codes_among(self.classes_, y, len(known))
         if isinstance(self.mechanism_, ProgramMechanism):
             raise P4FError("a program of one's own does not say which of its atoms is the distortion")
         table = self._label_table()
@@ -239,37 +237,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             hidden=tuple(self.hidden), loss=self.loss, gamma=self.gamma, **{name: getattr(self, name) for name in names}
         )
 
-    def _columns(self, X: Any, y: Any) -> tuple[pd.DataFrame, Array]:
-        if is_frame(X):
-            frame = to_frame(X)
-            _check_feature_names(self, X, reset=True)
-            _check_n_features(self, X, reset=True)
-            y = column_or_1d(y, warn=True)
-            if not len(frame):
-                raise P4FError("Found array with 0 sample(s): X has no rows")
-            if len(frame) != len(y):
-                raise P4FError(f"X has {len(frame)} rows, y has {len(y)}")
-        else:
-            X, y = validate_data(self, X, y, dtype="numeric", ensure_all_finite="allow-nan", multi_output=False)
-            frame = to_frame(X)
-            y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        if pd.isna(y).any():
-            raise P4FError(f"y has {int(pd.isna(y).sum())} missing values; drop those rows")
-        _check_infinite(frame)
-        return frame, np.asarray(y)
-
     def _known(self, X: Any, sensitive_features: Any = None) -> pd.DataFrame:
-        check_is_fitted(self)
-        if is_frame(X):
-            _check_feature_names(self, X, reset=False)
-            _check_n_features(self, X, reset=False)
-            frame = to_frame(X)
-        else:
-            X = validate_data(self, X, reset=False, dtype="numeric", ensure_all_finite="allow-nan")
-            frame = to_frame(X, getattr(self, "feature_names_in_", None))
-        _check_infinite(frame)
-        return self._join(frame, sensitive_features)
+        return self._join(read_new(self, X), sensitive_features)
 
     def _with_sensitive(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
         known = self._join(frame, sensitive_features)
@@ -285,10 +254,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return known
 
     def _join(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
-        if sensitive_features is None:
+        if sensitive_features is None or self.mechanism_ is None:
             return frame
-        names = self.mechanism_.sensitive_columns if self.mechanism_ is not None else self._named_sensitive()
-        beside = sensitive_frame(sensitive_features, names, len(frame))
+        beside = sensitive_frame(sensitive_features, self.mechanism_.sensitive_columns, len(frame))
         return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
 
     def _named_sensitive(self) -> tuple[str, ...]:
@@ -304,30 +272,6 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not columns:
             raise P4FError("no column is left for the network; with independent=True sensitive columns are left out")
         return columns
-
-    def _classes(self, y: Array) -> tuple[Array, Array]:
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise P4FError(f"y has one class only ({classes[0]!r}); a classifier needs two or more")
-        if self.favourable is not None:
-            if len(classes) != 2 or self.favourable not in classes:
-                raise P4FError(f"favourable={self.favourable!r} is not one of two labels {list(classes)}")
-            if classes[0] == self.favourable:
-                classes, codes = classes[::-1], 1 - codes
-        expected = getattr(self.mechanism_, "class_count", None)
-        if expected is not None and expected != len(classes):
-            raise P4FError(f"the mechanism is for {expected} classes, y has {len(classes)}: {list(classes)}")
-        return classes, codes
-
-    def _codes(self, y: Any, rows: int) -> Array:
-        y = column_or_1d(y, warn=True)
-        if len(y) != rows:
-            raise P4FError(f"X has {rows} rows, y has {len(y)}")
-        place = {value: i for i, value in enumerate(self.classes_.tolist())}
-        unknown = [value for value in np.unique(y).tolist() if value not in place]
-        if unknown:
-            raise P4FError(f"y has the label {unknown[0]!r}, which training did not see")
-        return np.array([place[value] for value in y.tolist()], dtype=np.int64)
 
     def _training_mechanism(self) -> Mechanism | None:
         """The mechanism that acts while training: under historical bias without a label part, none."""
@@ -414,9 +358,3 @@ def _as_mechanism(mechanism: Mechanism | Program | str | None) -> Mechanism | No
     if isinstance(mechanism, Program | str):
         return ProgramMechanism(mechanism)
     raise P4FError(f"a mechanism is a template, a Program or its text, not {type(mechanism).__name__}")
-
-
-def _check_infinite(frame: pd.DataFrame) -> None:
-    for name in frame.columns:
-        if pd.api.types.is_float_dtype(frame[name]) and np.isinf(frame[name].to_numpy(dtype=float, na_value=0)).any():
-            raise P4FError(f"Input X contains infinity: column {name!r}")
