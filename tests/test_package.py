@@ -53,10 +53,11 @@ def test_docstring_examples_are_true(name):
 def test_readme_snippets_run(tmp_path, monkeypatch):
     snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert snippets
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for snippet in snippets:
-        exec(compile(snippet.replace('"label.svg"', repr(str(tmp_path / "label.svg"))), "README.md", "exec"), names)
+        exec(compile(snippet, "README.md", "exec"), names)
+    assert {path.name for path in tmp_path.iterdir()} == {"label.svg", "loans.p4f"}
 
 
 def test_readme_pictures_and_links_exist():
