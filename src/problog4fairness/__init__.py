@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import datasets, errors, training
+    from problog4fairness import datasets, errors, metrics, training
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.mechanisms import (
         AuditWarning,
@@ -50,6 +50,7 @@ __all__ = [
     "chain",
     "datasets",
     "errors",
+    "metrics",
     "required_samples",
     "rows_to_draw",
     "training",
@@ -73,7 +74,7 @@ _HOME = {
     "required_samples": "parameters",
     "rows_to_draw": "parameters",
 }
-_ROOMS = ("datasets", "errors", "training")
+_ROOMS = ("datasets", "errors", "metrics", "training")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,8 @@
 """Data to learn from, and to test on."""
 
+from problog4fairness.datasets.enumeration import Limits
+from problog4fairness.datasets.equations import SyntheticSettings
 from problog4fairness.datasets.loans import LoanData, loans
+from problog4fairness.datasets.synthetic import SyntheticData, synthetic
 
-__all__ = ["LoanData", "loans"]
+__all__ = ["Limits", "LoanData", "SyntheticData", "SyntheticSettings", "loans", "synthetic"]

@@ -193,6 +193,8 @@ class _Training:
             seen = []
             for rows, weights, scale in phase:
                 logits = self._inputs.logits(parts, rows, self._dropout)
+                if watch is not None:
+                    logits = logits.expand(*rows.shape, -1, -1)
                 losses = loss_of_row(likelihood(logits, rows))
                 loss = (weights * losses).sum(1)
                 seen.append(loss.detach())
@@ -215,7 +217,7 @@ class _Training:
             logits = self._inputs.logits(parts, rows)
             losses = self._loss(self._likelihood(logits, rows))
             if watch is not None:
-                watch.look(rows, weights, losses, logits)
+                watch.look(rows, weights, losses, logits.expand(*rows.shape, -1, -1))
             total.add_((weights * losses).sum(1))
         return total / self._validation.weights.sum(1, dtype=torch.float64)
 

@@ -37,11 +37,16 @@ class Likelihood(ABC):
 
     @abstractmethod
     def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:
-        """log P(recorded), ``[...]``, for the rows ``[...]`` with logits ``[..., variants, outputs]``."""
+        """log P(recorded), ``[...]``, for the rows ``[...]`` with logits ``[..., variants, outputs]``.
+
+        Logits broadcast: where all rows need the same inputs, their dimension may be 1.
+        """
 
     @abstractmethod
     def stacked(self, others: Sequence[Likelihood], inputs: Sequence[int]) -> Likelihood | None:
         """One likelihood over the rows of this one, followed by those of the others; None where they do not fit.
+
+        The same likelihood may occur several times, each time with inputs of its own.
 
         Parameters
         ----------

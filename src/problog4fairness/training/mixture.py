@@ -200,16 +200,23 @@ class _Binary:
         if self._alone:
             return self._sole(z.squeeze(-1), codes)
         sign, size, base = self._linear[z.dtype][codes].unbind(-1)
-        signed = sign.unsqueeze(-1) * z.unsqueeze(-2)
-        inner = signed.sigmoid()
-        if self._factors[z.dtype]:
-            weights = _outer([factor[codes] for factor in self._factors[z.dtype]], torch.mul)
-            inner = torch.linalg.vecdot(inner, weights)
-        total = torch.addcmul(base, size, inner.squeeze(-1) if inner.ndim > base.ndim else inner)
+        weights = [factor[codes] for factor in self._factors[z.dtype]]
+        total = torch.addcmul(base, size, self._mean(z, sign, _outer(weights, torch.mul) if weights else None))
         total = total.squeeze(-1) if total.shape[-1] == 1 else (total * self._shares[z.dtype][codes]).sum(-1)
         if total.numel() and float(total.detach().min()) <= SAFE_SUM:
-            return self._in_logs(signed, codes)
+            return self._in_logs(sign.unsqueeze(-1) * z.unsqueeze(-2), codes)
         return total.log()
+
+    def _mean(self, z: Tensor, sign: Tensor, weights: Tensor | None) -> Tensor:
+        """``[..., groups]``: sum_v w_v sigmoid(sign z_v)."""
+        if weights is None:
+            return (sign * z).sigmoid()
+        if z.ndim == 3 and z.shape[1] == 1:
+            # All rows of a network share the same inputs: one matrix product for both signs.
+            both = torch.bmm(torch.cat([(-z).sigmoid(), z.sigmoid()], dim=1), weights.flatten(1, 2).transpose(1, 2))
+            no, yes = both.unflatten(2, weights.shape[1:3]).unbind(1)
+            return torch.where(sign > 0, yes, no)
+        return ((sign.unsqueeze(-1) * z.unsqueeze(-2)).sigmoid() * weights).sum(-1)
 
     def _sole(self, z: Tensor, codes: Tensor) -> Tensor:
         """One group and one input for each row."""
@@ -252,10 +259,12 @@ def _weights(kinds: Kinds, codes: Tensor) -> Tensor | None:
 
 def _outer(factors: Sequence[Tensor], combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
     """``[..., variants]``: the factors of the features combined for every combination of values, the last fastest."""
-    result = factors[0]
-    for factor in factors[1:]:
-        result = combine(result.unsqueeze(-1), factor.unsqueeze(-2)).flatten(-2)
-    return result
+    if len(factors) == 1:
+        return factors[0]
+    # By halves: long last dimensions are ten times quicker than adding one short factor after the other.
+    middle = len(factors) // 2
+    first, rest = _outer(factors[:middle], combine), _outer(factors[middle:], combine)
+    return combine(first.unsqueeze(-1), rest.unsqueeze(-2)).flatten(-2)
 
 
 def fair_log_probability(kinds: Kinds, codes: Tensor, logits: Tensor) -> Tensor:

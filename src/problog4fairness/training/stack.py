@@ -56,7 +56,7 @@ class Inputs(ABC):
 
     @abstractmethod
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """``[models, n, variants, outputs]`` for ``rows [models, n]``."""
+        """``[models, n, variants, outputs]`` for ``rows [models, n]``; 1 in place of n where all rows need the same."""
 
     @abstractmethod
     def select(self, models: Tensor) -> None:
@@ -111,6 +111,8 @@ class FewInputs(Inputs):
         self._width = width if width > 1 and even and _in_runs(self._index) else 1
         if self._width > 1:
             self._index = self._index[:, :1] // width
+        # All rows of a job need all of its inputs: nothing is looked up.
+        self._shared = self._width > 1 and all(len(own) == width for own in inputs)
         self._place()
 
     def _place(self) -> None:
@@ -121,7 +123,10 @@ class FewInputs(Inputs):
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
         """See :meth:`Inputs.logits`."""
         count = len(rows)
-        logits = forward(parts, self._inputs[:count], dropout).flatten(0, 1)
+        logits = forward(parts, self._inputs[:count], dropout)
+        if self._shared:
+            return logits.unsqueeze(1)
+        logits = logits.flatten(0, 1)
         places = self.needed(rows)
         if self._shifted:
             places = places + self._shift[:count]

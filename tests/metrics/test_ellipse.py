@@ -1,0 +1,91 @@
+"""Confidence ellipses: by hand, and coverage by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from problog4fairness.errors import P4FError
+from problog4fairness.metrics import Ellipse, confidence_ellipse
+
+
+def test_by_hand():
+    # Variances 4/3 and 1/3; q of chi-square: -2 ln .05 = 5.9915; axes 2 sqrt(q var / 4).
+    found = confidence_ellipse([-1, -1, 1, 1], [0.5, -0.5, 0.5, -0.5], scaling="chi2")
+    assert found.centre == (0.0, 0.0)
+    assert found.width == pytest.approx(2 * math.sqrt(5.9915 / 3), abs=1e-4)
+    assert found.height == pytest.approx(math.sqrt(5.9915 / 3), abs=1e-4)
+    assert found.angle == pytest.approx(0)
+
+
+@pytest.mark.parametrize("turn", [-60, 30, 90])
+def test_turned_points_turn_the_ellipse(turn):
+    x, y = np.array([-1, -1, 1, 1]), np.array([0.5, -0.5, 0.5, -0.5])
+    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    flat, turned = confidence_ellipse(x, y), confidence_ellipse(3 + c * x - s * y, s * x + c * y - 2)
+    assert turned.centre == pytest.approx((3, -2))
+    assert (turned.width, turned.height) == pytest.approx((flat.width, flat.height))
+    assert math.cos(math.radians(2 * (turned.angle - turn))) == pytest.approx(1)
+    assert -90 < turned.angle <= 90
+
+
+@pytest.mark.parametrize("n", [3, 5, 25])
+@pytest.mark.parametrize("confidence", [0.5, 0.95])
+def test_scaling_is_the_quantile_that_scipy_gives(n, confidence):
+    x, y = np.random.default_rng(n).normal(size=(2, n))
+    variance = np.linalg.eigvalsh(np.cov(x, y))[1] / n
+    hotelling = 2 * (n - 1) / (n - 2) * stats.f(2, n - 2).ppf(confidence)
+    assert confidence_ellipse(x, y, confidence).width == pytest.approx(2 * math.sqrt(hotelling * variance))
+    chi2 = stats.chi2(2).ppf(confidence)
+    assert confidence_ellipse(x, y, confidence, scaling="chi2").width == pytest.approx(2 * math.sqrt(chi2 * variance))
+
+
+@pytest.mark.parametrize(
+    ("n", "scaling", "low", "high"),
+    [(5, "hotelling", 0.94, 0.96), (25, "hotelling", 0.94, 0.96), (5, "chi2", 0.72, 0.78), (200, "chi2", 0.935, 0.96)],
+)
+def test_the_mean_is_covered(n, scaling, low, high):
+    random = np.random.default_rng(4)
+    covariance = [[0.02**2, 0.7 * 0.02 * 0.05], [0.7 * 0.02 * 0.05, 0.05**2]]
+    points = random.multivariate_normal([0.7, -0.1], covariance, size=(4000, n))
+    covered = np.mean([confidence_ellipse(p[:, 0], p[:, 1], scaling=scaling).contains(0.7, -0.1) for p in points])
+    assert low <= covered <= high
+
+
+def test_points_that_do_not_vary():
+    flat = confidence_ellipse([1, 2, 3], [5, 5, 5])
+    assert (flat.centre, flat.height, flat.angle) == ((2.0, 5.0), 0.0, 0.0)
+    assert flat.contains(2.1, 5)
+    assert not flat.contains(2.1, 5.1)
+    assert not flat.contains(2 + flat.width, 5)
+    assert confidence_ellipse([1, 1, 1], [5, 5, 5]).width == 0.0
+
+
+def test_contains():
+    ellipse = Ellipse((1.0, 0.0), width=4.0, height=2.0, angle=90.0)
+    assert ellipse.contains(1, 1.99)
+    assert ellipse.contains(1.99, 0)
+    assert not ellipse.contains(1, 2.01)
+    assert not ellipse.contains(2.01, 0)
+    assert not ellipse.contains(1.9, 1.8)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: confidence_ellipse([1, 2], [1, 2]), "by hotelling needs at least 3 points, not 2"),
+        (lambda: confidence_ellipse([1], [1], scaling="chi2"), "by chi2 needs at least 2 points, not 1"),
+        (lambda: confidence_ellipse([1, 2, 3], [1, 2]), "y has 2 rows, x has 3"),
+        (lambda: confidence_ellipse([1, 2, float("nan")], [1, 2, 3]), "x has 1 missing value"),
+        (lambda: confidence_ellipse([1, 2, float("inf")], [1, 2, 3]), "x and y must be finite"),
+        (lambda: confidence_ellipse(list("abc"), [1, 2, 3]), "x and y must hold numbers"),
+        (lambda: confidence_ellipse([1, 2, 3], [1, 2, 3], 1.0), "confidence 1 is not between 0 and 1"),
+        (lambda: confidence_ellipse([1, 2, 3], [1, 2, 3], scaling="t"), "scaling 't' is neither"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(P4FError, match=message):
+        call()
