@@ -119,3 +119,34 @@ def test_what_cannot_be_recorded_is_an_error():
     label = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]], dtype=torch.float64)
     with pytest.raises(InconsistentEvidenceError, match="2 of 3 recorded labels have probability 0"):
         row_kinds(np.ones((3, 1)), np.array([1, 0, 1]), label, [])
+
+
+@pytest.mark.parametrize("soft", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_inputs_that_all_rows_share_may_be_given_once(soft, classes):
+    rng = np.random.default_rng(3)
+    tables, label = random_tables(rng, 2, (2, 3), classes, False)
+    shares = rng.random((10, 2)) if soft else np.eye(2)[rng.integers(0, 2, 10)]
+    shares /= shares.sum(1, keepdims=True)
+    features = [(rng.integers(0, size, 10), table) for size, table in zip((2, 3), tables, strict=True)]
+    kinds, codes = row_kinds(shares, rng.integers(0, classes, 10), label, features)
+    outputs = 1 if classes == 2 else classes
+    likelihood = Mixture(kinds, codes, torch.zeros(10, 6, dtype=torch.long), outputs)
+    rows = torch.randint(0, 10, (4, 7))
+    once = torch.randn(4, 1, 6, outputs, dtype=torch.float64, requires_grad=True)
+    each = once.expand(4, 7, 6, outputs)
+    torch.testing.assert_close(likelihood(once, rows), likelihood(each, rows))
+    slopes = [torch.autograd.grad(likelihood(z, rows).sum(), once)[0] for z in (once, each)]
+    torch.testing.assert_close(*slopes)
+
+
+def test_many_small_probabilities_fall_back_to_log_space():
+    tables, _ = random_tables(np.random.default_rng(4), 1, (2, 2), 2, False)
+    features = [(np.zeros(2, dtype=np.int64), table) for table in tables]
+    kinds, codes = row_kinds(np.ones((2, 1)), np.array([1, 0]), torch.eye(2).double().unsqueeze(0), features)
+    likelihood = Mixture(kinds, codes, torch.zeros(2, 4, dtype=torch.long), 1)
+    z = torch.full((2, 4, 1), -150.0, requires_grad=True)
+    found = likelihood(z, torch.arange(2))
+    torch.testing.assert_close(found, torch.tensor([-150.0, 0.0]))
+    (slope,) = torch.autograd.grad(found[0], z)
+    torch.testing.assert_close(slope[0].sum(), torch.tensor(1.0))
