@@ -14,7 +14,7 @@ help: ## list the targets
 
 setup: .venv/.ready ## make .venv once; does nothing when it is up to date
 
-demo: .venv/.ready ## compile the paper's loan and label-bias examples, print probabilities, draw the diagram
+demo: .venv/.ready ## the paper's loan and label-bias examples, then a fair classifier from unfair loans
 	@echo "demo: Example 1 of the paper, examples/loan.pl: who gets the loan?"
 	@$(BIN)/p4f query examples/loan.pl
 	@echo
@@ -27,6 +27,9 @@ demo: .venv/.ready ## compile the paper's loan and label-bias examples, print pr
 	@echo "demo: the assumption as a picture"
 	@mkdir -p build/demo
 	@$(BIN)/p4f draw examples/label.pl -o build/demo/label.png
+	@echo
+	@echo "demo: from recorded loans and 400 audited ones to a classifier of the fair label"
+	@OMP_NUM_THREADS=1 $(BIN)/python examples/loans.py -o build/demo/loans.png
 
 test: lint types imports unit ## lint, types, import contract, tests: what CI runs
 	@echo "test: all checks passed"
