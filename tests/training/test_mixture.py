@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from problog4fairness.errors import InconsistentEvidenceError
-from problog4fairness.training import Mixture
+from problog4fairness.training import Job, Mixture, Settings, fit_many
 from problog4fairness.training.mixture import fair_log_probability, row_kinds
 
 
@@ -150,3 +150,28 @@ def test_many_small_probabilities_fall_back_to_log_space():
     torch.testing.assert_close(found, torch.tensor([-150.0, 0.0]))
     (slope,) = torch.autograd.grad(found[0], z)
     torch.testing.assert_close(slope[0].sum(), torch.tensor(1.0))
+
+
+@pytest.mark.parametrize("contexts", [1, 3, 400])
+def test_runs_are_the_same_as_an_index_in_every_way_of_looking_up(contexts):
+    """One context: inputs are shared; a few: runs are looked up; many: each batch looks up its inputs."""
+    rng = np.random.default_rng(5)
+    rows, runs = 400, torch.arange(400) % contexts
+    jobs: dict[str, list[Job]] = {"runs": [], "index": []}
+    for seed in range(2):
+        tables, label = random_tables(rng, 2, (2, 2), 2, False)
+        features = [(rng.integers(0, 2, rows), table) for table in tables]
+        kinds, codes = row_kinds(np.eye(2)[rng.integers(0, 2, rows)], rng.integers(0, 2, rows), label, features)
+        inputs = torch.randn(4 * contexts, 3)
+        index = 4 * runs.unsqueeze(1) + torch.arange(4)
+        for name, place in (("runs", runs), ("index", index)):
+            likelihood = Mixture(kinds, codes, place, 1)
+            torch.testing.assert_close(likelihood.index, index)
+            assert likelihood.input_range() == (0, 4 * contexts - 1)
+            assert len(likelihood) == rows
+            jobs[name].append(Job(inputs, likelihood, seed=seed))
+    settings = Settings(max_epochs=3, hidden=(8,))
+    for one, other in zip(*(fit_many(both, settings, progress=False) for both in jobs.values()), strict=True):
+        assert one.validation_loss == pytest.approx(other.validation_loss, rel=1e-5)
+        x = torch.randn(5, 3)
+        torch.testing.assert_close(one.network(x), other.network(x), rtol=1e-4, atol=1e-5)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from problog4fairness.classifier.columns import encode, make_encoder, prepared, sensitive_frame
 from problog4fairness.classifier.reading import codes_among, label_codes, read_new, read_training
-from problog4fairness.classifier.view import check_groups, feature_codes, groups_of, inputs_of
+from problog4fairness.classifier.view import Inputs, check_groups, feature_codes, groups_of, inputs_of
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms import HistoricalBias, Mechanism
 from problog4fairness.mechanisms.custom import ProgramMechanism
@@ -150,7 +150,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix = torch.from_numpy(encode(self.encoder_, inputs.frame))
         job = Job(
             inputs=matrix,
-            likelihood=self._likelihood(known, recorded, inputs.index),
+            likelihood=self._likelihood(known, recorded, inputs),
             seed=seed,
             weights=self._row_weights(recorded, weights),
         )
@@ -291,13 +291,13 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.broadcast_to(np.eye(size), (groups, size, size))
         return table.numpy()
 
-    def _likelihood(self, known: pd.DataFrame, recorded: Array, index: Tensor) -> Likelihood:
+    def _likelihood(self, known: pd.DataFrame, recorded: Array, inputs: Inputs) -> Likelihood:
         mechanism = self._training_mechanism()
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
         if isinstance(mechanism, ProgramMechanism):
-            return ProgramView(mechanism, known, index).likelihood(recorded, outputs)
+            return ProgramView(mechanism, known, inputs.needed()).likelihood(recorded, outputs)
         kinds, codes = self._kinds(mechanism, known, recorded)
-        return Mixture(kinds, codes, index, outputs)
+        return Mixture(kinds, codes, inputs.index, outputs)
 
     def _kinds(self, mechanism: Mechanism | None, known: pd.DataFrame, recorded: Array | None) -> tuple[Kinds, Tensor]:
         features, label = [], None
@@ -328,16 +328,16 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with torch.no_grad():
             logits = self.network_(torch.from_numpy(encode(self.encoder_, inputs.frame))).double()
             kinds, codes = self._kinds(mechanism, known, None)
-            parts = [
-                fair_log_probability(kinds, codes[start : start + 4096], logits[inputs.index[start : start + 4096]])
-                for start in range(0, len(known), 4096)
-            ]
+            parts = []
+            for start in range(0, len(known), 4096):
+                rows = slice(start, start + 4096)
+                parts.append(fair_log_probability(kinds, codes[rows], logits[inputs.needed(rows)]))
         return torch.cat(parts).numpy() if parts else np.zeros((0, len(self.classes_)))
 
     def _program_logs(self, mechanism: ProgramMechanism, known: pd.DataFrame) -> Array:
         """log P(query) under a program of the user's own."""
         inputs = inputs_of(mechanism, known, self.columns_)
-        view = ProgramView(mechanism, known, inputs.index)
+        view = ProgramView(mechanism, known, inputs.needed())
         with torch.no_grad():
             logits = self.network_(torch.from_numpy(encode(self.encoder_, inputs.frame))).double()
             return view.log_probability(logits[view.index]).numpy()

@@ -28,11 +28,19 @@ class Inputs:
     frame
         Distinct rows, before encoding.
     index
-        ``[rows, variants]``.
+        ``[rows, 1]``; or ``[rows]``, where each row needs a run of ``variants`` inputs: the number of its run.
+    variants
+        How many inputs a row needs.
     """
 
     frame: pd.DataFrame
     index: Tensor
+    variants: int = 1
+
+    def needed(self, rows: slice = slice(None)) -> Tensor:
+        """``[rows, variants]``: the inputs that some rows need."""
+        part = self.index[rows]
+        return part if self.variants == 1 else (part * self.variants).unsqueeze(1) + torch.arange(self.variants)
 
 
 def groups_of(mechanism: Mechanism | None, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -88,8 +96,7 @@ def inputs_of(mechanism: Mechanism | None, frame: pd.DataFrame, columns: Sequenc
         table[feature] = pd.Series(
             [variant[position] for variant in variants] * len(contexts), dtype=frame[feature].dtype
         )
-    index = place[:, None] * len(variants) + np.arange(len(variants))[None, :]
-    return Inputs(table[list(columns)], torch.from_numpy(index))
+    return Inputs(table[list(columns)], torch.from_numpy(place.astype(np.int64)), len(variants))
 
 
 def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:

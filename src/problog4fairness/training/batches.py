@@ -64,7 +64,7 @@ class TensorBatches(Batches):
     """
 
     def __init__(self, inputs: Tensor, likelihood: Likelihood, rows: Tensor, batch_size: int) -> None:
-        self._inputs, self._index, self._rows = inputs, likelihood.index, rows
+        self._inputs, self._likelihood, self._rows = inputs, likelihood, rows
         full, left = divmod(len(rows), batch_size)
         self._sizes = [batch_size] * full
         if left == 1 and full:
@@ -78,7 +78,7 @@ class TensorBatches(Batches):
         if generator is not None:
             rows = rows[torch.randperm(len(rows), generator=generator)]
         for chosen in rows.split(self._sizes):
-            needed = self._index[chosen]
+            needed = self._likelihood.needs(chosen)
             if needed.shape[1] == 1:
                 yield Batch(self._inputs[needed.view(-1)], chosen)
             else:

@@ -103,7 +103,7 @@ def check_weights(weights: Tensor | None, total: int) -> None:
 
 def check_job(job: Job) -> None:
     """All that can be wrong with a job but its rows and weights, in one line."""
-    inputs, index = job.inputs, job.likelihood.index
+    inputs = job.inputs
     if inputs.ndim != 2 or 0 in inputs.shape:
         raise ShapeError(f"inputs must be [distinct inputs, features], not {list(inputs.shape)}")
     if inputs.dtype != torch.float32:
@@ -112,12 +112,11 @@ def check_job(job: Job) -> None:
         wrong = (~torch.isfinite(inputs)).any(1).nonzero().flatten()
         if len(wrong):
             raise TrainingError(f"inputs are not finite in the {numbered(wrong)}; fill or drop missing values first")
-    if len(index) == 0:
+    if len(job.likelihood) == 0:
         raise TrainingError("the likelihood has no rows")
-    if int(index.min()) < 0 or int(index.max()) >= len(inputs):
-        raise ShapeError(
-            f"the likelihood needs inputs {int(index.min())} .. {int(index.max())}, but there are {len(inputs)}"
-        )
+    first, last = job.likelihood.input_range()
+    if first < 0 or last >= len(inputs):
+        raise ShapeError(f"the likelihood needs inputs {first} .. {last}, but there are {len(inputs)}")
     check_seed(job.seed)
 
 

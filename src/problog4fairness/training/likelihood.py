@@ -20,20 +20,36 @@ class Likelihood(ABC):
     ----------
     index
         ``[rows, variants]``: the inputs, by their position in the matrix of distinct inputs, that each row needs.
+    runs
+        ``[rows]``, where the inputs of every row are a run k n, k n + 1, ... k n + n - 1: the number k of its run.
+        Then ``index`` follows from it and is not stored, which under measurement bias saves most of the memory.
     outputs
         How many logits the network has for one input: 1 for a binary label, k for k classes.
     """
 
     index: Tensor
+    runs: Tensor | None = None
     outputs: int
 
     def __len__(self) -> int:
-        return len(self.index)
+        return len(self.index) if self.runs is None else len(self.runs)
 
     @property
     def variants(self) -> int:
         """At how many inputs a row needs the network."""
         return int(self.index.shape[1])
+
+    def needs(self, rows: Tensor) -> Tensor:
+        """``[..., variants]``: the inputs that the rows ``[...]`` need."""
+        if self.runs is None:
+            return self.index[rows]
+        return (self.runs[rows] * self.variants).unsqueeze(-1) + torch.arange(self.variants, device=self.runs.device)
+
+    def input_range(self) -> tuple[int, int]:
+        """The first and the last input that any row needs."""
+        if self.runs is None:
+            return int(self.index.min()), int(self.index.max())
+        return int(self.runs.min()) * self.variants, (int(self.runs.max()) + 1) * self.variants - 1
 
     @abstractmethod
     def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ transition probabilities T. All of it is kept in log space, and per distinct kin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -128,18 +129,29 @@ class Mixture(Likelihood):
         From :func:`row_kinds`.
     index
         ``[rows, variants]``: the inputs of each row; variants are all combinations of the features' fair values, the
-        last feature fastest.
+        last feature fastest. Or ``[rows]``: the run of inputs of each row.
     outputs
         Logits per input: 1 for a binary label.
     """
 
     def __init__(self, kinds: Kinds, codes: Tensor, index: Tensor, outputs: int) -> None:
-        self.index = index
+        self.runs = index if index.ndim == 1 else None
+        self._index = None if index.ndim == 1 else index
         self.outputs = outputs
         self.codes = codes
         self.kinds = kinds
         self._tables = {torch.float64: kinds, torch.float32: kinds.to(torch.float32)}
         self._binary = _Binary(kinds) if outputs == 1 and kinds.labels is not None else None
+
+    @property
+    def index(self) -> Tensor:  # type: ignore[override]
+        """``[rows, variants]``: the inputs that each row needs."""
+        return self.needs(torch.arange(len(self.codes))) if self._index is None else self._index
+
+    @property
+    def variants(self) -> int:
+        """See :meth:`Likelihood.variants`."""
+        return math.prod(factor.shape[-1] for factor in self.kinds.factors)
 
     def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`Likelihood.__call__`."""
@@ -165,8 +177,12 @@ class Mixture(Likelihood):
             tuple(torch.cat(parts) for parts in zip(*(member.kinds.factors for member in members), strict=True)),
         )
         codes = torch.cat([member.codes + int(start) for member, start in zip(members, starts, strict=True)])
-        index = torch.cat([member.index + start for member, start in zip(members, inputs, strict=True)])
-        return Mixture(kinds, codes, index, self.outputs)
+        even = all(m.runs is not None and start % m.variants == 0 for m, start in zip(members, inputs, strict=True))
+        places = [
+            m.runs + start // m.variants if even and m.runs is not None else m.index + start
+            for m, start in zip(members, inputs, strict=True)
+        ]
+        return Mixture(kinds, codes, torch.cat(places), self.outputs)
 
 
 class _Binary:

@@ -127,8 +127,8 @@ def _batches(
         if validation is None or isinstance(validation, Tensor):
             raise TrainingError("a data loader cannot be split; pass validation= another data loader")
         return LoaderBatches(data, likelihood), LoaderBatches(validation, likelihood)
-    if data.ndim == 0 or int(likelihood.index.max()) >= len(data):
-        raise ShapeError(f"the likelihood needs {int(likelihood.index.max()) + 1} inputs, not {list(data.shape)}")
+    if data.ndim == 0 or likelihood.input_range()[1] >= len(data):
+        raise ShapeError(f"the likelihood needs {likelihood.input_range()[1] + 1} inputs, not {list(data.shape)}")
     own = validation if isinstance(validation, Tensor) else None
     share = settings.validation if validation is None else 0.0
     chosen = split(total, rows, own, weights, share, torch.Generator().manual_seed(seed))
@@ -224,7 +224,7 @@ class _Run:
             raise ShapeError(f"the module gives {str(found.dtype).removeprefix('torch.')}, not logits")
         if found.dtype in (torch.float16, torch.bfloat16):
             found = found.float()
-        logits = found.view(wanted).to(self._likelihood.index.device)
+        logits = found.view(wanted).to(self._likelihood.needs(torch.zeros(0, dtype=torch.long)).device)
         if batch.places is not None:
             logits = logits.index_select(0, batch.places.to(logits.device))
         return logits.view(len(batch.rows), self._likelihood.variants, outputs)

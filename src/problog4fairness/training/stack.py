@@ -47,12 +47,12 @@ class Inputs(ABC):
     """
 
     def __init__(self, likelihood: Likelihood) -> None:
-        self._index = likelihood.index
+        self._likelihood = likelihood
         self._variants = likelihood.variants
 
     def needed(self, rows: Tensor) -> Tensor:
         """``[models, n * variants]``: the inputs that ``rows [models, n]`` need."""
-        return self._index.index_select(0, rows.reshape(-1)).view(len(rows), -1)
+        return self._likelihood.needs(rows.reshape(-1)).view(len(rows), -1)
 
     @abstractmethod
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
@@ -108,9 +108,8 @@ class FewInputs(Inputs):
         # Rows that need a run of inputs, as under measurement bias, look up whole runs: far quicker than single ones.
         width = self._variants
         even = all(start % width == 0 for start in starts) and self._inputs.shape[1] % width == 0
-        self._width = width if width > 1 and even and _in_runs(self._index) else 1
-        if self._width > 1:
-            self._index = self._index[:, :1] // width
+        self._runs = likelihood.runs if width > 1 and even else None
+        self._width = 1 if self._runs is None else width
         # All rows of a job need all of its inputs: nothing is looked up.
         self._shared = self._width > 1 and all(len(own) == width for own in inputs)
         self._place()
@@ -127,7 +126,7 @@ class FewInputs(Inputs):
         if self._shared:
             return logits.unsqueeze(1)
         logits = logits.flatten(0, 1)
-        places = self.needed(rows)
+        places = self.needed(rows) if self._runs is None else self._runs[rows]
         if self._shifted:
             places = places + self._shift[:count]
         if self._width > 1:
@@ -140,14 +139,6 @@ class FewInputs(Inputs):
         """See :meth:`Inputs.select`."""
         self._inputs, self._starts = self._inputs[models], self._starts[models]
         self._place()
-
-
-def _in_runs(index: Tensor, chunk: int = 1024) -> bool:
-    """Whether every row needs inputs k n, k n + 1, ... k n + n - 1 for some k, where n is the number of its inputs."""
-    steps = torch.arange(index.shape[1])
-    return bool((index[:, 0] % index.shape[1] == 0).all()) and all(
-        torch.equal(part, part[:, :1] + steps) for part in index.split(chunk)
-    )
 
 
 class Rows:
