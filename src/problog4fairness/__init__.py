@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import datasets, errors, metrics, training
+    from problog4fairness import baselines, datasets, errors, metrics, training
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.mechanisms import (
         AuditWarning,
@@ -47,6 +47,7 @@ __all__ = [
     "ProgramMechanism",
     "Specialised",
     "__version__",
+    "baselines",
     "chain",
     "datasets",
     "errors",
@@ -74,7 +75,7 @@ _HOME = {
     "required_samples": "parameters",
     "rows_to_draw": "parameters",
 }
-_ROOMS = ("datasets", "errors", "metrics", "training")
+_ROOMS = ("baselines", "datasets", "errors", "metrics", "training")
 
 
 def __getattr__(name: str) -> Any:

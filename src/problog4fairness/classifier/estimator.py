@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self
@@ -326,7 +327,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
         inputs = inputs_of(mechanism, known, self.columns_)
         with torch.no_grad():
-            logits = self.network_(torch.from_numpy(encode(self.encoder_, inputs.frame))).double()
+            logits = self._logits(inputs.frame)
             kinds, codes = self._kinds(mechanism, known, None)
             parts = []
             for start in range(0, len(known), 4096):
@@ -334,12 +335,18 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 parts.append(fair_log_probability(kinds, codes[rows], logits[inputs.needed(rows)]))
         return torch.cat(parts).numpy() if parts else np.zeros((0, len(self.classes_)))
 
+    def _logits(self, frame: pd.DataFrame) -> Tensor:
+        """The network's logits, in float64 so that they do not depend on which rows come with a row."""
+        network = copy.deepcopy(self.network_).double()
+        logits: Tensor = network(torch.from_numpy(encode(self.encoder_, frame)).double())
+        return logits
+
     def _program_logs(self, mechanism: ProgramMechanism, known: pd.DataFrame) -> Array:
         """log P(query) under a program of the user's own."""
         inputs = inputs_of(mechanism, known, self.columns_)
         view = ProgramView(mechanism, known, inputs.needed())
         with torch.no_grad():
-            logits = self.network_(torch.from_numpy(encode(self.encoder_, inputs.frame))).double()
+            logits = self._logits(inputs.frame)
             return view.log_probability(logits[view.index]).numpy()
 
     def _row_weights(self, recorded: Array, weights: Array | None) -> Tensor | None:

@@ -63,7 +63,7 @@ def label_codes(y: Array, favourable: Any) -> tuple[Array, Array]:
     """The classes, the favourable one of two last, and the class of each row by position."""
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise P4FError(f"y has one class only ({classes[0]!r}); a classifier needs two or more")
+        raise P4FError(f"y has one class only ({classes.tolist()[0]!r}); a classifier needs two or more")
     if favourable is not None:
         if len(classes) != 2 or favourable not in classes:
             raise P4FError(f"favourable={favourable!r} is not one of two labels {list(classes)}")

@@ -1,0 +1,92 @@
+"""The estimator around :func:`massage`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from problog4fairness.baselines import LowerBaseline, Massaging, flips_needed
+from problog4fairness.errors import P4FError
+from tests.baselines.data import QUICK, loans
+
+
+def test_exactly_as_many_labels_change_as_are_needed_on_binary_data():
+    people, y = loans()
+    massaging = Massaging(sensitive="area", **QUICK).fit(people, y)
+    assert len(people.drop_duplicates()) == 16  # ties everywhere
+    assert massaging.n_flipped_ == 2 * flips_needed(y, people["area"]) == (massaging.labels_ != y).sum() > 0
+    rates = [massaging.labels_[people["area"] == group].mean() for group in (0, 1)]
+    assert abs(rates[0] - rates[1]) <= 0.5 * (1 / (people["area"] == 0).sum() + 1 / (people["area"] == 1).sum())
+
+
+def test_the_network_is_fairer_than_the_lower_baseline():
+    people, y = loans()
+
+    def disparity(estimator):
+        probability = estimator.fit(people, y).predict_proba(people)[:, 1]
+        return probability[people["area"] == 1].mean() - probability[people["area"] == 0].mean()
+
+    lower, massaged = disparity(LowerBaseline(**QUICK)), disparity(Massaging(sensitive="area", **QUICK))
+    assert lower < -0.15
+    assert abs(massaged) < 0.08
+
+
+@pytest.mark.parametrize("area", [lambda people, y: np.arange(len(people)) % 2, lambda people, y: y])
+def test_no_label_changes_where_the_group_is_not_behind(area):
+    people, y = loans(bias=0)
+    y = (np.arange(len(people)) % 4 < 2).astype(int)  # the same rate in even and odd rows
+    massaging = Massaging(**QUICK).fit(people, y, sensitive_features=area(people, y))
+    assert massaging.n_flipped_ == 0
+    np.testing.assert_array_equal(massaging.labels_, y)
+    np.testing.assert_array_equal(
+        massaging.predict_proba(people), LowerBaseline(**QUICK).fit(people, y).predict_proba(people)
+    )
+
+
+def test_groups_by_levels_and_beside_x():
+    people, y = loans()
+    expected = Massaging(sensitive="area", **QUICK).fit(people, y)
+    words = people["area"].map({0: "rich", 1: "poor"})
+    given = Massaging(levels=("rich", "poor"), **QUICK).fit(people, y, sensitive_features=words)
+    np.testing.assert_array_equal(given.labels_, expected.labels_)
+    array = Massaging(**QUICK).fit(people.drop(columns="area"), y, sensitive_features=people["area"].to_numpy())
+    assert array.n_flipped_ == expected.n_flipped_
+    picked = Massaging(sensitive="area", **QUICK).fit(people, y, sensitive_features=people[["job", "area"]])
+    np.testing.assert_array_equal(picked.labels_, expected.labels_)
+
+
+def test_the_seed_decides():
+    people, y = loans(200)
+    options = {**QUICK, "random_state": np.random.RandomState(3)}
+    first = Massaging(sensitive="area", **options).fit(people, y).labels_
+    options = {**QUICK, "random_state": np.random.RandomState(3)}
+    np.testing.assert_array_equal(Massaging(sensitive="area", **options).fit(people, y).labels_, first)
+
+
+@pytest.mark.parametrize(
+    ("options", "column", "message"),
+    [
+        ({}, None, "Massaging needs the sensitive variable: name a column of X by sensitive=..., or pass sens"),
+        ({}, [0] * 40, "no row is of the group sensitive0 = 1; both groups must occur"),
+        ({"sensitive": "a"}, [1] * 40, "no row is of the group a = 0; both groups must occur"),
+        ({}, [0, 1, 2, 1] * 10, r"value 2, which is neither of the two groups 0, 1 \(its values: 0, 1, 2\)"),
+        ({}, ["m", "f"] * 20, "value 'm', which is neither of the two groups"),
+        ({}, [0, 1, np.nan, 1] * 10, "has 10 missing values; drop those rows"),
+        ({"levels": (0, 1, 2)}, [0, 1] * 20, "levels must be two different groups"),
+        ({"levels": (1, 1)}, [0, 1] * 20, "levels must be two different groups"),
+        ({"sensitive": ["a", "b"]}, [0, 1] * 20, "Massaging takes one sensitive column, not a, b"),
+        ({}, np.zeros((40, 2)), "sensitive_features have 2 columns"),
+        ({}, np.zeros((40, 2, 2)), "sensitive_features must be one or more columns"),
+    ],
+)
+def test_bad_groups(options, column, message):
+    people, y = loans(40)
+    with pytest.raises(P4FError, match=message) as error:
+        Massaging(**options).fit(people, y, sensitive_features=column)
+    assert "\n" not in str(error.value)
+
+
+def test_three_labels():
+    people, _ = loans(40)
+    with pytest.raises(P4FError, match=r"Only binary classification is supported.*3 different labels"):
+        Massaging(sensitive="area").fit(people, np.arange(40) % 3)
