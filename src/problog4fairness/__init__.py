@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import baselines, datasets, errors, metrics, training
+    from problog4fairness import baselines, datasets, errors, experiments, metrics, training
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.mechanisms import (
         AuditWarning,
@@ -51,6 +51,7 @@ __all__ = [
     "chain",
     "datasets",
     "errors",
+    "experiments",
     "metrics",
     "required_samples",
     "rows_to_draw",
@@ -75,7 +76,7 @@ _HOME = {
     "required_samples": "parameters",
     "rows_to_draw": "parameters",
 }
-_ROOMS = ("baselines", "datasets", "errors", "metrics", "training")
+_ROOMS = ("baselines", "datasets", "errors", "experiments", "metrics", "training")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from problog4fairness.cli import program
+from problog4fairness.cli import program, reproduce
 from problog4fairness.errors import P4FError
 
 # Newer releases of typer carry their own copy of click: this is the root of usage errors in either.
@@ -21,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 program.register(app)
+reproduce.register(app)
 
 
 @app.callback()

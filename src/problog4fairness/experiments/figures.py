@@ -1,0 +1,76 @@
+"""The figure of a study: accuracy above disparity, a column per kind of bias."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from problog4fairness.experiments.study import Study
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart; markers for print in black and white.
+STYLES = {
+    "ours": ("#D55E00", "o"),
+    "upper": ("#000000", "^"),
+    "lower": ("#0072B2", "v"),
+    "unawareness": ("#009E73", "s"),
+    "massaging": ("#CC79A7", "D"),
+    "parity": ("#E69F00", "X"),
+}
+OTHERS = (("#56B4E9", "P"), ("#999999", "*"), ("#8C6D31", "h"))
+ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
+
+
+def draw(study: Study, summary: pd.DataFrame) -> Figure:
+    """Lines of means with bands of one standard error, from the rows of ``summary``; limits as thin lines."""
+    biases = study.biases
+    figure = Figure(figsize=(max(5.0, 1.2 + 3.0 * len(biases)), 5.2), layout="constrained")
+    grid = figure.subplots(2, len(biases), sharex="col", sharey="row", squeeze=False)
+    for column, bias in enumerate(biases):
+        for row, (metric, name) in enumerate(ROWS):
+            axes: Axes = grid[row, column]
+            _lines(axes, study, summary[(summary["bias"] == bias) & (summary["metric"] == metric)])
+            _limits(axes, study, bias, metric)
+            axes.grid(alpha=0.25, linewidth=0.5)
+            axes.spines[["top", "right"]].set_visible(False)
+            if column == 0:
+                axes.set_ylabel(name)
+        grid[0, column].set_title(f"{bias} bias")
+        grid[1, column].set_xlabel(study.axis)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols={1: 4, 2: 4}.get(len(biases), 7), fontsize="small")
+    return figure
+
+
+def save(figure: Figure, folder: Path) -> None:
+    """Write ``figure.pdf`` and ``figure.png``."""
+    figure.savefig(folder / "figure.pdf", metadata={"CreationDate": None})
+    figure.savefig(folder / "figure.png", dpi=160)
+
+
+def _lines(axes: Axes, study: Study, rows: pd.DataFrame) -> None:
+    others = iter(OTHERS * len(study.methods))
+    for method in study.methods:
+        colour, marker = STYLES.get(method.name) or next(others)
+        own = rows[rows["method"] == method.name].sort_values("x")
+        if not len(own):
+            continue
+        x, mean = own["x"].to_numpy(dtype=float), own["mean"].to_numpy(dtype=float)
+        error = own["standard_error"].fillna(0.0).to_numpy(dtype=float)
+        front = 3 if method.name == "ours" else 2
+        axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(x, mean, color=colour, marker=marker, markersize=4, label=method.name, zorder=front,
+                  linestyle="--" if method.name == "upper" else "-")  # fmt: skip
+
+
+def _limits(axes: Axes, study: Study, bias: str, metric: str) -> None:
+    """What the best possible classifier reaches that sees what classifiers are tested on."""
+    points = sorted((point for point in study.points if point.bias == bias), key=lambda point: point.x)
+    found = [point.settings.limits(recorded=point.tested_on == "recorded") for point in points]
+    values = [limit.accuracy if metric == "accuracy" else limit.disparity for limit in found]
+    # On top, for methods that reach the limit would hide it.
+    axes.plot(
+        [point.x for point in points], values, color="#333333", linewidth=0.8, linestyle=":", label="limit", zorder=4
+    )

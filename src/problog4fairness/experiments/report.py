@@ -1,0 +1,55 @@
+"""What a study leaves behind: two tables, a figure, and its claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from problog4fairness.experiments.claims import Claim, claims
+from problog4fairness.experiments.figures import draw, save
+from problog4fairness.experiments.run import Outcome
+from problog4fairness.experiments.study import Study
+from problog4fairness.metrics import summarise
+
+
+def summary_of(results: pd.DataFrame) -> pd.DataFrame:
+    """Means and standard errors at each point, over seeds."""
+    return summarise(results, by=["bias", "x", "method", "metric"])
+
+
+def write_report(study: Study, outcome: Outcome, folder: Path | str) -> list[Claim]:
+    """Write ``results.csv``, ``summary.csv``, ``figure.pdf``, ``figure.png`` and ``claims.md``; the claims."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    found = claims(study.name, outcome.results)
+    outcome.results.to_csv(folder / "results.csv", index=False)
+    (folder / "claims.md").write_text(claims_text(study, outcome, found), encoding="utf-8")
+    if len(outcome.results):
+        summary = summary_of(outcome.results)
+        summary.to_csv(folder / "summary.csv", index=False)
+        save(draw(study, summary), folder)
+    return found
+
+
+def claims_text(study: Study, outcome: Outcome, found: list[Claim]) -> str:
+    """The claims as Markdown."""
+    held = sum(claim.holds for claim in found)
+    lines = [
+        f"# {study.name}: {held} of {len(found)} claims hold",
+        "",
+        f"{len(study.seeds)} seeds × {study.folds} folds, {study.rows} people for each seed; at most "
+        f"{study.training.max_epochs} epochs, {study.training.patience} without a lower validation loss end a fit.",
+        "Numbers are means with 95% intervals over seeds; the place that is furthest off decides.",
+        "",
+        "| claim | measured | |",
+        "|---|---|---|",
+        *(
+            f"| {claim.text} | {claim.measured} | {'holds' if claim.holds else '**does not hold**'} |"
+            for claim in found
+        ),
+    ]
+    if outcome.failures:
+        lines += ["", "Missing, for these stacks failed:", ""]
+        lines += [f"- {name}: {reason}" for name, reason in outcome.failures.items()]
+    return "\n".join(lines) + "\n"
