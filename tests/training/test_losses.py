@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from problog4fairness.training.losses import cross_entropy, focal, loss_of, weighted_mean
+from problog4fairness.training.losses import cross_entropy, focal, loss_of
 from problog4fairness.training.settings import Settings
 
 
@@ -41,12 +41,6 @@ def test_focal_stays_finite_where_a_row_is_certain_or_hopeless(gamma, dtype):
 def test_focal_is_exact_for_rows_that_are_almost_certain():
     logs = torch.tensor([-1e-6, -1e-9])
     torch.testing.assert_close(focal(logs), logs.double().neg().pow(3).float(), rtol=1e-4, atol=0.0)
-
-
-def test_weighted_mean_is_over_the_last_dimension():
-    losses = torch.tensor([[1.0, 2.0, 5.0], [4.0, 4.0, 1.0]])
-    weights = torch.tensor([[1.0, 3.0, 0.0], [2.0, 2.0, 2.0]])
-    torch.testing.assert_close(weighted_mean(losses, weights), torch.tensor([7 / 4, 3.0]))
 
 
 def test_settings_choose_the_loss():

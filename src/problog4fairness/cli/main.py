@@ -15,7 +15,7 @@ _UsageProblem: type[Any] = next(kind for kind in typer.BadParameter.__mro__ if k
 
 app = typer.Typer(
     name="p4f",
-    help="State how data became unfair, as a ProbLog program, and look at what it says.",
+    help="State how data became unfair as a ProbLog program, look at what it says, and reproduce the paper's studies.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -26,7 +26,7 @@ reproduce.register(app)
 
 @app.callback()
 def _root() -> None:
-    """State how data became unfair, as a ProbLog program, and look at what it says."""
+    """State how data became unfair as a ProbLog program, look at what it says, and reproduce the paper's studies."""
 
 
 def main() -> None:

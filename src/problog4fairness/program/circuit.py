@@ -61,11 +61,6 @@ class Circuit:
         return self.data.leaves
 
     @property
-    def defaults(self) -> dict[str, float]:
-        """Parameters that were bound, or that the text gives a starting value."""
-        return dict(self._defaults)
-
-    @property
     def size(self) -> int:
         """Number of decision nodes."""
         return len(self.data.nodes)

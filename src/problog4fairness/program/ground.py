@@ -35,11 +35,10 @@ from problog4fairness.errors import (
     ProgramSyntaxError,
     UnknownPredicateError,
 )
+from problog4fairness.program.data import FALSE, FIRST_LITERAL, TRUE
 from problog4fairness.program.safety import SafeEngine
 from problog4fairness.program.syntax import SUM_TOLERANCE, Syntax, parse, term_text
 from problog4fairness.program.terms import Ground, Structure, to_json
-
-FALSE, TRUE, FIRST_LITERAL = 0, 1, 2
 
 
 def compile_text(text: str) -> dict[str, Any]:
@@ -50,7 +49,7 @@ def compile_text(text: str) -> dict[str, Any]:
     with problog_problems():
         diagram = SDD.create_from(LogicDAG.create_from(formula))
     weights = _Weights(diagram, syntax)
-    nodes = _Nodes(diagram, weights)
+    nodes = _Nodes(weights)
     manager = diagram.get_manager()
     conditions = [diagram.get_constraint_inode()]
     for name, key in diagram.evidence():
@@ -246,9 +245,8 @@ def _choice_head(name: Any) -> str:
 class _Nodes:
     """Numbers the nodes of a decision diagram, children first; equal nodes get one number."""
 
-    def __init__(self, diagram: Any, weights: _Weights) -> None:
+    def __init__(self, weights: _Weights) -> None:
         self.elements: list[list[list[int]]] = []
-        self._manager = diagram.get_manager()
         self._weights = weights
         self._numbers: dict[int, int] = {}
         self._first = FIRST_LITERAL + 2 * len(weights.variables)

@@ -26,11 +26,6 @@ def focal(log_likelihood: Tensor, gamma: float = 2.0) -> Tensor:
     return -(-torch.expm1(log_likelihood)).clamp(min=_SMALLEST).pow(gamma) * log_likelihood
 
 
-def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
-    """sum(w l) / sum(w) over the last dimension."""
-    return (weights * losses).sum(-1) / weights.sum(-1)
-
-
 def loss_of(settings: Settings) -> Callable[[Tensor], Tensor]:
     """The loss that the settings ask for."""
     return cross_entropy if settings.loss == "cross_entropy" else partial(focal, gamma=settings.gamma)
