@@ -1,21 +1,20 @@
-"""``p4f reproduce``: the paper's synthetic studies."""
+"""``p4f reproduce``: the paper's studies, a command each."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
-
-class StudyName(StrEnum):
-    """The studies."""
-
-    bias_sweep = "bias-sweep"
-    dependent = "dependent"
-    assumption = "assumption"
+Output: TypeAlias = Annotated[
+    Path, typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims.")
+]
+Jobs: TypeAlias = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
+Seeds: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Number of seeds: 5, or 2 with --quick.")]
+Folds: TypeAlias = Annotated[int | None, typer.Option(min=2, help="Number of folds: 5, or 2 with --quick.")]
 
 
 class BackendName(StrEnum):
@@ -26,35 +25,43 @@ class BackendName(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example:  p4f reproduce bias-sweep --quick --jobs 2 -o results")(reproduce)
+    """Add the commands to the application."""
+    studies = typer.Typer(
+        help="Run one of the paper's studies: tables, figures, and which of its claims hold.", no_args_is_help=True
+    )
+    for name, about in (
+        ("bias-sweep", "RQ1: label, measurement and historical bias of every strength."),
+        ("dependent", "RQ2: label bias where the fair label does depend on the sensitive variable."),
+        ("assumption", "RQ3: what if the strength of the bias is misjudged?"),
+    ):
+        _register_synthetic(studies, name, about)
+    app.add_typer(studies, name="reproduce")
 
 
-def reproduce(
-    study: Annotated[StudyName, typer.Argument(help="Which study: RQ1, RQ2 or RQ3.", show_default=False)],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds, folds, people and strengths.")] = False,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds: 5, or 2 with --quick.")] = None,
-    folds: Annotated[int | None, typer.Option(min=2, help="Number of folds: 5, or 2 with --quick.")] = None,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1,
-    backend: Annotated[BackendName, typer.Option(help="Processes here, or a Dask cluster.")] = BackendName.loky,
-    scheduler: Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for tables, figure and claims.")] = Path(
-        "results"
-    ),
-) -> int:
-    """Run one of the paper's synthetic studies: tables, a figure, and which of its claims hold.
+def _register_synthetic(studies: typer.Typer, name: str, about: str) -> None:
+    def study(
+        quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds, folds, people and strengths.")] = False,
+        seeds: Seeds = None,
+        folds: Folds = None,
+        jobs: Jobs = -1,
+        backend: Annotated[BackendName, typer.Option(help="Processes here, or a Dask cluster.")] = BackendName.loky,
+        scheduler: Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")] = None,
+        output: Output = Path("results"),
+    ) -> int:
+        from problog4fairness.experiments import STUDIES, run, write_report
 
-    Everything is written to a folder named after the study, in the output folder. A run that was interrupted goes on
-    where it stopped.
+        plan = STUDIES[name](quick=quick, seeds=seeds, folds=folds)
+        folder = output / name
+        outcome = run(plan, folder / "stacks", jobs=jobs, backend=backend.value, scheduler=scheduler)
+        for claim in write_report(plan, outcome, folder):
+            print(claim.line)
+        print(folder)
+        for failed, reason in outcome.failures.items():
+            print(f"failed: {failed}: {reason}", file=sys.stderr)
+        return 1 if outcome.failures else 0
+
+    study.__doc__ = f"""{about}
+
+    On made-up people of whom the fair labels are known. A run that was interrupted goes on where it stopped.
     """
-    from problog4fairness.experiments import STUDIES, run, write_report
-
-    plan = STUDIES[study.value](quick=quick, seeds=seeds, folds=folds)
-    folder = output / study.value
-    outcome = run(plan, folder / "stacks", jobs=jobs, backend=backend.value, scheduler=scheduler)
-    for claim in write_report(plan, outcome, folder):
-        print(f"{'holds         ' if claim.holds else 'does not hold '} {claim.text}: {claim.measured}")
-    print(folder)
-    for name, reason in outcome.failures.items():
-        print(f"failed: {name}: {reason}", file=sys.stderr)
-    return 1 if outcome.failures else 0
+    studies.command(name, epilog=f"Example:  p4f reproduce {name} --quick --jobs 2 -o results")(study)

@@ -34,6 +34,11 @@ class Claim:
     measured: str
     holds: bool
 
+    @property
+    def line(self) -> str:
+        """The claim for a terminal."""
+        return f"{'holds         ' if self.holds else 'does not hold '} {self.text}: {self.measured}"
+
 
 @dataclass(frozen=True)
 class Number:
