@@ -55,9 +55,8 @@ class_weight, random_state, verbose
         """The expected outcome, ``[rows, classes]``: 0 or 1, or between them where thresholds are mixed."""
         frame = read_new(self, X)
         groups = self._new_groups(frame)
-        scores = scores_of(self.classifier_, frame)[:, None]
-        expected = self.thresholds_._pmf_predict(scores, sensitive_features=groups)
-        return np.clip(np.asarray(expected, dtype=np.float64), 0, 1)
+        scores = scores_of(self.classifier_, frame)
+        return expected_outcome(self.thresholds_, scores, groups)
 
     def predict_randomly(self, X: Any, *, random_state: Any = None) -> Array:
         """Labels drawn with the probabilities of ``predict_proba``: parity holds for them, not for ``predict``."""
@@ -66,17 +65,14 @@ class_weight, random_state, verbose
         return np.asarray(self.classes_[drawn.astype(np.int64)])
 
     def _train(self, frame: pd.DataFrame, y: Array, sensitive_features: Any, weights: Any) -> DebiasedClassifier:
-        optimiser = _threshold_optimiser()
+        _threshold_optimiser()
         require_two_labels(y)
         classes, recorded = label_codes(y, self.favourable)
         groups = self._training_groups(frame, sensitive_features)
         self._require_column(frame)
         self._require_labels(classes, recorded, groups)
         classifier = self._network().fit(frame, y, sample_weight=weights)
-        scores = scores_of(classifier, frame)[:, None]
-        self.thresholds_ = optimiser(
-            estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
-        ).fit(scores, recorded, sensitive_features=groups)
+        self.thresholds_ = parity_thresholds(scores_of(classifier, frame), recorded, groups)
         return classifier
 
     def _require_column(self, frame: pd.DataFrame) -> None:
@@ -111,6 +107,30 @@ class GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The feature itself."""
         positive = np.asarray(X, dtype=np.float64)[:, 0]
         return np.column_stack([1 - positive, positive])
+
+
+def parity_thresholds(scores: Array, recorded: Array, groups: Codes) -> Any:
+    """A fitted ``ThresholdOptimizer``: of all thresholds with demographic parity those that agree best with labels.
+
+    Parameters
+    ----------
+    scores
+        P(favourable label) of each training row.
+    recorded
+        Labels 0 and 1; every group must have both.
+    groups
+        The group of each row, any number of groups.
+    """
+    optimiser = _threshold_optimiser()(
+        estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
+    )
+    return optimiser.fit(scores[:, None], recorded, sensitive_features=groups)
+
+
+def expected_outcome(thresholds: Any, scores: Array, groups: Codes) -> Array:
+    """The chances of the random decision, ``[rows, 2]``, that :func:`parity_thresholds` make of new scores."""
+    expected = thresholds._pmf_predict(scores[:, None], sensitive_features=groups)
+    return np.clip(np.asarray(expected, dtype=np.float64), 0, 1)
 
 
 def _threshold_optimiser() -> Any:

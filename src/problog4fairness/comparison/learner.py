@@ -1,0 +1,148 @@
+"""A classifier whose training can wait, so that many are trained as one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.compose import ColumnTransformer
+from sklearn.utils import check_random_state
+from torch import Tensor
+
+from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.columns import encode, make_encoder, prepared
+from problog4fairness.classifier.reading import label_codes, read_training
+from problog4fairness.classifier.view import inputs_of
+from problog4fairness.comparison.table import Array, Codes
+from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms import Mechanism
+from problog4fairness.training import MLP, Fit, Job
+
+# Numbers in encoded inputs that are kept for other methods on the same rows: 256 MiB.
+_KEPT = 1 << 26
+
+
+class Learner(DebiasedClassifier):
+    """A :class:`~problog4fairness.DebiasedClassifier` that is fitted in two steps, with the same result as ``fit``.
+
+    Only its inputs may be wider: they have a column for every category of the whole table, whether or not the training
+    rows have it, because networks of one stack need inputs of one width. A column that the training rows lack is 0
+    throughout, also where a tested row has that category; scales and fillings come from the training rows alone.
+    """
+
+    mechanism: Mechanism | None
+
+    def prepare(self, frame: pd.DataFrame, label: Codes, encoders: Encoders, rows: Hashable) -> Job:
+        """What is to be fitted.
+
+        Parameters
+        ----------
+        frame
+            The training rows, sensitive columns included.
+        label
+            Their labels, 0 or 1.
+        encoders
+            Of the table.
+        rows
+            The same for the same training rows, whose encoded form is then shared.
+        """
+        frame, label = read_training(self, frame, label)
+        self.mechanism_ = self.mechanism
+        self.classes_, recorded = label_codes(label, None)
+        expected = getattr(self.mechanism_, "class_count", None)
+        if expected not in (None, 2):
+            raise P4FError(f"the belief is for {expected} classes; two are compared")
+        known = self._with_sensitive(frame, None)
+        self.columns_ = self._network_columns(frame)
+        inputs = inputs_of(self._training_mechanism(), known, self.columns_)
+        self.encoder_, matrix = encoders.encoded(self, inputs.frame, rows)
+        self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        return Job(matrix, self._likelihood(known, recorded, inputs), seed=self.seed_)
+
+    def finish(self, fit: Fit[MLP]) -> None:
+        """Take over the network that was fitted."""
+        self.network_ = fit.network
+        self.n_iter_ = fit.epochs
+
+    def chance(self, frame: pd.DataFrame) -> Array:
+        """P(fair label = 1) of each row."""
+        return np.asarray(self.predict_proba(frame)[:, 1], dtype=np.float64)
+
+
+class Encoders:
+    """Encoders fitted on parts of a table, all of which give inputs of the same width.
+
+    Parameters
+    ----------
+    frame
+        The whole table.
+    """
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+        self._slots: dict[Hashable, list[Hashable]] = {}
+        self._kept: dict[Hashable, tuple[Any, Tensor]] = {}
+        self._room = _KEPT
+
+    def encoded(self, learner: Learner, frame: pd.DataFrame, rows: Hashable) -> tuple[Any, Tensor]:
+        """An encoder fitted on the inputs of some rows, with zeros for what only other rows have; and these inputs.
+
+        Parameters
+        ----------
+        learner
+            Says which columns are read, and which features vary.
+        frame
+            The inputs.
+        rows
+            Names the rows that the inputs come from.
+        """
+        mechanism = learner._training_mechanism()
+        values = {} if mechanism is None else mechanism.feature_values()
+        key = (tuple(learner.columns_), tuple(values.items()))
+        if (rows, key) in self._kept:
+            return self._kept[rows, key]
+        if key not in self._slots:
+            whole = inputs_of(mechanism, self._frame, learner.columns_).frame
+            self._slots[key] = _slots(make_encoder(prepared(whole)))
+        encoder = _widened(make_encoder(prepared(frame)), self._slots[key])
+        matrix = torch.from_numpy(encode(encoder, frame))
+        self._room -= matrix.numel()
+        if self._room >= 0:
+            self._kept[rows, key] = encoder, matrix
+        return encoder, matrix
+
+
+def _widened(encoder: ColumnTransformer, whole: list[Hashable]) -> Any:
+    slots = _slots(encoder)
+    if slots == whole:
+        return encoder
+    place = {slot: number for number, slot in enumerate(whole)}
+    return _Widened(encoder, np.array([place[slot] for slot in slots], dtype=np.int64), len(whole))
+
+
+class _Widened:
+    """An encoder with further columns that are always 0."""
+
+    def __init__(self, encoder: ColumnTransformer, places: Codes, width: int) -> None:
+        self._encoder, self._places, self._width = encoder, places, width
+
+    def transform(self, frame: pd.DataFrame) -> Array:
+        """The input, from a prepared frame."""
+        wide = np.zeros((len(frame), self._width))
+        wide[:, self._places] = self._encoder.transform(frame)
+        return wide
+
+
+def _slots(encoder: ColumnTransformer) -> list[Hashable]:
+    """What each column of the input means, in order."""
+    numbers, categories = encoder.transformers_[:2]
+    slots: list[Hashable] = [("number", name) for name in numbers[2]]
+    if numbers[2]:
+        slots += [("missing", numbers[2][place]) for place in numbers[1][0].indicator_.features_]
+    if categories[2]:
+        known = zip(categories[2], categories[1].categories_, strict=True)
+        slots += [("category", name, value) for name, values in known for value in values]
+    return slots

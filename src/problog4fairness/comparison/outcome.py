@@ -1,0 +1,140 @@
+"""What came of a comparison: tables, a figure, files."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import pandas as pd
+
+from problog4fairness.errors import P4FError
+from problog4fairness.files.writing import write_whole
+from problog4fairness.metrics import summarise
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Labels: TypeAlias = Literal["fair", "recorded"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Methods on one table, each scored in every fold of every seed.
+
+    Seeds differ in how the table was split and in the networks' first weights. Intervals over seeds say how sure these
+    repetitions make us of the means on *this* table; what other people would have given is not in them.
+
+    Attributes
+    ----------
+    results
+        A row per ``method``, ``seed``, ``fold``, ``labels`` (``"fair"`` or ``"recorded"``), ``metric`` and ``value``.
+        Metrics are accuracy, f1, disparity (of mean probabilities), equalized_odds and positive_rate; NaN where a fold
+        has no rows for it.
+    data_disparity
+        The disparity of the labels themselves: of the recorded ones, and of the fair ones where they are known.
+    left_out
+        Methods that could not run on these data, and why.
+    levels
+        The groups, the sensitive one of two last.
+    rows, audited
+        How many rows there are, and for how many of them the fair label is known.
+    """
+
+    results: pd.DataFrame
+    data_disparity: Mapping[str, float]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    levels: tuple[Any, ...] = (0, 1)
+    rows: int = 0
+    audited: int = 0
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Mean, standard error and 95% interval over seeds, by ``method``, ``labels`` and ``metric``."""
+        return summarise(self.results.dropna(subset="value"), by=["method", "labels", "metric"])
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that ran, in order."""
+        return list(dict.fromkeys(self.results["method"]))
+
+    @property
+    def labels(self) -> list[Labels]:
+        """What methods were scored on: fair labels, if any are known, and recorded ones."""
+        return [kind for kind in ("fair", "recorded") if kind in self.data_disparity]
+
+    def table(self, labels: Labels | None = None) -> pd.DataFrame:
+        """A row per method and a column per metric, "mean ± half the 95% interval"; NaN where there is none.
+
+        Parameters
+        ----------
+        labels
+            Which labels to be judged by; the fair ones by default, where any are known.
+        """
+        chosen = self.check_labels(labels or self.labels[0])
+        rows = self.summary[self.summary["labels"] == chosen]
+        text = [_plus_minus(mean, high) for mean, high in zip(rows["mean"], rows["high"], strict=True)]
+        wide = rows.assign(text=text).pivot(index="method", columns="metric", values="text")
+        columns = [name for name in dict.fromkeys(self.results["metric"]) if name in wide.columns]
+        return wide.loc[self.methods, columns].rename_axis(columns=None)
+
+    def plot(
+        self,
+        labels: Labels | None = None,
+        *,
+        x: Literal["disparity", "equalized_odds"] = "disparity",
+        y: Literal["accuracy", "f1"] = "accuracy",
+    ) -> Figure:
+        """Draw a marker per method at its means, with a 95% ellipse over seeds where there are four or more.
+
+        Parameters
+        ----------
+        labels
+            Which labels to be judged by; by default one panel for each kind that is known.
+        x, y
+            The metrics on the axes. With the disparity, that of the labels themselves is a grey line.
+        """
+        from problog4fairness.comparison.figure import draw
+
+        panels = self.labels if labels is None else [self.check_labels(labels)]
+        return draw(self, panels, x, y)
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write ``results`` to a file, whole or not at all."""
+        text = io.StringIO()
+        self.results.to_csv(text, index=False)
+        write_whole(path, text.getvalue())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the single folds as plain data, ready for JSON; numbers that are not known are None."""
+        records = self.summary.to_dict("records")
+        return {
+            "rows": self.rows,
+            "audited": self.audited,
+            "levels": [list(level) if isinstance(level, tuple) else level for level in self.levels],
+            "data_disparity": {name: _known(value) for name, value in self.data_disparity.items()},
+            "left_out": dict(self.left_out),
+            "summary": [{name: _known(value) for name, value in record.items()} for record in records],
+        }
+
+    def check_labels(self, labels: str) -> Labels:
+        """The kind of labels, or an error where methods were not scored on it."""
+        for kind in self.labels:
+            if kind == labels:
+                return kind
+        raise P4FError(f"there are no scores on {labels!r} labels; there are some on {' and '.join(self.labels)} ones")
+
+    def __repr__(self) -> str:
+        return f"Comparison of {', '.join(self.methods)}, on {self.labels[0]} labels\n{self.table().to_string()}"
+
+
+def _plus_minus(mean: float, high: float) -> str:
+    return f"{mean:.3f}" if math.isnan(high) else f"{mean:.3f} ± {high - mean:.3f}"
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value

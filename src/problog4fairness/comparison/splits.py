@@ -1,0 +1,111 @@
+"""Which rows are learnt from, and which are tested on: the same for every method."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold
+
+from problog4fairness.comparison.table import Codes, Table
+from problog4fairness.errors import P4FError
+
+_LARGEST_SEED = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One fold of one seed.
+
+    Attributes
+    ----------
+    seed, fold
+        Which.
+    train, test
+        Rows of the table to learn from, and to be tested on.
+    """
+
+    seed: int
+    fold: int
+    train: Codes
+    test: Codes
+
+    @property
+    def random_state(self) -> int:
+        """The seed of all networks of this cell: the same first weights and validation rows for all methods."""
+        return 1000 * self.seed + self.fold
+
+
+def cells(table: Table, seeds: int | Sequence[int] = 5, folds: int = 5) -> list[Cell]:
+    """All folds of all seeds; they depend on nothing else than the table, the seeds and the number of folds.
+
+    Each kind of row, by group, recorded label and fair label (favourable, not, unknown), is spread evenly over the
+    folds. With ``table.split_groups`` whole groups are dealt out, as evenly as that allows.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    seeds
+        How many times to split, or by which seeds.
+    folds
+        In how many parts.
+    """
+    return [
+        Cell(seed, fold, np.flatnonzero(part != fold), np.flatnonzero(part == fold))
+        for seed in seed_list(seeds)
+        for part in [_parts(table, seed, folds)]
+        for fold in range(folds)
+    ]
+
+
+def seed_list(seeds: int | Sequence[int]) -> list[int]:
+    """0, 1, ... for a number of seeds; the seeds themselves where they are given."""
+    given: Any = seeds
+    if isinstance(given, int | np.integer):
+        if isinstance(given, bool) or given < 1:
+            raise P4FError(f"seeds={given!r} is not a number of at least 1, nor a list of seeds")
+        return list(range(int(given)))
+    found = list(given)
+    for seed in found:
+        if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= _LARGEST_SEED:
+            raise P4FError(f"seed {seed!r} is not a whole number between 0 and {_LARGEST_SEED}")
+    if not found or len(set(found)) != len(found):
+        raise P4FError("seeds must be one or more different numbers")
+    return [int(seed) for seed in found]
+
+
+def _parts(table: Table, seed: int, folds: int) -> Codes:
+    """The fold in which each row is tested."""
+    given: Any = folds
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 2 <= folds <= len(table):
+        raise P4FError(f"folds={folds!r} is not a whole number between 2 and the {len(table)} rows")
+    kinds = (table.groups * 2 + table.recorded) * 3 + table.fair + 1
+    if table.split_groups is not None:
+        return _grouped(kinds, table.split_groups, seed, folds)
+    # Rows in a random order within their kind, dealt out like cards.
+    order = np.lexsort((np.random.default_rng((seed, folds)).random(len(table)), kinds))
+    part = np.empty(len(table), dtype=np.int64)
+    part[order] = np.arange(len(table)) % folds
+    return part
+
+
+def _grouped(kinds: Codes, groups: Codes, seed: int, folds: int) -> Codes:
+    count = len(np.unique(groups))
+    if count < folds:
+        raise P4FError(f"split_groups has {count} different values, too few for {folds} folds")
+    part = np.full(len(kinds), -1, dtype=np.int64)
+    dealer = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
+    # One kind for all where kinds are too rare for it: then sizes alone are balanced.
+    kinds = kinds if np.unique(kinds, return_counts=True)[1].max() >= folds else np.zeros_like(kinds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a kind with fewer rows than folds is not in every fold
+        for fold, (_, test) in enumerate(dealer.split(kinds, kinds, groups)):
+            part[test] = fold
+    if len(np.unique(part)) < folds:
+        raise P4FError(f"split_groups cannot be dealt out to {folds} folds: some would be empty; take fewer folds")
+    return part

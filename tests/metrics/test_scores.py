@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from problog4fairness import metrics
+from problog4fairness.metrics.scores import METRICS, scores
+
+
+def people(rows=200, groups=2):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, rows), rng.random(rows), rng.integers(0, groups, rows)
+
+
+def test_the_same_as_the_single_metrics():
+    label, chance, a = people()
+    found, decision = scores(label, chance, a), (chance > 0.5).astype(int)
+    assert tuple(found) == METRICS
+    assert found["accuracy"] == pytest.approx(metrics.accuracy(label, decision))
+    assert found["f1"] == pytest.approx(metrics.f1(label, decision))
+    assert found["disparity"] == pytest.approx(metrics.statistical_disparity(chance, sensitive_features=a))
+    odds = metrics.equalized_odds_difference(label, decision, sensitive_features=a)
+    assert found["equalized_odds"] == pytest.approx(odds)
+    assert found["positive_rate"] == pytest.approx(decision.mean())
+
+
+def test_a_random_decision_is_scored_by_its_expectation():
+    label, chance, a = people()
+    found = scores(label, chance, a, randomised=True)
+    drawn = np.random.default_rng(1).random((4000, 200)) < chance
+    assert found["accuracy"] == pytest.approx((drawn == label).mean(), abs=0.005)
+    assert found["positive_rate"] == pytest.approx(drawn.mean(), abs=0.005)
+
+
+def test_three_groups():
+    label, chance, a = people(groups=3)
+    found, means = scores(label, chance, a), [chance[a == group].mean() for group in range(3)]
+    assert found["disparity"] == pytest.approx(max(means) - min(means))
+    odds = metrics.equalized_odds_difference(label, (chance > 0.5).astype(int), sensitive_features=a)
+    assert found["equalized_odds"] == pytest.approx(odds)
+
+
+def test_what_has_no_rows_is_not_known():
+    found = scores([1, 0, 0], [0.9, 0.1, 0.2], [0, 0, 1])
+    assert math.isnan(found["equalized_odds"])
+    assert found["disparity"] == pytest.approx(-0.3)
+    assert math.isnan(scores([1, 0], [0.9, 0.1], [0, 0])["disparity"])
