@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,3 +35,14 @@ def forget():
     forget_all()
     yield forget_all
     forget_all()
+
+
+@pytest.fixture(scope="session")
+def student_folder() -> Path:
+    """Where the published student data are; tests that need them are skipped where they are not."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    data = Path(os.environ["P4F_DATA"]) if os.environ.get("P4F_DATA") else beside
+    folder = data / "student"
+    if not (folder / "student-mat.csv").exists():
+        pytest.skip("the student data are absent: set P4F_DATA to the folder that holds them in student/")
+    return folder

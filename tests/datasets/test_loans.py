@@ -31,3 +31,11 @@ def test_sizes_columns_and_seeds():
     assert data.loans.equals(datasets.loans(rows=30, audited=20, new=10, seed=3).loans)
     with pytest.raises(P4FError, match="refused 2"):
         datasets.loans(refused=2)
+
+
+def test_fair_labels_of_the_loans_go_with_their_rows():
+    data = datasets.loans(rows=300, audited=1, new=1)
+    assert data.loans_repaid.index.equals(data.loans.index)
+    assert (data.loans["granted"] <= data.loans_repaid).all()
+    rich = data.loans["poor_area"] == 0
+    assert (data.loans["granted"] == data.loans_repaid)[rich].all()

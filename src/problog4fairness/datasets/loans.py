@@ -27,6 +27,9 @@ class LoanData:
         The same, and ``repaid``: whether the applicant could repay, which somebody checked by hand for a few.
     new
         People to decide on, with ``repaid`` to judge the decisions by.
+    loans_repaid
+        Whether the applicants of ``loans`` could repay, which nobody knows: for a classifier that learns from fair
+        labels, the best that can be hoped for.
     features
         Names of the feature columns.
     """
@@ -34,6 +37,7 @@ class LoanData:
     loans: pd.DataFrame
     audit: pd.DataFrame
     new: pd.DataFrame
+    loans_repaid: pd.Series[int]
     features: tuple[str, ...] = FEATURES
 
 
@@ -75,4 +79,5 @@ def loans(rows: int = 5000, audited: int = 400, new: int = 5000, *, refused: flo
     people["granted"] = (repaid & ~turned_down).astype(int)
     people["repaid"] = repaid.astype(int)
     filed, rest = people[:rows].drop(columns="repaid"), people[rows:].reset_index(drop=True)
-    return LoanData(filed, rest[:audited], rest[audited:].drop(columns="granted").reset_index(drop=True))
+    decide = rest[audited:].drop(columns="granted").reset_index(drop=True)
+    return LoanData(filed, rest[:audited], decide, people["repaid"][:rows])
