@@ -14,6 +14,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from problog4fairness.errors import P4FError
 
+# Rows that are encoded at a time.
+CHUNK = 1 << 16
+# Categories of a column that get an indicator each; rarer ones share one.
+MAX_CATEGORIES = 256
+
 
 def is_frame(data: Any) -> bool:
     """Whether the data have named columns."""
@@ -65,8 +70,10 @@ def prepared(frame: pd.DataFrame) -> pd.DataFrame:
         if pd.api.types.is_numeric_dtype(values):
             columns[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
-            text = values.astype(object).where(values.notna(), "missing")
-            columns[name] = text.map(str).to_numpy(dtype=object)
+            # Each different value becomes text once, however many rows have it.
+            codes, found = pd.factorize(values)
+            texts = np.array([*(str(value) for value in found), "missing"], dtype=object)
+            columns[name] = texts[codes]
     return pd.DataFrame(columns, index=frame.index)
 
 
@@ -75,10 +82,20 @@ def make_encoder(frame: pd.DataFrame) -> ColumnTransformer:
     numbers = [name for name in frame.columns if frame[name].dtype == np.float64]
     categories = [name for name in frame.columns if name not in numbers]
     filled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
-    indicators = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    indicators = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False, dtype=np.float32
+    )
     return ColumnTransformer([("numbers", filled, numbers), ("categories", indicators, categories)]).fit(frame)
 
 
 def encode(encoder: ColumnTransformer, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The network's input."""
-    return np.ascontiguousarray(encoder.transform(prepared(frame)), dtype=np.float32)
+    """The network's input, made piece by piece: what is made on the way takes several times as much memory."""
+    parts = (frame.iloc[start : start + CHUNK] for start in range(0, len(frame), CHUNK))
+    first = np.asarray(encoder.transform(prepared(next(parts, frame))), dtype=np.float32)
+    if len(first) == len(frame):
+        return np.ascontiguousarray(first)
+    matrix = np.empty((len(frame), first.shape[1]), dtype=np.float32)
+    matrix[:CHUNK] = first
+    for number, part in enumerate(parts, start=1):
+        matrix[number * CHUNK : (number + 1) * CHUNK] = encoder.transform(prepared(part))
+    return matrix

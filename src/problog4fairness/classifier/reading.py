@@ -78,10 +78,11 @@ def codes_among(classes: Array, y: Any, rows: int) -> Array:
     if len(y) != rows:
         raise P4FError(f"X has {rows} rows, y has {len(y)}")
     place = {value: i for i, value in enumerate(classes.tolist())}
-    unknown = [value for value in np.unique(y).tolist() if value not in place]
+    found, codes = np.unique(y, return_inverse=True)
+    unknown = [value for value in found.tolist() if value not in place]
     if unknown:
         raise P4FError(f"y has the label {unknown[0]!r}, which training did not see")
-    return np.array([place[value] for value in y.tolist()], dtype=np.int64)
+    return np.array([place[value] for value in found.tolist()], dtype=np.int64)[codes.reshape(-1)]
 
 
 def _check_infinite(frame: pd.DataFrame) -> None:

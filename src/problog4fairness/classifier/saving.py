@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
-import tempfile
 import zipfile
 from importlib.metadata import version
 from os import PathLike
@@ -24,6 +22,7 @@ import skops.io
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
+from problog4fairness.files import write_whole
 from problog4fairness.mechanisms import Mechanism
 from problog4fairness.training import MLP
 
@@ -66,6 +65,7 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
         "columns": list(model.columns_),
         "features": int(model.n_features_in_),
         "feature_names": [str(n) for n in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
+        "recorded": model.recorded_,
         "seed": model.seed_,
         "epochs": model.n_iter_,
         "history": model.history_,
@@ -81,7 +81,7 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
         archive.writestr("manifest.json", text)
         for name, content in parts.items():
             archive.writestr(name, content)
-    _write_whole(Path(path), buffer.getvalue())
+    write_whole(path, buffer.getvalue())
 
 
 def load(kind: type[Model], path: str | PathLike[str]) -> Model:
@@ -97,6 +97,8 @@ def load(kind: type[Model], path: str | PathLike[str]) -> Model:
         model.n_features_in_ = int(manifest["features"])
         if manifest["feature_names"] is not None:
             model.feature_names_in_ = np.array(manifest["feature_names"], dtype=object)
+        recorded = manifest.get("recorded")
+        model.recorded_ = None if recorded is None else str(recorded)
         model.seed_, model.n_iter_, model.history_ = manifest["seed"], manifest["epochs"], manifest["history"]
         outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
         network = MLP(int(manifest["inputs"]), options["hidden"], outputs, options["dropout"])
@@ -143,14 +145,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not plain data")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

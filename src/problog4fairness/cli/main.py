@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+import warnings
+from typing import Any, TextIO
 
 import typer
 
-from problog4fairness.cli import program, reproduce
+from problog4fairness.cli import compare, demo, estimate, plan, predict, program, report, reproduce, train
 from problog4fairness.errors import P4FError
 
 # Newer releases of typer carry their own copy of click: this is the root of usage errors in either.
 _UsageProblem: type[Any] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+_SHOW = warnings.showwarning
 
 app = typer.Typer(
     name="p4f",
@@ -20,6 +23,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+plan.register(app)
+estimate.register(app)
+train.register(app)
+predict.register(app)
+compare.register(app)
+report.register(app)
+demo.register(app)
 program.register(app)
 reproduce.register(app)
 
@@ -30,7 +40,8 @@ def _root() -> None:
 
 
 def main() -> None:
-    """Run ``p4f``; bad input is one line on standard error and exit status 2."""
+    """Run ``p4f``; bad input is one line on standard error and exit status 2, warnings of the library one line each."""
+    warnings.showwarning = _show_warning
     try:
         status = app(standalone_mode=False)
     except P4FError as error:
@@ -46,6 +57,20 @@ def main() -> None:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     else:
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if not category.__module__.startswith("problog4fairness."):
+        _SHOW(message, category, filename, lineno, file, line)
+        return
+    print(f"{getattr(message, 'prefix', 'warning')}: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _fail(message: str) -> None:

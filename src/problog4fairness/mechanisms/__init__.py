@@ -2,6 +2,8 @@
 
 from problog4fairness.mechanisms.audit import AuditWarning
 from problog4fairness.mechanisms.base import Mechanism
+from problog4fairness.mechanisms.belief_file import belief_text, read_belief
+from problog4fairness.mechanisms.belief_json import BeliefError
 from problog4fairness.mechanisms.chains import Chain, chain
 from problog4fairness.mechanisms.custom import ProgramMechanism
 from problog4fairness.mechanisms.historical import HistoricalBias
@@ -11,6 +13,7 @@ from problog4fairness.mechanisms.rates import Rate
 
 __all__ = [
     "AuditWarning",
+    "BeliefError",
     "Chain",
     "HistoricalBias",
     "LabelBias",
@@ -18,5 +21,7 @@ __all__ = [
     "Mechanism",
     "ProgramMechanism",
     "Rate",
+    "belief_text",
     "chain",
+    "read_belief",
 ]

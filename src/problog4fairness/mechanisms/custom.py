@@ -36,6 +36,9 @@ class ProgramMechanism(Mechanism):
         The column of each other network, where it does not have the network's own name.
     features
         The columns that ``x_(b1,...,bn)`` flips, in order, for programs that use it.
+    values
+        The two values of a network's column where they are not 0 and 1: ``{"a": ("no", "yes")}``; the second counts
+        as 1.
     functions
         Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
         row. They are not saved with a model.
@@ -48,6 +51,7 @@ class ProgramMechanism(Mechanism):
         classifier: str = "h",
         columns: Mapping[str, str] | None = None,
         features: Sequence[str] = (),
+        values: Mapping[str, Sequence[Any]] | None = None,
         functions: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
         self._program = program if isinstance(program, Program) else Program(program)
@@ -60,7 +64,8 @@ class ProgramMechanism(Mechanism):
             raise NetworkError(
                 f"the program has no network {classifier} for the classifier; it has {', '.join(networks)}"
             )
-        for name in {**(columns or {}), **self.functions}:
+        self.values = {name: tuple(pair) for name, pair in (values or {}).items()}
+        for name in {**(columns or {}), **self.values, **self.functions}:
             if name not in networks:
                 raise P4FError(f"the program has no network {name!r}; it has {', '.join(networks)}")
         self.columns = {
@@ -68,6 +73,9 @@ class ProgramMechanism(Mechanism):
             for name in networks
             if name != classifier and name not in self.functions
         }
+        for name, pair in self.values.items():
+            if len(set(pair)) != 2 or networks[name].outcomes is not None:
+                raise P4FError(f"values of network {name} must be two, and it must have two outcomes; not {list(pair)}")
         bound = self._program.bound
         self.rates = tuple(
             Rate(str(leaf), "as named in the program", bound.get(str(leaf), bound.get(leaf.name)))
@@ -107,10 +115,20 @@ class ProgramMechanism(Mechanism):
     ) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The same as numbers: 0 and 1, or probabilities."""
         column = self.column(network, frame, name)
+        if name is None and network in self.values:
+            return self._coded(column, self.values[network])
         try:
             return np.asarray(column, dtype=np.float64)
         except (TypeError, ValueError):
             raise P4FError(f"column {column.name!r} of network {network} must hold 0 and 1, or probabilities") from None
+
+    def _coded(self, column: pd.Series[Any], pair: tuple[Any, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        unknown = [value for value in column.unique().tolist() if value not in pair]
+        if unknown:
+            raise P4FError(
+                f"column {column.name!r} has the value {unknown[0]!r}, which is not {pair[0]!r} or {pair[1]!r}"
+            )
+        return np.asarray(column == pair[1], dtype=np.float64)
 
     def estimate(
         self,
@@ -159,6 +177,7 @@ class ProgramMechanism(Mechanism):
             "classifier": self.classifier,
             "columns": self.columns,
             "features": list(self.features),
+            "values": {name: list(pair) for name, pair in self.values.items()},
             "rates": rate_json(self.rates),
         }
 
@@ -169,6 +188,7 @@ class ProgramMechanism(Mechanism):
             classifier=value["classifier"],
             columns=value["columns"],
             features=value["features"],
+            values=value.get("values"),
         )
         return mechanism.with_rates(rates_from_json(value["rates"]))
 
@@ -176,8 +196,8 @@ class ProgramMechanism(Mechanism):
         return (
             isinstance(other, ProgramMechanism)
             and self.program() == other.program()
-            and (self.classifier, self.columns, self.features, self.functions)
-            == (other.classifier, other.columns, other.features, other.functions)
+            and (self.classifier, self.columns, self.features, self.values, self.functions)
+            == (other.classifier, other.columns, other.features, other.values, other.functions)
         )
 
     __hash__ = Mechanism.__hash__

@@ -112,15 +112,25 @@ class Sensitive:
         return np.column_stack([1 - values, values])
 
     def _hard(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
-        keys = list(zip(*(frame[column].tolist() for column in self.columns), strict=True))
+        import pandas as pd
+
         place = {(level if isinstance(level, tuple) else (level,)): i for i, level in enumerate(self.levels)}
-        shares = np.zeros((len(keys), len(self.levels)))
-        for row, key in enumerate(keys):
+        # Groups are looked up once for each combination of values that occurs, not for each row.
+        combination = np.zeros(len(frame), dtype=np.int64)
+        for column in self.columns:
+            codes, found = pd.factorize(frame[column])
+            combination = pd.factorize(combination * (len(found) + 1) + codes)[0]
+        _, first = np.unique(combination, return_index=True)
+        examples = zip(*(frame[column].iloc[first].tolist() for column in self.columns), strict=True)
+        levels = np.empty(len(first), dtype=np.int64)
+        for number, key in enumerate(examples):
             if key not in place:
                 name, value = (self.columns[0], key[0]) if len(key) == 1 else (self.columns, key)
                 groups = ", ".join(repr(level) for level in self.levels)
                 raise P4FError(f"column {name!r} has the value {value!r}, which is not among the groups {groups}")
-            shares[row, place[key]] = 1
+            levels[number] = place[key]
+        shares = np.zeros((len(frame), len(self.levels)))
+        shares[np.arange(len(frame)), levels[combination]] = 1
         return shares
 
 

@@ -1,0 +1,134 @@
+"""What the commands about tables share: options, reading with a sign of life, and showing results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.mechanisms import Mechanism
+
+_READING = "Reading tables"
+
+Table: TypeAlias = Annotated[str, typer.Argument(help="CSV or Parquet; - for standard input.", show_default=False)]
+Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", help="Column of the recorded label.")]
+SensitiveColumn: TypeAlias = Annotated[str, typer.Option("--sensitive", help="Column of the sensitive variable.")]
+MaybeSensitive: TypeAlias = Annotated[
+    str | None, typer.Option("--sensitive", help="Column of the sensitive variable; the belief's own by default.")
+]
+Fair: TypeAlias = Annotated[str | None, typer.Option("--fair", help="Column of the audited, fair label.")]
+Favourable: TypeAlias = Annotated[
+    str | None, typer.Option("--favourable", metavar="VALUE", help="The favourable label, as 1, yes or good.")
+]
+GroupValue: TypeAlias = Annotated[
+    str | None, typer.Option("--group", metavar="VALUE", help="The sensitive group, as 1, yes or F.")
+]
+Belief: TypeAlias = Annotated[Path, typer.Option("--belief", help="A belief: FILE.pl, as p4f estimate writes it.")]
+Drop: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column not to learn from; repeat for more.")
+]
+Keep: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="COLUMN", help="A column to keep even if it looks like an identifier."),
+]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+Epochs: TypeAlias = Annotated[int, typer.Option("--epochs", min=1, help="Passes over the data, at most.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Output: TypeAlias = Annotated[str, typer.Option("-o", "--output", help="The file to write.", show_default=False)]
+Delimiter: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Between values: , ; | or tab. Found out by default.", rich_help_panel=_READING),
+]
+Encoding: TypeAlias = Annotated[
+    str | None, typer.Option(help="Such as utf-8 or cp1252. Found out by default.", rich_help_panel=_READING)
+]
+Decimal: TypeAlias = Annotated[
+    str | None, typer.Option(help="The decimal sign, . or , . Found out by default.", rich_help_panel=_READING)
+]
+
+
+def read(
+    source: str | Path, delimiter: str | None = None, encoding: str | None = None, decimal: str | None = None
+) -> pd.DataFrame:
+    """A table, with a sign of life while it is read."""
+    from problog4fairness.files import read_table
+
+    with working(f"reading {source}"):
+        return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
+
+
+def belief(file: Path, **options: Any) -> Mechanism:
+    """A belief from its file; the options are those of :func:`~problog4fairness.mechanisms.read_belief`."""
+    from problog4fairness.mechanisms import read_belief
+
+    return read_belief(file, **options)
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """A spinner on standard error while something is done; nothing where that is not a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text):
+        yield
+
+
+def show(frame: pd.DataFrame, title: str | None = None) -> None:
+    """A data frame on standard output, with its index where that has a name."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, markup=False, width=200)
+    table = RichTable(box=None, title=title, title_justify="left", pad_edge=False)
+    shown = frame.reset_index() if frame.index.name else frame
+    for name in shown.columns:
+        numeric = shown[name].dtype.kind in "iuf"
+        table.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
+    for row in shown.itertuples(index=False):
+        table.add_row(*(_cell(value) for value in row))
+    console.print(table)
+
+
+def _cell(value: Any) -> str:
+    import pandas as pd
+
+    if value is None or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
+        return "-"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def print_json(value: Any) -> None:
+    """JSON on standard output: NaN as null, data frames as lists of objects."""
+    print(json.dumps(_plain(value)))
+
+
+def _plain(value: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(value, pd.DataFrame):
+        frame = value.reset_index() if value.index.name else value
+        return [_plain(record) for record in frame.to_dict("records")]
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, Path):
+        return str(value)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,40 @@
+"""What can be wrong with a table, and what a reader decided by itself and says so."""
+
+from __future__ import annotations
+
+import warnings
+
+from problog4fairness.errors import P4FError, one_line
+
+
+class TableError(P4FError):
+    """A table that cannot be used: not there, damaged, or without the columns and values that were asked for."""
+
+
+class FileWarning(UserWarning):
+    """Something in a table that may not be what its owner thinks; ``p4f`` prints it as ``warning: ...``."""
+
+    prefix = "warning"
+
+
+class FileNote(FileWarning):
+    """A convention that was taken and could have been another; ``p4f`` prints it as ``note: ...``."""
+
+    prefix = "note"
+
+
+def warn(message: str) -> None:
+    """Warn the caller of the function that calls this."""
+    warnings.warn(FileWarning(one_line(message)), stacklevel=3)
+
+
+def note(message: str) -> None:
+    """Tell the caller of the function that calls this which convention was taken."""
+    warnings.warn(FileNote(one_line(message)), stacklevel=3)
+
+
+def listed(values: object, at_most: int = 20) -> str:
+    """``'a', 'b', 'c' and 12 more``."""
+    texts = [repr(value) for value in values]  # type: ignore[attr-defined]
+    more = f" and {len(texts) - at_most} more" if len(texts) > at_most else ""
+    return ", ".join(texts[:at_most]) + more

@@ -1,0 +1,103 @@
+"""The machine-readable line of a belief file: every part is looked at before a mechanism is made of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms.base import Mechanism
+
+_RATE = {"name", "meaning", "value", "low", "high", "rows"}
+
+
+class BeliefError(P4FError):
+    """A belief file that is damaged, or that does not fit the data."""
+
+
+def checked_mechanism(line: str, place: str) -> Mechanism:
+    """The mechanism that a line describes, or the error that says what is wrong with it.
+
+    Parameters
+    ----------
+    line
+        What :meth:`Mechanism.to_json` gave, as JSON.
+    place
+        Where the line stands, for the error.
+    """
+    try:
+        value = json.loads(line, parse_constant=_no_constant)
+        _check(value, "")
+        mechanism = Mechanism.from_json(value)
+        if mechanism.to_json() != value:
+            raise ValueError("its parts do not fit each other")
+        mechanism.text()
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error) or type(error).__name__
+        raise BeliefError(
+            f"{place}: the line '% p4f: ...' is damaged ({reason}); delete it to read the program as it is"
+        ) from None
+    return mechanism
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
+
+
+def _check(value: Any, key: str) -> None:
+    """Whether each part is of the kind that its key says."""
+    if key == "rates":
+        _require(isinstance(value, list) and all(map(_is_rate, value)), "a parameter is not as it should be")
+        _require(len({rate["name"] for rate in value}) == len(value), "a parameter occurs twice")
+        return
+    if key == "levels":
+        _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
+    elif key in ("features", "suffixes"):
+        _require(isinstance(value, list) and all(isinstance(entry, str) for entry in value), f"{key} are not names")
+    elif key == "columns":
+        names = value.values() if isinstance(value, dict) else value
+        _require(isinstance(value, dict | list), "its columns are not names")
+        _require(all(isinstance(entry, str) for entry in names), "its columns are not names")
+    elif key == "groups":
+        _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
+    elif key in ("name", "kind", "text", "classifier"):
+        _require(isinstance(value, str), f"its {key} is not text")
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            _check(part, name)
+        if "groups" in value and "levels" in value:
+            _require(all(group < len(value["levels"]) for group in value["groups"]), "bad groups")
+    elif isinstance(value, list):
+        for part in value:
+            _check(part, "")
+    elif not key:
+        _require(isinstance(value, str | int | dict), "it is not an object")
+
+
+def _require(holds: bool, reason: str) -> None:
+    if not holds:
+        raise ValueError(reason)
+
+
+def _is_level(value: Any) -> bool:
+    return isinstance(value, int | str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(part, int | str) for part in value)
+    )
+
+
+def _is_rate(value: Any) -> bool:
+    if not isinstance(value, dict) or set(value) != _RATE:
+        return False
+    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
+        return False
+    ends = [value[name] for name in ("value", "low", "high")]
+    if not all(end is None or (_is_number(end) and 0 <= end <= 1) for end in ends):
+        return False
+    rows = value["rows"]
+    known = [end for end in ends[1:] if end is not None]
+    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,149 @@
+"""What moves when a parameter is varied."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import problog4fairness as p4f
+from tests.classifier.data import QUICK, loans
+
+SETTINGS = {**QUICK, "hidden": (8,), "max_epochs": 6}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return loans(600)
+
+
+@pytest.fixture(scope="module")
+def estimated(data):
+    frame, area, fair, recorded = data
+    belief = p4f.LabelBias("area", positive=False, groups=[1])
+    return belief.estimate(recorded=recorded[:300], fair=fair[:300], sensitive_features=area[:300])
+
+
+@pytest.fixture(scope="module")
+def fitted(data, estimated):
+    frame, area, _, recorded = data
+    return p4f.DebiasedClassifier(estimated, **SETTINGS).fit(frame, recorded, sensitive_features=area)
+
+
+def found_for(fitted, data, **options):
+    frame, area, fair, recorded = data
+    audit = (frame[:300], fair[:300])
+    return fitted.sensitivity(frame, recorded, sensitive_features=area, audit=audit, progress=False, **options)
+
+
+def test_base_is_the_classifier_itself(data, fitted):
+    frame, area, fair, _ = data
+    found = found_for(fitted, data)
+    fair_chance = fitted.predict_proba(frame)[:, 1]
+    gap = fair_chance[area == 1].mean() - fair_chance[area == 0].mean()
+    assert found.base.loc["disparity", "mean"] == pytest.approx(gap, abs=1e-5)
+    assert found.base.loc["accuracy", "mean"] == np.mean(fitted.predict(frame[:300]) == fair[:300])
+    assert found.base.loc["changed", "mean"] == 0
+
+
+def test_values_span_the_interval_and_beyond(data, fitted, estimated):
+    found = found_for(fitted, data, values=7, beyond=0.1)
+    rate = estimated.rates[0]
+    values = found.frame.loc[found.frame["metric"] == "changed"].sort_values("value")
+    assert len(values) == found.networks == 7
+    assert values["value"].min() == pytest.approx(rate.low - 0.1)
+    assert values["value"].max() == pytest.approx(rate.high + 0.1)
+    assert values["inside"].tolist() == [False, False, True, True, True, False, False]
+    assert values["value"].iloc[3] == rate.value
+
+
+def test_each_value_is_the_fit_with_that_value(data, fitted, estimated):
+    frame, area, _, recorded = data
+    found = found_for(fitted, data, values=5)
+    row = found.frame[found.frame["metric"] == "disparity"].iloc[0]
+    alone = p4f.DebiasedClassifier(estimated.bind({"p1": row["value"]}), **SETTINGS)
+    chance = alone.fit(frame, recorded, sensitive_features=area).predict_proba(frame)[:, 1]
+    assert row["mean"] == pytest.approx(chance[area == 1].mean() - chance[area == 0].mean(), abs=1e-4)
+
+
+def test_decisions_rise_with_the_assumed_bias(data, fitted):
+    # The harder the group is believed to be treated, the more of its refusals must have been wrong.
+    spans = found_for(fitted, data, values=5, beyond=0.3).spans.set_index("metric")
+    assert spans.loc["changed", "highest"] > 0
+    assert spans.loc["changed", "low"] == 0
+
+
+def test_seeds_give_a_range(data, fitted):
+    found = found_for(fitted, data, values=5, seeds=2)
+    assert found.networks == 2 * 5
+    assert (found.frame["low"] <= found.frame["mean"]).all()
+    assert (found.frame["low"] < found.frame["high"]).any()
+
+
+def test_values_stay_where_labels_say_something(data):
+    frame, area, _, recorded = data
+    belief = p4f.LabelBias("area", negative={1: 0.5, 0: 0.0}, positive={1: 0.4, 0: 0.0})
+    model = p4f.DebiasedClassifier(belief, **SETTINGS).fit(frame, recorded, sensitive_features=area)
+    found = model.sensitivity(
+        frame, recorded, sensitive_features=area, beyond=0.5, values=5, parameters=["p1"], progress=False
+    )
+    assert found.frame["value"].max() == pytest.approx(0.55)
+    wide = belief.with_rates(tuple(
+        type(rate)(rate.name, rate.meaning, rate.value, 0.0, 1.0, 9) if rate.name == "p1" else rate
+        for rate in belief.rates
+    ))  # fmt: skip
+    model.mechanism_ = wide
+    found = model.sensitivity(frame, recorded, sensitive_features=area, values=5, parameters="p1", progress=False)
+    assert "p1 was varied from 0.00 to 0.55 only" in found.notes[0]
+
+
+def test_historical_bias_needs_no_fit(data):
+    frame, area, _, recorded = data
+    belief = p4f.HistoricalBias(["q0", "q1"], "area", negative={1: 0.2, 0: 0.0}, positive=False)
+    known = frame.assign(area=area)
+    model = p4f.DebiasedClassifier(belief, **SETTINGS).fit(known, recorded)
+    found = model.sensitivity(known, recorded, values=5, progress=False, parameters=["p1(q0)"])
+    assert found.networks == 0
+    assert any("only predictions" in note for note in found.notes)
+    disparity = found.frame[found.frame["metric"] == "disparity"].sort_values("value")["mean"]
+    assert disparity.is_monotonic_increasing
+
+
+def test_measurement_chains_and_programs(data):
+    frame, area, _, recorded = data
+    known = frame.assign(area=area, other=1 - area)
+    beliefs = [
+        p4f.MeasurementBias("q0", "area", negative={1: 0.2, 0: 0.1}, positive=False),
+        p4f.chain(p4f.LabelBias("area", negative=0.2, positive=False), p4f.LabelBias("other", negative=0.1)
+                  .bind({"p3": 0.0, "p4": 0.0})),
+        p4f.ProgramMechanism(
+            r"nn(h,X) :: y(X). nn(area,X) :: a(X). p :: b(X) :- a(X). z(X) :- y(X), \+b(X). ?- z(x)."
+        ).bind({"p": 0.3}),
+    ]  # fmt: skip
+    expected = [{"disparity"}, {"disparity by area", "disparity by other"}, {"disparity"}]
+    for belief, metrics in zip(beliefs, expected, strict=True):
+        model = p4f.DebiasedClassifier(belief, **{**SETTINGS, "max_epochs": 2}).fit(known, recorded)
+        first = belief.rates[0].name
+        found = model.sensitivity(known, recorded, values=5, progress=False, parameters=[first])
+        assert set(found.metrics) == {*metrics, "changed"}
+        assert found.networks == 5
+
+
+def test_plot_has_a_panel_for_each_parameter_and_metric(data, fitted):
+    figure = found_for(fitted, data, values=5).plot()
+    assert len(figure.axes) == 3
+    figure.canvas.draw()
+
+
+def test_errors(data, fitted):
+    frame, area, _, recorded = data
+    with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'p9'; it has p1"):
+        found_for(fitted, data, parameters=["p9"])
+    with pytest.raises(p4f.errors.P4FError, match="more than 400"):
+        found_for(fitted, data, seeds=100)
+    with pytest.raises(p4f.errors.P4FError, match="audit is"):
+        fitted.sensitivity(frame, recorded, sensitive_features=area, audit=frame)
+    with pytest.raises(p4f.errors.P4FError, match="values must be 5 or more"):
+        found_for(fitted, data, values=1)
+    plain = p4f.DebiasedClassifier(**SETTINGS).fit(frame, recorded)
+    with pytest.raises(p4f.errors.P4FError, match="no parameter to vary"):
+        plain.sensitivity(frame, recorded)

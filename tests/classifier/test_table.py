@@ -1,0 +1,137 @@
+"""From a table to a trained model, and from a model to a scored table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import problog4fairness as p4f
+from problog4fairness.classifier import score_rows
+from problog4fairness.classifier.columns import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
+from problog4fairness.classifier.table import belief_for, suited_batch_size, train_on_table, training_rows
+from problog4fairness.errors import P4FError
+from problog4fairness.files import FileNote, FileWarning
+from tests.classifier.data import loans
+
+BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, levels=("M", "F"), groups=["F"])
+OWN = "nn(h,X)::y(X). nn(a,X)::a(X). 0.5::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.files.FileNote")
+
+
+def table(rows=400):
+    frame, area, fair, recorded = loans(rows)
+    return frame.assign(area=np.where(area == 1, "F", "M"), granted=np.where(recorded == 1, "good", "bad"), repaid=fair)
+
+
+def test_columns_are_sorted():
+    data = table().assign(number=range(400), here="x")
+    data.loc[3, "granted"] = None
+    data.loc[[5, 6], "area"] = None
+    with pytest.warns(FileWarning) as told:
+        rows = training_rows(data, BELIEF, recorded="granted", favourable="good", fair="repaid", drop=["q2"])
+    assert list(rows.features.columns) == ["q0", "q1", "income", "job"]
+    assert rows.left_out == ["q2", "repaid", "number", "here"]
+    assert (rows.dropped, len(rows.features), rows.label.name, rows.favourable) == (3, 397, "granted", "good")
+    assert [str(t.message).split(";")[0] for t in told][:2] == [
+        "column 'granted' has 1 missing values",
+        "column 'area' has 2 missing values",
+    ]
+    dependent = training_rows(
+        table(), BELIEF, recorded="granted", favourable="good", fair="repaid", independent=False, sensitive="area"
+    )
+    assert "area" in dependent.features.columns
+
+
+def test_a_belief_about_another_column_is_refused():
+    with pytest.raises(P4FError, match="the belief is about 'area', not about the column 'job'"):
+        training_rows(table(), BELIEF, recorded="granted", favourable="good", sensitive="job")
+    with pytest.raises(P4FError, match="--sensitive 'area': there is no such column"):
+        training_rows(table().drop(columns="area"), BELIEF, recorded="granted", favourable="good")
+
+
+def test_a_program_needs_to_know_the_group(tmp_path):
+    path = tmp_path / "own.pl"
+    path.write_text(OWN)
+    data = table()
+    with pytest.raises(P4FError, match="--group VALUE"):
+        training_rows(data, belief_for(path, data, sensitive="area"), recorded="granted", favourable="good")
+    belief = belief_for(path, data, sensitive="area", group="f")
+    assert belief.values == {"a": ("M", "F")}
+    assert len(training_rows(data, belief, recorded="granted", favourable="good").features) == 400
+
+
+@pytest.fixture(scope="module", params=["template", "program"])
+def trained(request):
+    belief = BELIEF if request.param == "template" else p4f.ProgramMechanism(
+        OWN, columns={"a": "area"}, values={"a": ("M", "F")}
+    )  # fmt: skip
+    options = {"max_epochs": 4, "random_state": 0, "learning_rate": 3e-3}
+    return train_on_table(table(), belief, recorded="granted", favourable="good", fair="repaid", **options)[0]
+
+
+def test_scores_follow_from_the_belief(trained, tmp_path):
+    trained.save(tmp_path / "m.p4f")
+    model = p4f.DebiasedClassifier.load(tmp_path / "m.p4f")
+    assert model.recorded_ == "granted"
+    data = table().drop(columns="repaid")
+    scored = score_rows(model, data)
+    fair, poor = scored["fair_probability"], data["area"] == "F"
+    assert set(scored["fair_label"]) <= {"good", "bad"}
+    np.testing.assert_allclose(scored["recorded_probability"], fair * np.where(poor, 0.5, 1), rtol=1e-6)
+    refused = poor & (data["granted"] == "bad")
+    expected = np.where(refused, 0.5 * fair / (1 - 0.5 * fair), 0)
+    np.testing.assert_allclose(scored["distorted_probability"], expected, atol=1e-6)
+
+
+def test_rows_without_group_or_label_are_scored_as_far_as_they_go(trained):
+    data = table(50)
+    data.loc[0, "area"] = None
+    data.loc[1, "granted"] = None
+    scored = score_rows(trained, data)
+    assert scored["fair_probability"].notna().all()
+    assert scored["recorded_probability"].isna().tolist()[:3] == [True, False, False]
+    assert scored["distorted_probability"].isna().tolist()[:3] == [True, True, False]
+    plain = score_rows(trained, data.drop(columns=["area", "granted"]))
+    assert [name for name in plain.columns if name not in data.columns] == ["fair_probability", "fair_label"]
+    strange = data.assign(granted="good").assign(granted=lambda f: f["granted"].where(f.index != 7, "awful"))
+    with pytest.warns(FileWarning, match="no distorted_probability: y has the label 'awful'"):
+        assert "distorted_probability" not in score_rows(trained, strange)
+
+
+def test_a_table_that_does_not_fit_is_one_line(trained):
+    with pytest.raises(P4FError, match="lacks the columns 'q0', 'income' that the model was trained on"):
+        score_rows(trained, table(50).drop(columns=["q0", "income"]))
+    with pytest.raises(P4FError, match="already has the column 'fair_label'"):
+        score_rows(trained, table(50).assign(fair_label=1))
+
+
+def test_a_program_with_more_than_the_row_does_not_say_what_was_distorted():
+    text = OWN.replace("?- r(x).", "evidence(\\+n(x)). ?- r(x).")
+    frame, area, _, recorded = loans(200)
+    model = p4f.DebiasedClassifier(text, max_epochs=1).fit(frame, recorded, sensitive_features={"a": area})
+    assert model.recorded_ is None
+    with pytest.raises(P4FError, match="only a program that asks the classifier about the row itself"):
+        model.distortion_proba(frame, recorded, sensitive_features={"a": area})
+
+
+def test_large_tables_are_encoded_in_pieces_to_the_same_numbers():
+    rows = CHUNK + 10
+    frame = pd.DataFrame({"x": np.arange(rows) % 97.0, "c": np.arange(rows) % (2 * MAX_CATEGORIES)})
+    frame["c"] = frame["c"].map("k{}".format)
+    frame.loc[5, ["x", "c"]] = None
+    encoder = make_encoder(prepared(frame))
+    matrix = encode(encoder, frame)
+    assert matrix.shape[1] == 2 + MAX_CATEGORIES
+    np.testing.assert_array_equal(matrix, np.asarray(encoder.transform(prepared(frame)), dtype=np.float32))
+
+
+def test_batches_grow_with_the_table():
+    assert [suited_batch_size(rows) for rows in (100, 65_536, 100_000, 1_000_000)] == [64, 64, 128, 1024]
+
+
+def test_conventions_are_said():
+    with pytest.warns(FileNote, match="granted: 1 is favourable"):
+        training_rows(
+            table().assign(granted=lambda f: (f["granted"] == "good").astype(int)), BELIEF, recorded="granted"
+        )
