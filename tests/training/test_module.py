@@ -242,6 +242,7 @@ def test_bad_input_is_named_in_one_line():
         (lambda: fit_module(mlp(), iter(loader), likelihood, validation=loader), "only once"),
         (lambda: fit_module(mlp(), inputs, likelihood, weights=torch.ones(3)), "one number for each of 48 rows"),
         (lambda: fit_module(mlp(), inputs, likelihood, seed=-3), "seed=-3"),
+        (lambda: fit_module(nn.Flatten(), inputs, likelihood), "Flatten has no parameters that can be trained"),
         (lambda: fit_module(mlp(), inputs, likelihood, checkpoint="/no/such/place"), "the folder .* does not exist"),
     ]
     for run, message in cases:

@@ -9,6 +9,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from problog4fairness.cli import reproduce_faces, reproduce_student
+
 Output: TypeAlias = Annotated[
     Path, typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims.")
 ]
@@ -35,6 +37,8 @@ def register(app: typer.Typer) -> None:
         ("assumption", "RQ3: what if the strength of the bias is misjudged?"),
     ):
         _register_synthetic(studies, name, about)
+    reproduce_student.register(studies)
+    reproduce_faces.register(studies)
     app.add_typer(studies, name="reproduce")
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from problog4fairness.comparison.style import styles
 from problog4fairness.experiments.study import Study
+from problog4fairness.files.writing import write_whole
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart; markers for print in black and white.
-STYLES = {
-    "ours": ("#D55E00", "o"),
-    "upper": ("#000000", "^"),
-    "lower": ("#0072B2", "v"),
-    "unawareness": ("#009E73", "s"),
-    "massaging": ("#CC79A7", "D"),
-    "parity": ("#E69F00", "X"),
-}
-OTHERS = (("#56B4E9", "P"), ("#999999", "*"), ("#8C6D31", "h"))
 ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
 
 
@@ -44,16 +38,19 @@ def draw(study: Study, summary: pd.DataFrame) -> Figure:
     return figure
 
 
-def save(figure: Figure, folder: Path) -> None:
-    """Write ``figure.pdf`` and ``figure.png``."""
-    figure.savefig(folder / "figure.pdf", metadata={"CreationDate": None})
-    figure.savefig(folder / "figure.png", dpi=160)
+def save(figure: Figure, folder: Path, name: str = "figure") -> None:
+    """Write a figure as ``name.pdf`` and ``name.png``."""
+    kinds: dict[str, dict[str, Any]] = {"pdf": {"metadata": {"CreationDate": None}}, "png": {"dpi": 160}}
+    for kind, options in kinds.items():
+        content = io.BytesIO()
+        figure.savefig(content, format=kind, **options)
+        write_whole(folder / f"{name}.{kind}", content.getvalue())
 
 
 def _lines(axes: Axes, study: Study, rows: pd.DataFrame) -> None:
-    others = iter(OTHERS * len(study.methods))
+    looks = styles([method.name for method in study.methods])
     for method in study.methods:
-        colour, marker = STYLES.get(method.name) or next(others)
+        colour, marker = looks[method.name]
         own = rows[rows["method"] == method.name].sort_values("x")
         if not len(own):
             continue

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.baselines.parity import GivenScores
+from problog4fairness.baselines.parity import expected_outcome, parity_thresholds
 from problog4fairness.baselines.relabelling import massage
 from problog4fairness.datasets import SyntheticSettings
-from problog4fairness.errors import P4FError
 from problog4fairness.experiments.cells import Array, Cell, Point, Stack
 from problog4fairness.experiments.method import Method
 from problog4fairness.experiments.networks import (
@@ -93,24 +91,15 @@ def massaging(stack: Stack) -> list[Array]:
 
 def parity(stack: Stack) -> list[Array]:
     """Thresholds for each group on the lower baseline's scores; expected chances of the random decision."""
-    try:
-        optimiser = import_module("fairlearn.postprocessing").ThresholdOptimizer
-    except ImportError:
-        raise P4FError("the method 'parity' needs fairlearn, which is not installed: pip install fairlearn") from None
     found = []
     for cell, net in zip(stack.cells, _recorded(stack, True), strict=True):
-        thresholds = optimiser(
-            estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
-        ).fit(
-            _scores(cell, net)[cell.train, None],
-            cell.recorded_label[cell.train],
-            sensitive_features=cell.sensitive[cell.train],
-        )
+        train = cell.train
+        thresholds = parity_thresholds(_scores(cell, net)[train], cell.recorded_label[train], cell.sensitive[train])
         # There are few distinct scores: ask once for each.
         seen = np.column_stack([chances(cell, net, True), cell.sensitive[cell.test]])
         distinct, place = np.unique(seen, axis=0, return_inverse=True)
-        expected = thresholds._pmf_predict(distinct[:, :1], sensitive_features=distinct[:, 1].astype(np.int64))
-        found.append(np.clip(np.asarray(expected, dtype=np.float64)[place.reshape(-1), 1], 0, 1))
+        expected = expected_outcome(thresholds, distinct[:, 0], distinct[:, 1].astype(np.int64))
+        found.append(expected[place.reshape(-1), 1])
     return found
 
 

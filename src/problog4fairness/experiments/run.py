@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -16,14 +17,14 @@ from typing import Any, Literal, TypeAlias
 import pandas as pd
 
 from problog4fairness.errors import P4FError
+from problog4fairness.experiments.archive import Table
 from problog4fairness.experiments.bar import StudyBar
-from problog4fairness.experiments.store import COLUMNS, Store, Table
+from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
+from problog4fairness.experiments.store import COLUMNS, Store
 from problog4fairness.experiments.study import StackPlan, Study
 from problog4fairness.experiments.work import Done, work
 
 Backend: TypeAlias = Literal["loky", "dask"]
-# How often workers may die before the run gives up: one that dies of its work would die for ever.
-ATTEMPTS = 4
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,7 @@ def run(
     progress
         Whether to show a bar; by default only where standard error is a terminal.
     """
-    if jobs == 0:
-        raise P4FError("jobs must be 1 or more, or -1 for one per core, not 0")
+    check_jobs(jobs)
     store = Store(Path(folder))
     plans = study.stacks()
     tables: dict[int, Table] = {}
@@ -107,37 +107,19 @@ def run(
 def _computed(
     plans: list[StackPlan], known: set[int], store: Store, jobs: int, backend: Backend, scheduler: str | None
 ) -> Iterator[tuple[list[int], Done]]:
-    """All stacks that are not known yet, as they are finished; again what a worker that died left behind."""
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    left = tasks(plans, known)
-    if not left:
-        return
-    for attempt in range(ATTEMPTS):
-        try:
-            with _workers(jobs, backend, scheduler) as options:
-                calls = (delayed(_numbered)(numbers, [plans[n] for n in numbers], store) for numbers in left)
-                for numbers, done in Parallel(return_as="generator_unordered", pre_dispatch="all", **options)(calls):
-                    known = known | set(numbers)
-                    yield numbers, done
-            return
-        except TerminatedWorkerError:
-            if attempt == ATTEMPTS - 1:
-                raise P4FError(
-                    f"workers died {ATTEMPTS} times; what they finished is stored. Is there too little memory? "
-                    "Run again with fewer --jobs"
-                ) from None
-            left = tasks(plans, known)
+    """All stacks that are not known yet, as they are finished."""
+    call = partial(_finished, plans=plans, store=store)
+    return in_parallel(call, tasks(plans, known), partial(_workers, jobs, backend, scheduler))
 
 
-def _numbered(numbers: list[int], plans: list[StackPlan], store: Store) -> tuple[list[int], Done]:
+def _finished(numbers: list[int], plans: list[StackPlan], store: Store) -> Done:
     """What a worker does; a stack that an earlier worker stored before it died is read."""
-    kept = [store.load(plan) for plan in plans]
-    new = work([plan for plan, table in zip(plans, kept, strict=True) if table is None], store)
+    own = [plans[number] for number in numbers]
+    kept = [store.load(plan) for plan in own]
+    new = work([plan for plan, table in zip(own, kept, strict=True) if table is None], store)
     fresh = iter(zip(new.tables, new.reasons, strict=True))
     pairs = [next(fresh) if table is None else (table, None) for table in kept]
-    return numbers, Done([table for table, _ in pairs], [reason for _, reason in pairs])
+    return Done([table for table, _ in pairs], [reason for _, reason in pairs])
 
 
 def tasks(plans: list[StackPlan], known: set[int]) -> list[list[int]]:
@@ -156,7 +138,8 @@ def _workers(jobs: int, backend: Backend, scheduler: str | None) -> Iterator[dic
     if backend == "loky":
         if scheduler is not None:
             raise P4FError("a scheduler is for the backend 'dask'")
-        yield {"n_jobs": jobs, "backend": "loky"}
+        with loky(jobs) as options:
+            yield options
         return
     if backend != "dask":
         raise P4FError(f"backend must be 'loky' or 'dask', not {backend!r}")

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import torch
 
 from problog4fairness.errors import P4FError
+from problog4fairness.experiments.archive import Table
 from problog4fairness.experiments.cells import Memo
 from problog4fairness.experiments.measure import measure
-from problog4fairness.experiments.store import Store, Table
+from problog4fairness.experiments.store import Store
 from problog4fairness.experiments.study import StackPlan
 
 

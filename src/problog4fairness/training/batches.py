@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from problog4fairness.errors import ShapeError, TrainingError
-from problog4fairness.training.job import numbered
+from problog4fairness.training.job import check_weights, numbered, split
 from problog4fairness.training.likelihood import Likelihood
+from problog4fairness.training.settings import Settings
+from problog4fairness.training.sharing import Share, ShareSampler, numbered_items
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,15 @@ class Batch:
         ``[rows]``.
     places
         ``[rows * variants]``: which of the inputs each row needs; None where they are in order.
+    counts
+        Whether the rows count. Where a batch has fewer rows than there are processes, one without a row goes through
+        the same motions with a row that does not count, because the others wait for it.
     """
 
     inputs: Tensor
     rows: Tensor
     places: Tensor | None = None
+    counts: bool = True
 
 
 class Batches(ABC):
@@ -61,10 +67,15 @@ class TensorBatches(Batches):
         The rows to go through.
     batch_size
         Rows of a batch.
+    share
+        Which of them this process takes.
     """
 
-    def __init__(self, inputs: Tensor, likelihood: Likelihood, rows: Tensor, batch_size: int) -> None:
+    def __init__(
+        self, inputs: Tensor, likelihood: Likelihood, rows: Tensor, batch_size: int, share: Share | None = None
+    ) -> None:
         self._inputs, self._likelihood, self._rows = inputs, likelihood, rows
+        self._share = share or Share()
         full, left = divmod(len(rows), batch_size)
         self._sizes = [batch_size] * full
         if left == 1 and full:
@@ -78,12 +89,14 @@ class TensorBatches(Batches):
         if generator is not None:
             rows = rows[torch.randperm(len(rows), generator=generator)]
         for chosen in rows.split(self._sizes):
+            own, counts = self._share.of(len(chosen))
+            chosen = chosen[own]
             needed = self._likelihood.needs(chosen)
             if needed.shape[1] == 1:
-                yield Batch(self._inputs[needed.view(-1)], chosen)
+                yield Batch(self._inputs[needed.view(-1)], chosen, counts=counts)
             else:
                 distinct, places = needed.unique(return_inverse=True)
-                yield Batch(self._inputs[distinct], chosen, places.view(-1))
+                yield Batch(self._inputs[distinct], chosen, places.view(-1), counts)
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -98,17 +111,28 @@ class LoaderBatches(Batches):
         Gives inputs ``[rows, ...]``, or ``[rows, variants, ...]`` where a row needs several, and the rows' numbers.
     likelihood
         What the row numbers refer to.
+    share
+        Which rows of a batch this process takes. A ``DataLoader`` over a data set with numbered items then loads only
+        those; any other source is asked for whole batches by every process.
     """
 
-    def __init__(self, loader: Iterable[Any], likelihood: Likelihood) -> None:
-        self._loader, self._total, self._variants = loader, len(likelihood), likelihood.variants
+    def __init__(self, loader: Iterable[Any], likelihood: Likelihood, share: Share | None = None) -> None:
+        self._total, self._variants = len(likelihood), likelihood.variants
+        self._share = share or Share()
+        self._sampler = ShareSampler(loader, self._share) if self._share.count > 1 and numbered_items(loader) else None
+        self._loader = loader if self._sampler is None else self._sampler.loader()
 
     def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:  # noqa: ARG002  it shuffles by itself
         """See :meth:`Batches.go_through`."""
         empty = True
-        for item in self._loader:
+        for number, item in enumerate(self._loader):
             empty = False
-            yield self._batch(item)
+            batch = self._batch(item)
+            if self._sampler is not None:
+                batch = replace(batch, counts=number not in self._sampler.stand_ins)
+            elif self._share.count > 1:
+                batch = self._part(batch)
+            yield batch
         if empty:
             raise TrainingError("the data loader gives no batches; an iterator can be gone through only once")
 
@@ -135,6 +159,41 @@ class LoaderBatches(Batches):
                 f"the data loader gives {numbered(outside)} of a likelihood with 0 .. {self._total - 1}"
             )
         return Batch(inputs if self._variants == 1 else inputs.flatten(0, 1), rows)
+
+    def _part(self, batch: Batch) -> Batch:
+        own, counts = self._share.of(len(batch.rows))
+        inputs = batch.inputs.unflatten(0, (-1, self._variants))[own].flatten(0, 1)
+        return Batch(inputs, batch.rows[own], counts=counts)
+
+
+def training_batches(
+    data: Tensor | Iterable[Any],
+    likelihood: Likelihood,
+    settings: Settings,
+    seed: int,
+    rows: Tensor | None,
+    validation: Tensor | Iterable[Any] | None,
+    weights: Tensor | None,
+    share: Share,
+) -> tuple[Batches, Batches]:
+    """Training and validation batches; the parameters are those of ``fit_module``, and the share of this process."""
+    total = len(likelihood)
+    if not isinstance(data, Tensor):
+        check_weights(weights, total)
+        if rows is not None:
+            raise TrainingError("rows cannot be chosen from a data loader; let it give only the rows to learn from")
+        if validation is None or isinstance(validation, Tensor):
+            raise TrainingError("a data loader cannot be split; pass validation= another data loader")
+        return LoaderBatches(data, likelihood, share), LoaderBatches(validation, likelihood, share)
+    if data.ndim == 0 or likelihood.input_range()[1] >= len(data):
+        raise ShapeError(f"the likelihood needs {likelihood.input_range()[1] + 1} inputs, not {list(data.shape)}")
+    own = validation if isinstance(validation, Tensor) else None
+    held_out = settings.validation if validation is None else 0.0
+    chosen = split(total, rows, own, weights, held_out, torch.Generator().manual_seed(seed))
+    train = TensorBatches(data, likelihood, chosen.train, settings.batch_size, share)
+    if validation is None or isinstance(validation, Tensor):
+        return train, TensorBatches(data, likelihood, chosen.validation, settings.batch_size, share)
+    return train, LoaderBatches(validation, likelihood, share)
 
 
 def _described(item: Any) -> str:

@@ -1,7 +1,12 @@
 """Fitting any ``torch.nn.Module`` through a mechanism: images, batch normalisation, large networks.
 
 One network at a time, from a tensor of inputs or from a data loader, on the processor or on a GPU. With a checkpoint, a
-run that was killed goes on after the last epoch that it finished.
+run that was killed goes on after the last epoch that it finished. With Lightning Fabric, several processes or GPUs
+train it together, to the same end as one::
+
+    fabric = Fabric(accelerator="cpu", devices=2, strategy="ddp")
+    fabric.launch()
+    fit_module(module, inputs, likelihood, settings, fabric=fabric)
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -16,13 +22,14 @@ import torch
 from torch import Tensor, nn
 
 from problog4fairness.errors import ShapeError, TrainingError
-from problog4fairness.training.batches import Batch, Batches, LoaderBatches, TensorBatches
+from problog4fairness.training.batches import Batch, Batches, training_batches
 from problog4fairness.training.checkpoint import Checkpoint
 from problog4fairness.training.history import Fit, History
-from problog4fairness.training.job import check_seed, check_weights, split
+from problog4fairness.training.job import check_seed
 from problog4fairness.training.likelihood import Likelihood
 from problog4fairness.training.losses import loss_of
 from problog4fairness.training.nonfinite import check_finite
+from problog4fairness.training.processes import Processes, processes_of
 from problog4fairness.training.progress import Bar, progress_bar
 from problog4fairness.training.randomness import begin_epoch, own_randomness
 from problog4fairness.training.settings import Settings
@@ -42,7 +49,8 @@ def fit_module(
     weights: Tensor | None = None,
     device: torch.device | str = "cpu",
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool | None = None,
+    progress: bool | Bar | None = None,
+    fabric: Any = None,
 ) -> Fit[Module]:
     """Fit a module of any kind, in place.
 
@@ -73,7 +81,13 @@ def fit_module(
         A file to write after each epoch. Where it exists already, the fit goes on from it, and on a processor ends
         exactly as if it had never stopped. ``settings.max_epochs`` may be raised meanwhile, nothing else.
     progress
-        Whether to show a progress bar; by default only where standard error is a terminal.
+        Whether to show a progress bar; by default only where standard error is a terminal. Or a
+        :class:`~problog4fairness.training.progress.Bar` of one's own, which is told of every step.
+    fabric
+        A ``lightning_fabric.Fabric`` that has been launched: its processes share every batch, so batches have the same
+        size on any number of them, and the result is the same but for rounding. It says on which device to train. The
+        first process alone writes the checkpoint, which all must be able to read, and shows progress. Batch
+        normalisation and dropout work on each share by itself; only there several processes differ from one.
 
     Returns
     -------
@@ -87,55 +101,32 @@ def fit_module(
     """
     settings = settings or Settings()
     check_seed(seed)
-    device = torch.device(device)
-    train, held = _batches(data, likelihood, settings, seed, rows, validation, weights)
-    module.to(device)
-    run = _Run(module, likelihood, settings, seed, weights, device)
+    processes = processes_of(fabric, device)
+    first = processes.share.rank == 0
+    train, held = training_batches(data, likelihood, settings, seed, rows, validation, weights, processes.share)
+    module.to(processes.device)
+    run = _Run(module, likelihood, settings, seed, weights, processes)
     file = None if checkpoint is None else Checkpoint(checkpoint, run.identity(len(train), len(held)))
     if file is not None and (found := file.load()) is not None:
         try:
             run.resume(*found)
         except (KeyError, ValueError, RuntimeError):
             raise file.damaged() from None
-    with own_randomness(device), progress_bar(settings.max_epochs, settings.max_epochs, progress) as bar:
+    run.agree(checkpoint)
+    with own_randomness(processes.device), _bar(settings.max_epochs, progress if first else False) as bar:
         bar.begin(type(module).__name__, run.history.epochs)
         while run.history.epochs < settings.max_epochs and not run.history.waited(settings.patience):
             generator = begin_epoch(seed, run.history.epochs, data, validation)
             run.epoch(train, held, generator, bar)
-            if file is not None:
+            if file is not None and first:
                 file.save(*run.state())
     module.load_state_dict(run.best)
     module.eval()
     return run.history.fit(module, seed)
 
 
-def _batches(
-    data: Tensor | Iterable[Any],
-    likelihood: Likelihood,
-    settings: Settings,
-    seed: int,
-    rows: Tensor | None,
-    validation: Tensor | Iterable[Any] | None,
-    weights: Tensor | None,
-) -> tuple[Batches, Batches]:
-    """Training and validation batches."""
-    total = len(likelihood)
-    if not isinstance(data, Tensor):
-        check_weights(weights, total)
-        if rows is not None:
-            raise TrainingError("rows cannot be chosen from a data loader; let it give only the rows to learn from")
-        if validation is None or isinstance(validation, Tensor):
-            raise TrainingError("a data loader cannot be split; pass validation= another data loader")
-        return LoaderBatches(data, likelihood), LoaderBatches(validation, likelihood)
-    if data.ndim == 0 or likelihood.input_range()[1] >= len(data):
-        raise ShapeError(f"the likelihood needs {likelihood.input_range()[1] + 1} inputs, not {list(data.shape)}")
-    own = validation if isinstance(validation, Tensor) else None
-    share = settings.validation if validation is None else 0.0
-    chosen = split(total, rows, own, weights, share, torch.Generator().manual_seed(seed))
-    train = TensorBatches(data, likelihood, chosen.train, settings.batch_size)
-    if validation is None or isinstance(validation, Tensor):
-        return train, TensorBatches(data, likelihood, chosen.validation, settings.batch_size)
-    return train, LoaderBatches(validation, likelihood)
+def _bar(epochs: int, progress: bool | Bar | None) -> AbstractContextManager[Bar]:
+    return nullcontext(progress) if isinstance(progress, Bar) else progress_bar(epochs, epochs, progress)
 
 
 class _Run:
@@ -148,36 +139,45 @@ class _Run:
         settings: Settings,
         seed: int,
         weights: Tensor | None,
-        device: torch.device,
+        processes: Processes,
     ) -> None:
         self._module = module
         self._likelihood = likelihood
         self._settings = settings
         self._seed = seed
         self._weights = weights
-        self._device = device
+        self._processes = processes
+        self._device = processes.device
         self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
+        learning = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        if not learning:
+            raise TrainingError(f"the module {type(module).__name__} has no parameters that can be trained")
         self._optimiser = torch.optim.AdamW(
-            [parameter for parameter in module.parameters() if parameter.requires_grad],
+            learning,
             lr=settings.learning_rate,
             weight_decay=settings.weight_decay,
         )
+        self._forward, self._stepping = processes.setup(module, self._optimiser)
         self.history = History()
         self.best = _copy(module.state_dict())
+        self._wrong: TrainingError | None = None
 
     def epoch(self, train: Batches, held: Batches, generator: torch.Generator, bar: Bar) -> None:
         """Train for one epoch and validate."""
         self._module.train()
         mean = _Mean()
         for number, batch in enumerate(train.go_through(generator), start=1):
+            if number == 1:
+                self._processes.part()
             mean.add(*self._step(batch))
             bar.show(self.history.epochs + number / len(train), mean.value, 1 / len(train))
         self._module.eval()
         validation = _Mean()
         with torch.no_grad():
             for batch in held.go_through(None):
-                _, total, weight = self._batch_loss(batch)
-                validation.add(total, weight)
+                validation.add(*self._batch_loss(batch)[1:])
+        validation = _Mean(*self._processes.sums(validation.total, validation.weight))
+        self._check(validation.total)
         if math.isnan(mean.value) or math.isnan(validation.value):
             raise TrainingError("all rows of the training or of the validation batches have weight 0")
         if self.history.add(mean.value, validation.value):
@@ -186,12 +186,21 @@ class _Run:
     @torch.enable_grad()
     def _step(self, batch: Batch) -> tuple[float, float]:
         """One step of the optimiser; the sum of the weighted losses, and of the weights."""
-        loss, total, weight = self._batch_loss(batch)
+        loss, *own = self._batch_loss(batch)
+        total, weight = self._processes.sums(*own)
+        self._check(total)
         if weight > 0:
-            self._optimiser.zero_grad()
-            (loss / weight).backward()
-            self._optimiser.step()
+            self._stepping.zero_grad()
+            self._processes.backward(loss, weight)
+            self._stepping.step()
         return total, weight
+
+    def _check(self, total: float) -> None:
+        """Stop where a loss was not finite, here or in another process; all at once, for they wait for each other."""
+        if self._wrong is not None:
+            raise self._wrong
+        if self._processes.share.count > 1 and not math.isfinite(total):
+            raise TrainingError(f"the loss is not finite in epoch {self.history.epochs + 1} in another process")
 
     def _batch_loss(self, batch: Batch) -> tuple[Tensor, float, float]:
         """The weighted losses of a batch, summed: as a tensor and as a number; and the sum of the weights."""
@@ -199,20 +208,25 @@ class _Run:
         place = logits.device
         rows = batch.rows.to(place)
         losses = self._loss(self._likelihood(logits, rows))
-        if self._weights is None:
+        if not batch.counts:
+            loss, weight = 0 * losses.sum(), 0.0
+        elif self._weights is None:
             loss, weight = losses.sum(), float(len(rows))
         else:
             weights = self._weights.to(place)[rows]
             loss, weight = (weights * losses).sum(), float(weights.sum())
         total = loss.item()
-        if not math.isfinite(total):
-            check_finite(rows, losses, logits, self.history.epochs + 1, self._settings)
+        if not math.isfinite(total) and self._wrong is None:
+            try:
+                check_finite(rows, losses, logits, self.history.epochs + 1, self._settings)
+            except TrainingError as error:
+                self._wrong = error
         return loss, total, weight
 
     def _logits(self, batch: Batch) -> Tensor:
         """``[rows, variants, outputs]``, where the likelihood is."""
         outputs = self._likelihood.outputs
-        found = self._module(batch.inputs.to(self._device))
+        found = self._forward(batch.inputs.to(self._device))
         wanted = (len(batch.inputs), outputs)
         if not isinstance(found, Tensor):
             raise ShapeError(f"the module gives a {type(found).__name__}, not a tensor of logits {list(wanted)}")
@@ -237,6 +251,14 @@ class _Run:
         shapes = {name: list(tensor.shape) for name, tensor in self._module.state_dict().items()}
         counts = {"rows": len(self._likelihood), "training batches": train, "validation batches": held}
         return {"seed": self._seed, **settings, **counts, "module": shapes}
+
+    def agree(self, checkpoint: str | os.PathLike[str] | None) -> None:
+        """All processes must go on from the same epoch."""
+        (total,) = self._processes.sums(float(self.history.epochs))
+        if total != self.history.epochs * self._processes.share.count:
+            raise TrainingError(
+                f"{checkpoint}: not all processes find the same checkpoint; put it where all can read it"
+            )
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that changes, as tensors and as JSON values."""
@@ -264,16 +286,16 @@ class _Run:
 class _Mean:
     """A weighted mean that grows."""
 
-    def __init__(self) -> None:
-        self._total = self._weight = 0.0
+    def __init__(self, total: float = 0.0, weight: float = 0.0) -> None:
+        self.total, self.weight = total, weight
 
     def add(self, total: float, weight: float) -> None:
-        self._total += total
-        self._weight += weight
+        self.total += total
+        self.weight += weight
 
     @property
     def value(self) -> float:
-        return self._total / self._weight if self._weight else math.nan
+        return self.total / self.weight if self.weight else math.nan
 
 
 def _copy(state: dict[str, Any]) -> dict[str, Tensor]:

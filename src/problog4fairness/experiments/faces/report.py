@@ -1,0 +1,63 @@
+"""What the face study leaves behind: two tables, two figures, and its claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from problog4fairness.experiments.claims import Claim
+from problog4fairness.experiments.faces.claims import face_claims
+from problog4fairness.experiments.faces.figures import draw, save
+from problog4fairness.experiments.faces.plan import FaceStudy
+from problog4fairness.experiments.run import Outcome
+from problog4fairness.files.writing import write_whole
+from problog4fairness.metrics import summarise
+
+
+def write_face_report(study: FaceStudy, outcome: Outcome, folder: Path | str) -> list[Claim]:
+    """Write ``results.csv``, ``summary.csv``, ``claims.md``, and both figures as .pdf and .png; the claims."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = outcome.results
+    found = face_claims(results) if len(results) else []
+    write_whole(folder / "results.csv", results.to_csv(index=False))
+    write_whole(folder / "claims.md", claims_text(study, outcome, found))
+    if len(results):
+        write_whole(folder / "summary.csv", summary_of(results).to_csv(index=False))
+        save(draw(results, "disparity"), folder, "figure")
+        save(draw(results, "equalized_odds"), folder, "equalized_odds")
+    return found
+
+
+def summary_of(results: pd.DataFrame) -> pd.DataFrame:
+    """Means and standard errors over seeds; without values that could not be measured."""
+    return summarise(results.dropna(subset=["value"]), by=["method", "metric", "attribute"])
+
+
+def claims_text(study: FaceStudy, outcome: Outcome, found: list[Claim]) -> str:
+    """The claims as Markdown."""
+    held, training = sum(claim.holds for claim in found), study.training
+    what = f"{study.rows} drawn faces" if study.data == "drawn" else "CelebA"
+    lines = [
+        f"# faces: {held} of {len(found)} claims hold",
+        "",
+        f"{what} of {study.size} × {study.size} pixels, network `{study.network}`, {len(study.seeds)} seeds; "
+        f"learning rate {training.learning_rate:g}, batches of {training.batch_size}, at most {training.max_epochs} "
+        "epochs, of which the one with the lowest validation loss is kept.",
+        "Numbers are means over seeds of differences within a seed, with 95% intervals. Seeds differ in first weights "
+        "and in the order of the pictures; the pictures are the same, so the intervals say nothing about other ones.",
+        "The parameters come from both labels of the training partition. In the chain of three attributes they cannot "
+        "be told apart one by one: the whole chain's P(recorded | fair, attributes) can, and it is what training uses.",
+        "",
+        "| claim | measured | |",
+        "|---|---|---|",
+        *(
+            f"| {claim.text} | {claim.measured} | {'holds' if claim.holds else '**does not hold**'} |"
+            for claim in found
+        ),
+    ]
+    if outcome.failures:
+        lines += ["", "Missing, for these runs failed:", ""]
+        lines += [f"- {name}: {reason}" for name, reason in outcome.failures.items()]
+    return "\n".join(lines) + "\n"
