@@ -14,22 +14,8 @@ help: ## list the targets
 
 setup: .venv/.ready ## make .venv once; does nothing when it is up to date
 
-demo: .venv/.ready ## the paper's loan and label-bias examples, then a fair classifier from unfair loans
-	@echo "demo: Example 1 of the paper, examples/loan.pl: who gets the loan?"
-	@$(BIN)/p4f query examples/loan.pl
-	@echo
-	@echo "demo: label bias, examples/label.pl: what is in it"
-	@$(BIN)/p4f check examples/label.pl
-	@echo
-	@echo "demo: a fair chance of 0.7 in the sensitive group, of which 30% are turned down: what is recorded?"
-	@$(BIN)/p4f query examples/label.pl --nn h=0.7 --nn a=1 --set p1=0.3 --set p2=0 --set p3=0 --set p4=0
-	@echo
-	@echo "demo: the assumption as a picture"
-	@mkdir -p build/demo
-	@$(BIN)/p4f draw examples/label.pl -o build/demo/label.png
-	@echo
-	@echo "demo: from recorded loans and 400 audited ones to a classifier of the fair label"
-	@OMP_NUM_THREADS=1 $(BIN)/python examples/loans.py -o build/demo/loans.png
+demo: .venv/.ready ## from a CSV to a fair model and a report, on made-up loans: build/demo/report.html
+	@OMP_NUM_THREADS=1 $(BIN)/p4f demo -o build/demo
 
 test: lint types imports unit ## lint, types, import contract, tests: what CI runs
 	@echo "test: all checks passed"

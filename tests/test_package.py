@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -57,7 +58,24 @@ def test_readme_snippets_run(tmp_path, monkeypatch):
     names: dict[str, object] = {}
     for snippet in snippets:
         exec(compile(snippet, "README.md", "exec"), names)
-    assert {path.name for path in tmp_path.iterdir()} == {"label.svg", "loans.p4f"}
+    assert {path.name for path in tmp_path.iterdir()} == {"label.svg", "loans.p4f", "report.html"}
+
+
+def test_readme_commands_run(tmp_path):
+    (block,) = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    data = p4f.datasets.loans(rows=600, audited=200, new=50)
+    for name, table in (("loans", data.loans), ("audit", data.audit), ("new", data.new)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    for line in block.strip().splitlines():
+        command, *arguments = shlex.split(line)
+        assert command == "p4f"
+        run = subprocess.run(
+            [sys.executable, "-m", "problog4fairness.cli", *arguments], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert run.returncode == 0, run.stderr
+        assert (tmp_path / arguments[-1]).exists() or "--draw" in arguments
+    assert "repaid" in (tmp_path / "audit_todo.csv").read_text().splitlines()[0]
+    assert "fair_probability" in (tmp_path / "scored.csv").read_text().splitlines()[0]
 
 
 def test_readme_pictures_and_links_exist():

@@ -14,8 +14,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import baselines, datasets, errors, experiments, metrics, training
+    from problog4fairness import baselines, comparison, datasets, errors, experiments, files, metrics, training
     from problog4fairness.classifier import DebiasedClassifier
+    from problog4fairness.comparison.compare import compare
     from problog4fairness.mechanisms import (
         AuditWarning,
         HistoricalBias,
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
         MeasurementBias,
         Mechanism,
         ProgramMechanism,
+        belief_text,
         chain,
+        read_belief,
     )
-    from problog4fairness.parameters import required_samples, rows_to_draw
+    from problog4fairness.parameters import audit_plan, required_samples, rows_to_draw
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.program import Program
     from problog4fairness.program.sandbox import Limits
     from problog4fairness.program.specialised import Observed, Specialised
+    from problog4fairness.reporting import Report, report
 
 __all__ = [
     "AuditWarning",
@@ -45,14 +49,22 @@ __all__ = [
     "Observed",
     "Program",
     "ProgramMechanism",
+    "Report",
     "Specialised",
     "__version__",
+    "audit_plan",
     "baselines",
+    "belief_text",
     "chain",
+    "compare",
+    "comparison",
     "datasets",
     "errors",
     "experiments",
+    "files",
     "metrics",
+    "read_belief",
+    "report",
     "required_samples",
     "rows_to_draw",
     "training",
@@ -71,12 +83,18 @@ _HOME = {
     "Observed": "program.specialised",
     "Program": "program.program",
     "ProgramMechanism": "mechanisms",
+    "Report": "reporting",
     "Specialised": "program.specialised",
+    "audit_plan": "parameters",
+    "belief_text": "mechanisms",
     "chain": "mechanisms",
+    "compare": "comparison",
+    "read_belief": "mechanisms",
+    "report": "reporting",
     "required_samples": "parameters",
     "rows_to_draw": "parameters",
 }
-_ROOMS = ("baselines", "datasets", "errors", "experiments", "metrics", "training")
+_ROOMS = ("baselines", "comparison", "datasets", "errors", "experiments", "files", "metrics", "training")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.mechanisms.base import Mechanism
+from problog4fairness.mechanisms.custom import ProgramMechanism
 from problog4fairness.mechanisms.sensitive import Sensitive
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -56,8 +57,10 @@ def groupings(mechanism: Mechanism | None, frame: pd.DataFrame) -> list[Grouping
     if mechanism is None:
         return []
     variables = [*mechanism.variables]
-    if not variables:
-        variables = [_of_column(column, frame) for column in mechanism.sensitive_columns if column in frame.columns]
+    if isinstance(mechanism, ProgramMechanism):
+        known = {column: mechanism.values.get(network) for network, column in mechanism.columns.items()}
+        columns = [column for column in mechanism.sensitive_columns if column in frame.columns]
+        variables = [_of_column(column, known.get(column), frame) for column in columns]
     return [
         Grouping(
             ", ".join(variable.columns),
@@ -69,8 +72,10 @@ def groupings(mechanism: Mechanism | None, frame: pd.DataFrame) -> list[Grouping
     ]
 
 
-def _of_column(column: str, frame: pd.DataFrame) -> Sensitive:
-    """The groups of a column that a program of one's own reads: 0 and 1, or the values that occur."""
+def _of_column(column: str, pair: tuple[Any, ...] | None, frame: pd.DataFrame) -> Sensitive:
+    """The groups of a column that a program of one's own reads: those that it names, 0 and 1, or all that occur."""
+    if pair is not None:
+        return Sensitive((column,), tuple(pair))
     values = frame[column].unique().tolist()
     if all(isinstance(value, int | float) and 0 <= value <= 1 for value in values):
         return Sensitive((column,))

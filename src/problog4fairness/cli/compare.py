@@ -1,0 +1,106 @@
+"""``p4f compare``: ours and all baselines on one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from problog4fairness.cli.data import (
+    Belief,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Fair,
+    Favourable,
+    GroupValue,
+    Json,
+    Keep,
+    MaybeSensitive,
+    Recorded,
+    Seed,
+    Table,
+    print_json,
+    read,
+    show,
+    working,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(
+        epilog="Example:  p4f compare loans.csv --belief belief.pl --recorded granted --sensitive poor_area "
+        "--audit audit.csv --fair repaid -o comparison"
+    )(compare)
+
+
+def compare(
+    data: Table,
+    belief: Belief,
+    recorded: Recorded,
+    sensitive: MaybeSensitive = None,
+    audit: Annotated[Path | None, typer.Option(help="Audited rows, with the column --fair.")] = None,
+    fair: Fair = None,
+    favourable: Favourable = None,
+    group: GroupValue = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
+    ] = True,
+    seeds: Annotated[int, typer.Option(min=1, help="How often to split the data.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Into how many parts.")] = 5,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A folder for the figure and the tables.")
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Compare a model of the fair label with methods that do without a belief.
+
+    All are trained on parts of the data and tested on the rest, by recorded labels and, where an audit gives them, by
+    fair ones. Audited rows that also occur in the data, equal in all shared columns, are the same people; the others
+    are added.
+    """
+    from problog4fairness.classifier.table import belief_for
+    from problog4fairness.files import refuse_overwrite
+    from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, save_comparison
+
+    if output is not None:
+        for name in COMPARISON_FILES:
+            refuse_overwrite(output / name, data, belief, audit)
+    frame = read(data, delimiter, encoding, decimal)
+    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
+    found = compare_tables(
+        frame,
+        belief_for(belief, frame, sensitive=sensitive, group=group),
+        recorded=recorded,
+        sensitive=sensitive,
+        audit=audited,
+        fair=fair,
+        favourable=favourable,
+        drop=drop or [],
+        keep=keep or [],
+        independent=independent,
+        seeds=[seed + number for number in range(seeds)],
+        folds=folds,
+    )
+    with working("drawing"):
+        files = [] if output is None else save_comparison(found, output)
+    if as_json:
+        print_json({**found.to_dict(), "files": files})
+        return
+    for number, labels in enumerate(found.labels):
+        rows = found.audited if labels == "fair" else found.rows
+        show(found.table(labels), title=f"{chr(10) * bool(number)}On {labels} labels, {rows} rows")
+    for name, reason in found.left_out.items():
+        print(f"left out: {name}: {reason}")
+    for file in files:
+        print(file)

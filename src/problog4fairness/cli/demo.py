@@ -1,0 +1,52 @@
+"""``p4f demo``: from a CSV to a fair model and a report, on made-up loans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from problog4fairness.cli.data import Json, Seed, print_json, show
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(epilog="Example:  p4f demo -o demo")(demo)
+
+
+def demo(
+    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for all files.")] = Path("p4f-demo"),
+    rows: Annotated[int, typer.Option(min=200, help="Number of loan applications.")] = 5000,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Estimate, train, compare and report on made-up loans, with the command for each step; about a minute.
+
+    An earlier demo in the folder is replaced; anybody else's files of the same names are not.
+    """
+    import pandas as pd
+    from rich.console import Console
+
+    from problog4fairness.reporting.demo import Demo
+
+    console = Console(highlight=False, markup=False, soft_wrap=True, quiet=as_json)
+    results = {}
+    for number, step in enumerate(Demo(output, seed, rows).steps, start=1):
+        console.print(f"{number}. {step.title}", style="bold")
+        console.print(step.about)
+        if step.command:
+            console.print(f"$ {step.command}", style="cyan")
+        result = step.run()
+        results[step.title] = result
+        if not as_json:
+            if isinstance(result, pd.DataFrame):
+                show(result)
+            else:
+                console.print(str(result))
+            console.print()
+    report = output / "report.html"
+    if as_json:
+        print_json({"report": report, "result": results["Was it right?"], "steps": results})
+        return
+    print(report)

@@ -1,0 +1,239 @@
+"""From a CSV to a fair model and a report, on loans that were made up, one step after the other."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness import datasets
+from problog4fairness.baselines import LowerBaseline, UpperBaseline
+from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.table import belief_for, train_on_table
+from problog4fairness.comparison import Comparison
+from problog4fairness.errors import P4FError
+from problog4fairness.files import FileNote, find_roles, read_table, write_table, write_whole
+from problog4fairness.mechanisms import belief_text, from_audit
+from problog4fairness.metrics import accuracy, statistical_disparity
+from problog4fairness.reporting.build import FOLDS, SEEDS
+from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, report_tables, save_comparison
+
+RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
+ROWS, AUDITED = 5000, 400
+LEARNING_RATE = 3e-3
+FILES = ("loans.csv", "audit.csv", "new.csv", "belief.pl", "loans.p4f", "report.html")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what it is called, what happens in it, the command that does it, and how to do it from Python."""
+
+    title: str
+    about: str
+    command: str | None
+    run: Callable[[], Any]
+
+
+class Demo:
+    """The main job on made-up loans, in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where the files go; it is made if need be.
+    seed
+        Of the loans, of training and of the comparison.
+    rows
+        Applications on file; as many new people judge the result, and 400 of them, or half, are audited.
+    progress
+        Whether to show progress bars; by default only where standard error is a terminal.
+
+    Examples
+    --------
+    ``for step in Demo("demo").steps: print(step.title, step.run())``
+    """
+
+    def __init__(
+        self, folder: str | PathLike[str], seed: int = 0, rows: int = ROWS, progress: bool | None = None
+    ) -> None:
+        self.folder = Path(folder)
+        self.seed = seed
+        self.rows = rows
+        self.audited = min(AUDITED, rows // 2)
+        self.progress = progress
+        self._model: DebiasedClassifier | None = None
+        self._comparison: Comparison | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps, to be run in order."""
+        at = {name: str(self.folder / name) for name in FILES}
+        labels = f"--recorded {RECORDED} --sensitive {SENSITIVE} --favourable 1"
+        return (
+            Step(
+                "Loans, and an audit",
+                f"A bank has {self.rows:,} applications on file. It turned down many from poor areas who could have "
+                f"repaid, and {self.audited} applications were checked by hand.",
+                None,
+                self.make,
+            ),
+            Step(
+                "Estimate",
+                "How often was a fair label recorded wrongly, by area? The audited rows tell, with 95% intervals.",
+                f"p4f estimate {at['audit.csv']} {labels} --group 1 --fair {FAIR} -o {at['belief.pl']}",
+                self.estimate,
+            ),
+            Step(
+                "Train",
+                "A network learns the fair label: it must explain the recorded ones through the belief.",
+                f"p4f train {at['loans.csv']} --belief {at['belief.pl']} {labels} "
+                f"--learning-rate {LEARNING_RATE:g} --seed {self.seed} -o {at['loans.p4f']}",
+                self.train,
+            ),
+            Step(
+                "Compare",
+                "Is it better than doing nothing, or something simpler? Trained on parts of the data, tested on the "
+                "rest, by the audited labels.",
+                f"p4f compare {at['loans.csv']} --belief {at['belief.pl']} {labels} --audit {at['audit.csv']} "
+                f"--fair {FAIR} --seeds {SEEDS} --folds {FOLDS} --seed {self.seed} -o {self.folder}",
+                self.compare,
+            ),
+            Step(
+                "Report",
+                "Everything on one page, with what could be wrong about it.",
+                f"p4f report {at['loans.p4f']} --data {at['loans.csv']} --audit {at['audit.csv']} --fair {FAIR} "
+                f"--seed {self.seed} -o {at['report.html']}",
+                self.report,
+            ),
+            Step(
+                "Was it right?",
+                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. Lower learns the record "
+                "as it is, upper the fair labels that nobody has.",
+                None,
+                self.judge,
+            ),
+        )
+
+    def make(self) -> str:
+        """Write ``loans.csv``, ``audit.csv`` and ``new.csv``; files of the same names that are not a demo's stay."""
+        drawn = self._drawn()
+        filed = self._filed(drawn).drop(columns=FAIR)
+        self._refuse_others(",".join(filed.columns))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_table(filed, str(self.folder / "loans.csv"))
+        write_table(drawn.audit, str(self.folder / "audit.csv"))
+        write_table(drawn.new.drop(columns=FAIR), str(self.folder / "new.csv"))
+        return ", ".join(str(self.folder / name) for name in FILES[:3])
+
+    def estimate(self) -> pd.DataFrame:
+        """Write ``belief.pl``; the parameters."""
+        audit = self._read("audit.csv")
+        roles = find_roles(audit, recorded=RECORDED, sensitive=SENSITIVE, fair=FAIR, favourable=1, group=1)
+        rows = roles.clean(audit)
+        belief = from_audit.label_belief(rows, roles)
+        notes = from_audit.audit_notes(rows, roles, str(self.folder / "audit.csv"))
+        write_whole(self.folder / "belief.pl", belief_text(belief, notes))
+        return belief.parameters
+
+    def train(self) -> str:
+        """Write ``loans.p4f``."""
+        loans = self._read("loans.csv")
+        self._model, rows = train_on_table(
+            loans,
+            self._belief(loans),
+            recorded=RECORDED,
+            sensitive=SENSITIVE,
+            favourable=1,
+            learning_rate=LEARNING_RATE,
+            random_state=self.seed,
+            verbose=self.progress is not False,
+        )
+        self._model.save(self.folder / "loans.p4f")
+        return f"{len(rows.features):,} rows, {self._model.n_iter_} epochs: {self.folder / 'loans.p4f'}"
+
+    def compare(self) -> pd.DataFrame:
+        """Write the comparison's files; its table."""
+        loans = self._read("loans.csv")
+        self._comparison = compare_tables(
+            loans,
+            self._belief(loans),
+            recorded=RECORDED,
+            sensitive=SENSITIVE,
+            audit=self._read("audit.csv"),
+            fair=FAIR,
+            favourable=1,
+            seeds=[self.seed + number for number in range(SEEDS)],
+            folds=FOLDS,
+            progress=self.progress,
+        )
+        save_comparison(self._comparison, self.folder)
+        return self._comparison.table()
+
+    def report(self) -> str:
+        """Write ``report.html``; its summary."""
+        model = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
+        made = report_tables(
+            model,
+            self._read("loans.csv"),
+            audit=self._read("audit.csv"),
+            fair=FAIR,
+            comparison=self._comparison or True,
+            seed=self.seed,
+            progress=self.progress,
+        )
+        made.save(self.folder / "report.html")
+        return "\n".join([*made.summary, str(self.folder / "report.html")])
+
+    def judge(self) -> pd.DataFrame:
+        """Accuracy and disparity on new people, by their fair labels: lower, ours, upper."""
+        drawn = self._drawn()
+        filed, new = self._filed(drawn), drawn.new
+        ours = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
+        columns = [*drawn.features, SENSITIVE]
+        options: dict[str, Any] = {"learning_rate": LEARNING_RATE, "random_state": self.seed, "favourable": 1}
+        chances = {
+            "lower": LowerBaseline(**options).fit(filed[columns], filed[RECORDED]).predict_proba(new[columns]),
+            "ours": ours.predict_proba(new[list(ours.feature_names_in_)]),
+            "upper": UpperBaseline(**options).fit(filed[columns], filed[FAIR]).predict_proba(new[columns]),
+        }
+        rows = {
+            name: (
+                accuracy(new[FAIR], (chance[:, 1] > 0.5).astype(int)),
+                statistical_disparity(chance[:, 1], sensitive_features=new[SENSITIVE]),
+            )
+            for name, chance in chances.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index", columns=["accuracy", "disparity"]).rename_axis("method")
+
+    def _refuse_others(self, header: str) -> None:
+        """Raise an error where the folder holds somebody's files: a demo's are known by the header of its loans."""
+        taken = [self.folder / name for name in (*FILES, *COMPARISON_FILES) if (self.folder / name).exists()]
+        if not taken:
+            return
+        loans = self.folder / "loans.csv"
+        with loans.open("rb") if loans.is_file() else io.BytesIO() as file:
+            if file.readline(1000).decode(errors="replace").strip() != header:
+                raise P4FError(f"{taken[0]} is there already and is not a demo's; choose another folder with -o")
+
+    def _drawn(self) -> datasets.LoanData:
+        return datasets.loans(rows=self.rows - self.audited, audited=self.audited, new=self.rows, seed=self.seed)
+
+    def _filed(self, drawn: datasets.LoanData) -> pd.DataFrame:
+        """All that the bank has on file, the audited rows among them, with the fair labels that nobody has."""
+        rows = pd.concat([drawn.loans.assign(**{FAIR: drawn.loans_repaid}), drawn.audit], ignore_index=True)
+        return rows.iloc[np.random.default_rng(self.seed).permutation(len(rows))].reset_index(drop=True)
+
+    def _read(self, name: str) -> pd.DataFrame:
+        return read_table(self.folder / name)
+
+    def _belief(self, loans: pd.DataFrame) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FileNote)
+            return belief_for(self.folder / "belief.pl", loans, sensitive=SENSITIVE)

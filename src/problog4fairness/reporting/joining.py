@@ -1,0 +1,97 @@
+"""Putting audited rows and recorded data together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.errors import P4FError
+
+
+def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
+    """For each audited row the position of the row of ``data`` that it is, or -1 where it is none of them.
+
+    A row is the same where all columns that both tables have are equal; missing values are equal to each other. Several
+    equal rows are matched in order, each once.
+    """
+    shared = [name for name in audit.columns if name in data.columns and name != fair]
+    if not shared:
+        there = ", ".join(map(str, data.columns))
+        raise P4FError(f"the audit has no column besides {fair!r} in common with the data, which have {there}")
+    # Few rows of a large table have, in each column, a value that the audit has as well; only those are looked at.
+    candidate = np.ones(len(data), dtype=bool)
+    for name in shared:
+        candidate &= data[name].isin(audit[name]).to_numpy()
+    rows = np.flatnonzero(candidate)
+    some = [data[shared].iloc[rows], audit[shared]]
+    both = pd.concat([part.astype(object).where(part.notna(), None) for part in some], ignore_index=True)
+    codes = both.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
+    seen, asked = codes[: len(rows)], codes[len(rows) :]
+    # The n-th of several equal rows of the audit is the n-th of those of the data.
+    places = {key: int(row) for key, row in zip(_numbered(seen), rows, strict=True)}
+    return pd.Series([places.get(key, -1) for key in _numbered(asked)], index=audit.index, dtype=np.int64)
+
+
+def _numbered(codes: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[int, int]]:
+    """Each code with how often it occurred before."""
+    again = pd.Series(codes).groupby(codes).cumcount()
+    return list(zip(codes.tolist(), again.tolist(), strict=True))
+
+
+def with_audit(
+    data: pd.DataFrame, audit: pd.DataFrame, *, fair: str, needed: Sequence[str] = ()
+) -> tuple[pd.DataFrame, pd.Series]:
+    """All rows, and their fair labels where somebody checked them.
+
+    Audited rows that also occur in ``data``, equal in all shared columns, are the same people; the others are added.
+
+    Parameters
+    ----------
+    data
+        Recorded data.
+    audit
+        Audited rows, with the column ``fair``.
+    fair
+        The column of the fair label.
+    needed
+        Columns of ``data`` that the audit must have for its rows to be added, such as the features and the label.
+
+    Returns
+    -------
+    data, fair
+        The rows of ``data`` followed by those that were added, with the columns of ``data``; and a series of fair
+        labels beside them, missing where nobody looked.
+
+    Examples
+    --------
+    >>> data = pd.DataFrame({"income": [1, 2, 3], "granted": [0, 1, 1]})
+    >>> audit = pd.DataFrame({"income": [2, 9], "granted": [1, 0], "repaid": [1, 1]})
+    >>> rows, repaid = with_audit(data, audit, fair="repaid")
+    >>> rows.assign(repaid=repaid)
+       income  granted  repaid
+    0       1        0    <NA>
+    1       2        1       1
+    2       3        1    <NA>
+    3       9        0       1
+    """
+    if fair not in audit.columns:
+        raise P4FError(f"no column {fair!r} in the audit; there are {', '.join(map(str, audit.columns))}")
+    places = matches(data, audit, fair).to_numpy()
+    columns = [name for name in data.columns if name != fair]
+    new = audit[places < 0]
+    if len(new):
+        lacking = [name for name in (needed or columns) if name not in audit.columns]
+        if lacking:
+            raise P4FError(
+                f"{len(new)} audited rows are not among the data and lack the column {lacking[0]!r}; "
+                "give the audit the same columns as the data"
+            )
+    rows = pd.concat([data[columns], new.reindex(columns=columns)], ignore_index=True) if len(new) else data[columns]
+    labels = pd.Series(pd.NA, index=range(len(rows)), dtype=object)
+    known = places >= 0
+    labels.iloc[places[known]] = audit[fair].to_numpy(dtype=object)[known]
+    labels.iloc[len(data) :] = new[fair].to_numpy(dtype=object)
+    return rows.reset_index(drop=True), labels.convert_dtypes()

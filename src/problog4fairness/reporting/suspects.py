@@ -1,0 +1,54 @@
+"""The rows whose record was most likely distorted, for somebody to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.errors import P4FError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+LABEL = "the fair label differs from the recorded one"
+FEATURES = "a fair feature differs from the recorded one"
+DISAGREES = "the model would decide otherwise"
+
+
+def distortion(model: DebiasedClassifier, features: Any, y: Any, sensitive_features: Any) -> tuple[Array, str]:
+    """For each row the probability that its record was distorted, and what that means for this belief.
+
+    Where the belief says that labels are distorted, that of the label; where only features are, that at least one of
+    them is. Programs that do not say which atom is the distortion get the model's probability of the other label.
+    """
+    mechanism = model.mechanism_
+    try:
+        if mechanism is not None and mechanism.feature_values() and _labels_are_right(model):
+            changed = model.feature_distortion_proba(features, sensitive_features=sensitive_features)
+            return np.asarray(1 - (1 - changed).prod(axis=1)), FEATURES
+        return model.distortion_proba(features, y, sensitive_features=sensitive_features), LABEL
+    except P4FError:
+        fair = model.predict_proba(features)[:, 1]
+        good = np.asarray(y) == model.classes_[1]
+        return np.where(good, 1 - fair, fair), DISAGREES
+
+
+def suspects(data: pd.DataFrame, columns: list[str], chance: Array, fair: Array, most: int = 20) -> pd.DataFrame:
+    """The rows with the highest probability, highest first, by their number from 1; then both probabilities."""
+    known = np.nan_to_num(chance)
+    order = np.lexsort((np.arange(len(known)), -known))[:most]
+    order = order[known[order] > 0]
+    found = data[columns].iloc[order].set_axis(pd.Index(order + 1, name="row"))
+    for name, values in (("fair_probability", fair), ("distorted", chance)):
+        while name in found.columns:
+            name += "_"
+        found[name] = values[order]
+    return found
+
+
+def _labels_are_right(model: DebiasedClassifier) -> bool:
+    """Whether the belief leaves labels alone."""
+    table = None if model._training_mechanism() is None else model._label_table()
+    return table is None or bool(np.allclose(table, np.eye(table.shape[-1])))

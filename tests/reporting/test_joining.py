@@ -1,0 +1,45 @@
+"""Audited rows among recorded ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting import with_audit
+
+DATA = pd.DataFrame(
+    {
+        "job": ["clerk", "nurse", None, "clerk", "clerk"],
+        "income": [1.0, 2.0, np.nan, 1.0, 7.0],
+        "granted": [0, 1, 0, 0, 1],
+    }
+)
+
+
+def test_equal_rows_are_the_same_people_each_once():
+    audit = DATA.iloc[[3, 2, 0, 3]].assign(repaid=[1, 0, 1, 1])
+    rows, fair = with_audit(DATA, audit, fair="repaid")
+    # Two of the three equal rows of the audit are the two of the data; the third is somebody else.
+    assert len(rows) == 6
+    assert fair.isna().tolist() == [False, True, False, False, True, False]
+    assert fair.dropna().tolist() == [1, 0, 1, 1]
+    assert rows.iloc[-1]["job"] == "clerk"
+
+
+def test_only_shared_columns_matter():
+    audit = pd.DataFrame({"income": [7.0], "repaid": ["yes"], "auditor": ["Kim"]})
+    rows, fair = with_audit(DATA, audit, fair="repaid")
+    assert rows.equals(DATA)
+    assert fair.tolist()[4] == "yes"
+
+
+def test_rows_that_cannot_be_added_are_an_error():
+    audit = pd.DataFrame({"income": [9.0], "repaid": [1]})
+    with pytest.raises(P4FError, match="1 audited rows are not among the data and lack the column 'job'"):
+        with_audit(DATA, audit, fair="repaid")
+    with pytest.raises(P4FError, match="no column besides 'repaid' in common"):
+        with_audit(DATA, audit[["repaid"]], fair="repaid")
+    with pytest.raises(P4FError, match="no column 'paid' in the audit"):
+        with_audit(DATA, audit, fair="paid")

@@ -1,0 +1,202 @@
+"""The report as a page and as tables."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import problog4fairness as p4f
+from tests.reporting.pages import HOSTILE, IMAGE, QUICK, Page, compared, trained
+
+
+def test_page_is_sound_and_complete(report):
+    page = Page(report.html)
+    assert page.problems == []
+    for heading in ("Summary", "Limits and warnings", "The belief", "Parameters", "What the model changes",
+                    "Comparison with other methods", "If a parameter is wrong", "Rows for review"):  # fmt: skip
+        assert heading in page.words
+    assert page.tags.count("svg") == 4
+    assert "label_neg_bias(X) :- a(X)." in page.words
+    assert "cannot be tested from recorded data alone" in page.words
+    assert len(report.html) < 2_000_000
+
+
+def test_page_loads_nothing(report):
+    assert "http://" not in report.html
+    assert "https://" not in report.html
+    assert "@import" not in report.html
+
+
+def test_page_follows_light_dark_and_print(report):
+    style = report.html.split("<style>")[1].split("</style>")[0]
+    assert "prefers-color-scheme: dark" in style
+    assert "@media print" in style
+    used = set(re.findall(r"var\((--[a-z-]+)\)", report.html))
+    assert {"--ink", "--blue", "--vermilion"} <= used
+    assert all(f"{name}:" in report.html for name in used)
+    drawings = re.findall(r"<svg.*?</svg>", report.html, flags=re.DOTALL)
+    assert not [colour for drawing in drawings for colour in re.findall(r"(?:fill|stroke): (#[0-9a-f]+)", drawing)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+def test_letters_can_be_read(report, scheme):
+    # WCAG AA asks for a contrast of 4.5 between letters and paper.
+    blocks = re.findall(r":root \{(.*?)\}", report.html, flags=re.DOTALL)
+    colours = dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6})", blocks[["light", "dark", "print"].index(scheme)]))
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+    for letters in ("--ink", "--soft-ink", "--blue"):
+        for paper in ("--paper", "--panel"):
+            low, high = sorted((luminance(colours[letters]), luminance(colours[paper])))
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_same_inputs_give_the_same_bytes(report, loans, model):
+    again = p4f.report(
+        model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted",
+        comparison=compared(model, loans), progress=False,
+    )  # fmt: skip
+    assert again.html == report.html
+
+
+def test_frames_hold_the_numbers(report, loans, model):
+    recorded = loans.loans.groupby("poor_area")["granted"].mean()
+    assert report.changes.loc["poor_area = 1", "recorded"] == pytest.approx(recorded[1])
+    decided = model.predict(loans.loans[[*loans.features, "poor_area"]])
+    raised = ((decided == 1) & (loans.loans["granted"] == 0))[loans.loans["poor_area"] == 1].mean()
+    assert report.changes.loc["poor_area = 1", "raised"] == pytest.approx(raised)
+    assert (report.changes["decided_low"] <= report.changes["decided"]).all()
+    right = (model.predict(loans.audit[[*loans.features, "poor_area"]]) == loans.audit["repaid"]).mean()
+    assert report.audited.loc["all", "accuracy"] == pytest.approx(right)
+    assert report.parameters.loc["p1", "more_for_5_points"] > report.parameters.loc["p1", "more_for_10_points"]
+    assert (
+        report.parameters.loc["p1", "more_for_5_points"]
+        == p4f.required_samples(0.05) - report.parameters.loc["p1", "rows"]
+    )
+    assert report.plot().axes
+    json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_suspects_are_those_of_the_classifier(report, loans, model):
+    columns = [*loans.features, "poor_area"]
+    chance = model.distortion_proba(loans.loans[columns], loans.loans["granted"])
+    assert len(report.suspects) == 20
+    assert report.suspects["distorted"].iloc[0] == pytest.approx(np.nanmax(chance))
+    row = report.suspects.index[0] - 1
+    assert report.suspects["income"].iloc[0] == loans.loans["income"].iloc[row]
+    assert (report.suspects["granted"] == 0).all()
+
+
+def test_summary_says_the_numbers(report):
+    first, _, third, last = report.summary
+    assert "percentage points" in first
+    assert f"{report.changes.loc['poor_area = 1', 'decided']:.0%}" in third
+    assert "200 audited rows" in last
+
+
+def test_save_writes_a_whole_file(report, tmp_path):
+    report.save(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.html
+    assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
+
+
+def test_names_and_values_cannot_inject(loans):
+    names = {"job": HOSTILE, "poor_area": "area & <b>$x_1$</b>", "granted": IMAGE}
+    data = loans.loans.rename(columns=names)
+    data[HOSTILE] = data[HOSTILE].replace({"clerk": IMAGE, "nurse": "{{7*7}}", "smith": "</pre><svg onload=alert(1)>"})
+    labels = {0: "<i>no</i>", 1: 'yes" onclick="x'}
+    data[IMAGE] = data[IMAGE].map(labels)
+    belief = p4f.LabelBias(names["poor_area"], negative={1: 0.4, 0: 0.1}, positive=False)
+    model = p4f.DebiasedClassifier(belief, favourable=labels[1], **QUICK)
+    model.fit(data.drop(columns=IMAGE), data[IMAGE])
+    audit = data[:60].assign(**{"<u>": data[IMAGE][:60]})
+    report = p4f.report(
+        model, data, recorded=IMAGE, audit=audit, fair="<u>", title=HOSTILE, comparison=False, progress=False
+    )
+    page = Page(report.html)
+    assert page.problems == []
+    assert HOSTILE in page.words
+    assert "$x_1$" in page.words
+    assert not {"b", "i", "u", "img", "script"} & set(page.tags)
+
+
+def test_every_kind_of_belief_gets_a_page(loans):
+    known = loans.loans.assign(
+        married=(loans.loans["children"] > 1).astype(int), rich=(loans.loans["income"] > 2000) * 1
+    )
+    beliefs = [
+        p4f.MeasurementBias("rich", "poor_area", negative={1: 0.3, 0: 0.0}, positive=False),
+        p4f.HistoricalBias("rich", "poor_area", negative={1: 0.3, 0: 0.0}, positive=False),
+        p4f.chain(p4f.LabelBias("poor_area", negative=0.3, positive=0.0), p4f.LabelBias("married", 0.1, 0.0)),
+        p4f.ProgramMechanism(
+            r"nn(h,X) :: y(X). nn(poor_area,X) :: a(X). p :: b(X) :- a(X). z(X) :- y(X), \+b(X). ?- z(x)."
+        ).bind({"p": 0.3}),
+        p4f.LabelBias("job", negative=0.1, positive=False, levels=("clerk", "nurse", "smith", "teacher")),
+        None,
+    ]  # fmt: skip
+    for belief in beliefs:
+        model = p4f.DebiasedClassifier(belief, **{**QUICK, "max_epochs": 1}).fit(
+            known.drop(columns="granted"), known["granted"]
+        )
+        report = p4f.report(model, known, recorded="granted", comparison=False, sensitivity=False)
+        assert Page(report.html).problems == []
+        assert "No audited rows were given" in report.html or belief is None
+    assert "repeats" in report.warnings[0]
+
+
+def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatch):
+    from problog4fairness.reporting import build as module
+
+    monkeypatch.setattr(module, "MOST_ROWS", 150)
+    monkeypatch.setattr(module, "FOLDS", 2)
+    monkeypatch.setattr(module, "SEEDS", 1)
+    report = p4f.report(
+        model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", sensitivity=False, progress=False
+    )
+    assert {"ours", "lower", "audit only"} <= set(report.comparison.methods)
+    assert report.comparison.audited == 200
+    assert report.comparison.rows == 150 + 200
+    assert "fitted on 150 of 400 rows" in report.html
+
+
+def test_warnings_stand_in_plain_sight(loans):
+    few = loans.audit[:24]
+    with pytest.warns(p4f.AuditWarning):
+        belief = p4f.LabelBias("poor_area").estimate(few, recorded="granted", fair="repaid")
+    model, data = trained(loans, belief)
+    report = p4f.report(model, data, recorded="granted", comparison=False, sensitivity=False)
+    assert any("audited rows tell about p1" in warning for warning in report.warnings)
+    assert any("No audited rows were given" in warning for warning in report.warnings)
+    assert report.warnings[0].split(" (")[0] in report.html
+    stated, _ = trained(loans, p4f.LabelBias("poor_area", negative={1: 0.95, 0: 0.0}, positive=0.02))
+    report = p4f.report(stated, data, recorded="granted", comparison=False, sensitivity=False)
+    assert any("stated, not estimated" in warning for warning in report.warnings)
+    assert any("poor_area = 1, recorded labels carry almost no signal" in warning for warning in report.warnings)
+
+
+def test_bad_input_is_one_line(loans, model):
+    data = loans.loans
+    for arguments, message in (
+        ({"recorded": "grant"}, "no column 'grant' in the data"),
+        ({"audit": loans.audit, "recorded": "granted"}, "by fair="),
+        ({"audit": loans.audit, "fair": "income", "recorded": "granted"}, "column 'income' has the value"),
+        (
+            {"audit": loans.audit[["repaid"]], "fair": "repaid", "recorded": "granted"},
+            "no column 'income' in the audit",
+        ),
+    ):
+        with pytest.raises(p4f.errors.P4FError, match=message):
+            p4f.report(model, data, comparison=False, sensitivity=False, **arguments)
+    with pytest.raises(p4f.errors.P4FError, match="no column 'savings' in the data"):
+        p4f.report(model, data.drop(columns="savings"), recorded="granted")
+    empty = data.assign(granted=pd.NA)
+    with pytest.raises(p4f.errors.P4FError, match="no row of the data has a value"):
+        p4f.report(model, empty, recorded="granted")
