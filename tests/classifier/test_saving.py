@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 
@@ -105,9 +106,62 @@ def test_a_foreign_or_damaged_file_is_refused(saved, tmp_path):
         p4f.DebiasedClassifier.load(saved)
 
 
-def test_an_encoder_with_other_types_runs_nothing(saved, tmp_path):
-    import hashlib
+def deep() -> object:
+    value: object = 0
+    for _ in range(900):
+        value = [value]
+    return value
 
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"digests": 5},
+        {"mechanism": {"kind": "LabelBias", "levels": {}}},
+        {"mechanism": {"kind": "Nonsense"}},
+        {"mechanism": deep()},
+        {"features": 99},
+        {"feature_names": 5},
+        {"classes": None},
+        {"options": []},
+        {"inputs": -1},
+        {"classes_dtype": "nonsense"},
+    ],
+)
+def test_a_hostile_manifest_is_refused_in_one_line(saved, change):
+    def edit(parts):
+        parts["manifest.json"] = json.dumps({**json.loads(parts["manifest.json"]), **change}).encode()
+
+    rewritten(saved, edit)
+    with pytest.raises(p4f.errors.P4FError):
+        p4f.DebiasedClassifier.load(saved)
+
+
+def test_a_manifest_that_is_nested_too_deeply_is_refused(saved):
+    rewritten(saved, lambda parts: parts.update({"manifest.json": b"[" * 100_000}))
+    with pytest.raises(ModelFileError, match="not a model file"):
+        p4f.DebiasedClassifier.load(saved)
+
+
+def test_an_encoder_that_is_junk_is_refused(saved):
+    def edit(parts):
+        parts["encoder.skops"] = b"junk"
+        manifest = json.loads(parts["manifest.json"])
+        manifest["digests"]["encoder.skops"] = hashlib.sha256(b"junk").hexdigest()
+        parts["manifest.json"] = json.dumps(manifest).encode()
+
+    rewritten(saved, edit)
+    with pytest.raises(ModelFileError, match="not a model of this version"):
+        p4f.DebiasedClassifier.load(saved)
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(saved, monkeypatch):
+    monkeypatch.setattr("problog4fairness.classifier.saving.MAX_SIZE", 1000)
+    with pytest.raises(ModelFileError, match="more than 1000 bytes"):
+        p4f.DebiasedClassifier.load(saved)
+
+
+def test_an_encoder_with_other_types_runs_nothing(saved, tmp_path):
     import skops.io
     from sklearn.preprocessing import FunctionTransformer
 

@@ -27,7 +27,8 @@ from problog4fairness.experiments.faces.figures import draw
 from problog4fairness.experiments.faces.pictures import pictures_of
 from problog4fairness.experiments.faces.plan import FaceMethod
 from problog4fairness.experiments.faces.progress import FaceBar, Reporter
-from problog4fairness.experiments.faces.work import COLUMNS, NO_ATTRIBUTE
+from problog4fairness.experiments.faces.work import COLUMNS, NO_ATTRIBUTE, measured
+from problog4fairness.training import Settings
 from tests.experiments.face_studies import slow_faces, tiny_faces
 from tests.experiments.photographs import write_celeba
 
@@ -156,6 +157,57 @@ def test_training_goes_through_the_estimated_chain():
     torch.testing.assert_close(found.double().exp(), chance * yes + (1 - chance) * no, rtol=1e-4, atol=1e-5)
 
 
+def test_lower_learns_from_recorded_labels_and_upper_from_fair_ones():
+    faces = drawn_faces(300, size=16)
+    logits = torch.randn(300, 1, 1)
+    chance = logits.flatten().sigmoid()
+    for method, label in zip(METHODS[:2], (faces.recorded, faces.fair), strict=True):
+        found = likelihood(method, faces)(logits, torch.arange(300)).exp()
+        torch.testing.assert_close(found, torch.where(torch.from_numpy(label) == 1, chance, 1 - chance))
+
+
+@pytest.mark.parametrize("method", METHODS[2:], ids=NAMES[2:])
+def test_fair_labels_outside_the_training_partition_tell_beliefs_nothing(method):
+    faces = drawn_faces(600, size=16)
+    outside = faces.partition != 0
+    other = replace(faces, fair=np.where(outside, 1 - faces.fair, faces.fair))
+    logits, rows = torch.randn(600, 1, 1), torch.arange(600)
+    assert torch.equal(likelihood(method, faces)(logits, rows), likelihood(method, other)(logits, rows))
+    blind = replace(faces, fair=1 - faces.fair)
+    assert not torch.equal(likelihood(method, faces)(logits, rows), likelihood(method, blind)(logits, rows))
+
+
+def test_drawn_faces_of_the_test_partition_are_not_learnt_from(ran):
+    pictures = pictures_of(ran[0])
+    data, options = pictures.training()
+    assert len(data) == len(pictures.faces)
+    for name, part in (("rows", "train"), ("validation", "validation")):
+        assert options[name].tolist() == pictures.faces.rows(part).tolist()
+    rows, _ = pictures.chances(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 16 * 16, 1)))
+    assert rows.tolist() == pictures.faces.rows("test").tolist()
+
+
+def test_predictions_are_judged_by_the_fair_labels(ran):
+    pictures = pictures_of(ran[0])
+    rows = pictures.faces.rows("test")
+    perfect = {(metric, attribute): value for metric, attribute, value in
+               measured(pictures, rows, pictures.faces.fair[rows].astype(float))}  # fmt: skip
+    assert perfect["f1", NO_ATTRIBUTE] == perfect["accuracy", NO_ATTRIBUTE] == 1
+    for attribute in ATTRIBUTES:
+        assert perfect["equalized_odds", attribute] == 0
+        assert perfect["disparity", attribute] == perfect["fair_disparity", attribute]
+
+
+def test_seeds_begin_with_other_weights(tmp_path):
+    # With steps that move nothing, the numbers are those of the first weights.
+    still = Settings(learning_rate=1e-12, weight_decay=0, batch_size=64, max_epochs=1)
+    study = tiny_faces(seeds=(0, 1), methods=METHODS[:2], training=still)
+    found = run_faces(study, tmp_path, jobs=1).results.query("metric == 'disparity' and attribute == 'blurry'")
+    values = found.pivot(index="seed", columns="method", values="value")
+    assert np.allclose(values["lower"], values["upper"])
+    assert abs(values["lower"][0] - values["lower"][1]) > 1e-4
+
+
 def test_photographs(tmp_path):
     write_celeba(tmp_path / "celeba")
     study = tiny_faces(data="celeba", folder=tmp_path / "celeba", size=32, methods=(METHODS[0], METHODS[-1]))
@@ -167,7 +219,20 @@ def test_photographs(tmp_path):
     pictures = pictures_of(study)
     rows, _ = pictures.chances(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 1)))
     assert rows.tolist() == pictures.faces.rows("test").tolist()
+    train, options = pictures.training()
+    for loader, part in ((train, "train"), (options["validation"], "validation")):
+        seen = sorted(row for _, numbers in loader for row in numbers.tolist())
+        assert seen == pictures.faces.rows(part).tolist()
     assert run_faces(study, tmp_path / "runs").read == 2
+
+
+def test_photographs_without_a_test_partition(tmp_path):
+    write_celeba(tmp_path / "celeba")
+    file = tmp_path / "celeba" / "cleaned_mso_labels" / "partition.csv"
+    file.write_text(file.read_text().replace(",2\n", ",0\n"))
+    study = tiny_faces(data="celeba", folder=tmp_path / "celeba", size=32)
+    with pytest.raises(P4FError, match="no face is in the partition 'test'"):
+        run_faces(study, tmp_path / "runs")
 
 
 def test_photographs_that_are_not_there(tmp_path):

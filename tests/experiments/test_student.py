@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.comparison import cells
+from problog4fairness.comparison import cells, stacked
 from problog4fairness.datasets import student
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import name_of
@@ -146,6 +146,41 @@ def test_no_pupil_on_both_sides_of_a_grouped_split():
 
     assert shared(tiny(split="grouped")) == 0
     assert shared(tiny()) > 50
+
+
+@pytest.mark.parametrize("audits", [[], [20, 80]])
+def test_networks_of_beliefs_do_without_sex_and_others_read_it(audits):
+    study = tiny(audits=audits, draws=2) if audits else tiny()
+    assert "sex" in study.table.frame.columns
+    assert study.table.sensitive == ("sex",)
+    beliefs = [piece.method for piece in study.pieces() if piece.method.name in PROGRAMS]
+    assert len(beliefs) == len(PROGRAMS) * (1 + len(audits))
+    assert all(method.kind == "belief" and method.independent for method in beliefs)
+    baselines = {piece.name: piece.method.kind for piece in study.pieces() if piece.method.name not in PROGRAMS}
+    assert all(name == kind for name, kind in baselines.items())
+
+
+def test_methods_are_given_the_recorded_labels_and_judged_by_the_fair_ones():
+    study = tiny()
+    np.testing.assert_array_equal(study.table.recorded, study.data.recorded)
+    np.testing.assert_array_equal(study.table.fair, study.data.fair)
+    np.testing.assert_array_equal(study.table.groups, study.data.sensitive)
+
+
+def test_networks_are_trained_as_the_study_says(finished):
+    study, outcome, _ = finished
+    upper = next(piece.method for piece in study.pieces() if piece.name == "upper")
+    alone = stacked(study.table, [upper], study.seeds, study.folds, study.training, progress=False)
+    own = outcome.results[outcome.results["method"] == "upper"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own.drop(columns="audit"), alone)
+
+
+def test_each_draw_has_its_own_belief():
+    study = tiny(audits=[20], draws=3)
+    piece = next(piece for piece in study.pieces() if piece.name == "ours with 20 audited rows")
+    found = {cell.seed: str(piece.method.belief(cell)) for cell in cells(study.table, study.seeds, study.folds)}
+    assert found == {draw: str(audited("ours", study.data, 20, draw)) for draw in range(3)}
+    assert len(set(found.values())) > 1
 
 
 def test_parameters_from_all_rows():

@@ -109,6 +109,7 @@ BROKEN = {
     "header": (b"a,b\n", r"a header \('a', 'b'\) but no rows"),
     "one column": (b"a\n1\n2\n", r"one column only \('a'\).*--delimiter"),
     "duplicated": (b"a,b,a, b\n1,2,3,4\n", "names 'a', 'b' more than once"),
+    "taken name": (b"a,Unnamed: 2,,c\n1,2,3,4\n", "names 'Unnamed: 2' more than once"),
     "long row": (b"a,b\n1,2\n3,4,5\n", "line 3 has 3 values, the header has 2 names"),
     "longer rows": (b"a,b\n1,2,3\n3,4,5\n", "line 2 has 3 values, the header has 2 names"),
     "short row": (b'a,b,c\n"x\ny",2,3\n4,5\n', "line 4 has 2 values, the header has 3 names"),
@@ -128,6 +129,12 @@ def test_a_broken_file_is_one_line(tmp_path, kind):
         read_table(written(tmp_path, content))
     assert "\n" not in str(caught.value)
     assert "table.csv: " in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "rot13", "base64", "", "undefined"])
+def test_an_encoding_that_is_none_of_text(tmp_path, encoding):
+    with pytest.raises(TableError, match="there is no encoding"):
+        read_table(written(tmp_path, b"a,b\n1,2\n"), encoding=encoding)
 
 
 def test_no_file_and_folders(tmp_path):

@@ -141,6 +141,23 @@ def test_the_fair_label_may_be_written_otherwise():
     )
 
 
+def test_what_is_favourable_may_be_said_of_either_label():
+    fair = ["bad", "good", "good", "bad", "good", "bad"]
+    for favourable, labels, fair_labels in (
+        ("good", (0, 1), ("bad", "good")),
+        ("bad", (0, 1), ("good", "bad")),
+    ):
+        roles = quiet(frame(repaid=fair), fair="repaid", favourable=favourable)
+        assert (roles.labels, roles.fair_labels) == (labels, fair_labels)
+    roles = quiet(frame(label=("Bad", "Good"), repaid=fair), fair="repaid", favourable="good")
+    assert (roles.labels, roles.fair_labels) == (("Bad", "Good"), ("bad", "good"))
+    roles = quiet(frame(repaid=["no", "yes"] * 3), fair="repaid", favourable="0")
+    assert (roles.labels, roles.fair_labels) == ((1, 0), ("yes", "no"))
+    for data, favourable in ((frame(repaid=fair), 1), (frame(label=("a", "b"), repaid=fair), "good")):
+        with pytest.raises(TableError, match="write both labels in one way"):
+            quiet(data, fair="repaid", favourable=favourable)
+
+
 def test_known_groups_must_be_those_of_the_data():
     with pytest.raises(
         TableError, match=r"the value 'F', which the belief does not know \(2 rows; it knows 'M', 'X'\)"

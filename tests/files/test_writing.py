@@ -38,6 +38,24 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["old.txt"]
 
 
+def test_a_failure_names_the_file_itself(tmp_path, monkeypatch):
+    write_whole(tmp_path / ("f" * 250), "x")
+
+    def fail(_):
+        raise OSError(28, "disk full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="disk full") as caught:
+        write_whole(tmp_path / "f", "x")
+    assert caught.value.filename == str(tmp_path / "f")
+
+
+def test_a_folder_that_is_read_only_is_told_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
+    with pytest.raises(TableError, match="nothing can be written to the folder"):
+        check_output(tmp_path / "f")
+
+
 def test_permissions_and_links_stay(tmp_path):
     path, link = tmp_path / "f", tmp_path / "link"
     path.write_text("old")

@@ -72,6 +72,8 @@ def test_features_that_cannot_be_used():
         from_audit.measurement_belief(AUDIT, "sex", ("M", "F"), [("noted", "lvel")])
     with pytest.raises(P4FError, match="each recorded one has an audited one"):
         from_audit.feature_pairs(["a"], [])
+    with pytest.raises(P4FError, match="are one column"):
+        from_audit.feature_pairs(["a"], ["a"])
     with pytest.raises(P4FError, match="name the distorted features"):
         from_audit.measurement_belief(AUDIT, "sex", ("M", "F"), [])
 

@@ -27,6 +27,10 @@ def test_a_cell_that_holds_all_rows_needs_no_more():
     assert rows_to_draw(0, 0.5) == 0
 
 
+def test_millions_of_rows_are_counted_at_once():
+    assert rows_to_draw(required_samples(1e-3), 0.1) == pytest.approx(1_844_440 / 0.1, rel=0.01)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -35,6 +39,9 @@ def test_a_cell_that_holds_all_rows_needs_no_more():
         lambda: rows_to_draw(5, 0),
         lambda: rows_to_draw(-1, 0.5),
         lambda: rows_to_draw(5, 0.5, 0),
+        lambda: required_samples(1e-12),
+        lambda: required_samples(1e-300),
+        lambda: rows_to_draw(185, 1e-300),
     ],
 )
 def test_impossible_wishes(call):

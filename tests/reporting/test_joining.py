@@ -43,3 +43,16 @@ def test_rows_that_cannot_be_added_are_an_error():
         with_audit(DATA, audit[["repaid"]], fair="repaid")
     with pytest.raises(P4FError, match="no column 'paid' in the audit"):
         with_audit(DATA, audit, fair="paid")
+
+
+def test_an_audit_that_does_not_tell_rows_apart_is_an_error():
+    audit = pd.DataFrame({"job": ["clerk"], "repaid": [1]})
+    with pytest.raises(P4FError, match="several rows of the data, which differ in 'income'"):
+        with_audit(DATA, audit, fair="repaid")
+    # Rows that are equal in all that matters may stand for each other, whatever their numbers.
+    numbered = DATA.assign(number=range(5))
+    rows, fair = with_audit(numbered, DATA.iloc[[0]].assign(repaid=1), fair="repaid")
+    assert len(rows) == 5
+    assert fair.tolist()[0] == 1
+    _, fair = with_audit(DATA, audit[["job", "repaid"]].assign(job="nurse"), fair="repaid", needed=["job", "granted"])
+    assert fair.tolist()[1] == 1

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.training import Settings
 from tests.reporting.pages import HOSTILE, IMAGE, QUICK, Page, compared, trained
 
 
@@ -200,3 +201,112 @@ def test_bad_input_is_one_line(loans, model):
     empty = data.assign(granted=pd.NA)
     with pytest.raises(p4f.errors.P4FError, match="no row of the data has a value"):
         p4f.report(model, empty, recorded="granted")
+
+
+def told(loans, belief, *, audit=None, model=None, data=None, **options):
+    """A report on a belief with as little fitting as can be."""
+    data = loans.loans if data is None else data
+    columns = [name for name in data.columns if name != "granted"]
+    settings = {**QUICK, "max_epochs": 1, **(model or {})}
+    fitted = p4f.DebiasedClassifier(belief, **settings).fit(data[columns], data["granted"])
+    options = {"comparison": False, "sensitivity": False, "progress": False, **options}
+    fair = None if audit is None else "repaid"
+    return p4f.report(fitted, data, audit=audit, fair=fair, recorded="granted", **options)
+
+
+def test_several_sensitive_variables(loans):
+    def with_parents(frame):
+        return frame.assign(parent=(frame["children"] > 2).astype(int))
+
+    belief = p4f.chain(p4f.LabelBias("poor_area", negative=0.3, positive=0.0), p4f.LabelBias("parent", 0.1, 0.0))
+    audit = with_parents(loans.audit)[:40]
+    report = told(loans, belief, data=with_parents(loans.loans), audit=audit)
+    groups = ["poor_area = 0", "poor_area = 1", "parent = 0", "parent = 1", "all"]
+    assert report.changes.index.tolist() == groups
+    assert report.audited.index.tolist() == groups
+    assert report.summary[3].startswith("By parent, the difference is ")
+    assert any("audited rows with parent = 1" in warning for warning in report.warnings)
+    assert "who then had granted = 1, 10% were recorded with" in report.html
+    assert "who should have granted = 1, 30% were given granted = 0" in report.html
+
+
+def test_three_groups_are_named_lowest_and_highest(loans):
+    belief = p4f.LabelBias("job", negative=0.1, positive=False, levels=("clerk", "nurse", "smith", "teacher"))
+    report = told(loans, belief)
+    rates = report.changes.drop(index="all")["recorded"]
+    assert f"of people with {rates.idxmin()}, the lowest rate of 4 groups, and" in report.summary[0]
+    assert f"of people with {rates.idxmax()}, the highest: a difference of +" in report.summary[0]
+    assert "picked among several" in report.html
+
+
+def test_what_the_model_sees_is_said_as_it_is(loans):
+    data = loans.loans.assign(rich=(loans.loans["income"] > 2000) * 1)
+    distorted = {"negative": {1: 0.3, 0: 0.0}, "positive": False}
+    historical = told(loans, p4f.HistoricalBias("rich", "poor_area", **distorted), data=data).html
+    assert "corrects what is on record by poor_area" in historical
+    assert "does not see poor_area" not in historical
+    measurement = p4f.MeasurementBias("rich", "poor_area", **distorted)
+    as_given = told(loans, measurement, data=data).html
+    assert "predicts from features as they are given" in as_given
+    assert "the filled box" not in as_given
+    corrected = told(loans, measurement, data=data, model={"test_features": "biased"}).html
+    assert "corrects what is on record by poor_area" in corrected
+    assert "fair world" not in corrected
+    # All rows of a cell are equally likely to be distorted: the list is some of them.
+    cell = ((data["poor_area"] == 1) & (data["rich"] == 0)).sum()
+    assert f"{cell - 20} more rows are as likely as the last one shown" in corrected
+
+
+def test_stated_parameters_have_no_interval_in_any_sentence(loans):
+    belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    report = told(loans, belief, audit=loans.audit, sensitivity=True)
+    words = Page(report.html).words
+    assert "no interval says how sure it is." in report.warnings[0]
+    assert "p1 was varied around its value" in words
+    assert "within the intervals" not in words
+    assert "given its parameters" not in words
+
+
+def test_parameters_that_are_not_varied_are_named(loans, model, monkeypatch):
+    from problog4fairness.reporting import build as module
+
+    monkeypatch.setattr(module, "MOST_PARAMETERS", 3)
+    report = p4f.report(model, loans.loans, recorded="granted", comparison=False, progress=False)
+    (missing,) = set(report.parameters.index) - set(report.sensitivity.parameters.index)
+    assert f"{missing} was not varied" in report.html
+
+
+def test_comparison_says_what_its_intervals_are(report, loans, model):
+    words = Page(report.html).words
+    fair = report.comparison.summary.query("method == 'ours' and labels == 'fair' and metric == 'accuracy'")["mean"]
+    half = 1.96 * np.sqrt(fair.item() * (1 - fair.item()) / 200)
+    assert "Intervals are over seeds" in words
+    assert f"uncertain by about ± {half:.3f}" in words
+    assert "may come from these very rows" in words
+    assert "On fair labels, higher and nearer to the line is better" in words
+    columns = [*loans.features, "poor_area"]
+    recorded = p4f.compare(
+        loans.loans[columns], loans.loans["granted"], model.mechanism_, methods=["lower"], seeds=1, folds=2,
+        settings=Settings(hidden=(4,), max_epochs=1), progress=False,
+    )  # fmt: skip
+    alone = p4f.report(model, loans.loans, recorded="granted", comparison=recorded, sensitivity=False).html
+    assert "is better" not in alone
+    assert "only means closer to the record" in alone
+
+
+def test_rows_without_a_fair_label_are_not_audited(loans, model):
+    audit = loans.audit.assign(repaid=loans.audit["repaid"].where(loans.audit.index < 50))
+    report = p4f.report(
+        model, loans.audit.drop(columns="repaid"), audit=audit, fair="repaid", recorded="granted", comparison=False,
+        sensitivity=False,
+    )  # fmt: skip
+    assert report.audited.loc["all", "rows"] == 50
+    assert "50 audited rows; the label" in report.html
+    assert "50 audited rows are also in the data" in report.html
+
+
+def test_without_a_belief_there_is_nobody_to_compare(loans):
+    report = told(loans, None, comparison=True)
+    assert report.warnings[1].startswith("Other methods were not compared")
+    assert "no belief by which a row could be called distorted" in report.html
+    assert report.html.count("everybody</th>") == 0

@@ -400,3 +400,10 @@ def test_a_network_that_overflows_asks_for_a_lower_learning_rate():
     inputs, label = data(100)
     with pytest.raises(TrainingError, match=r"nor is the network's output; .* lower the learning rate \(now 1e\+30\)"):
         fit_many([Job(inputs, RecordedLabel(label))], dataclasses.replace(QUICK, learning_rate=1e30))
+
+
+def test_a_batch_larger_than_the_data_is_the_whole_data():
+    x = torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
+    job = Job(x, RecordedLabel(x[:, 0] > 0), seed=1)
+    huge, whole = (fit_many([job], Settings(max_epochs=3, batch_size=size))[0] for size in (10**12, 50))
+    assert huge.validation_loss == whole.validation_loss

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -23,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
 from problog4fairness.files import write_whole
-from problog4fairness.mechanisms import Mechanism
+from problog4fairness.mechanisms.belief_json import mechanism_of
 from problog4fairness.training import MLP
 
 if TYPE_CHECKING:
@@ -32,10 +33,23 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound="DebiasedClassifier")
 
 FORMAT = 1
-MAX_PART = 1 << 30
+MAX_SIZE = 1 << 28
 # What the encoder holds besides the types that skops itself trusts.
 TRUSTED = {"numpy.dtype"}
 PACKAGES = ("problog4fairness", "problog", "PySDD", "torch", "scikit-learn", "numpy", "pandas", "skops")
+# What reading a damaged or hostile file can raise.
+_WRONG = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    RuntimeError,  # with it NotImplementedError and RecursionError
+    TypeError,
+    ValueError,
+    safetensors.SafetensorError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class ModelFileError(P4FError):
@@ -88,15 +102,18 @@ def load(kind: type[Model], path: str | PathLike[str]) -> Model:
     """See :meth:`DebiasedClassifier.load`."""
     manifest, parts = _read(Path(path))
     try:
-        mechanism = None if manifest["mechanism"] is None else Mechanism.from_json(manifest["mechanism"])
+        mechanism = None if manifest["mechanism"] is None else mechanism_of(manifest["mechanism"])
         options = {**manifest["options"], "hidden": tuple(manifest["options"]["hidden"])}
         model = kind(mechanism, **options)
         model.mechanism_ = mechanism
         model.classes_ = np.array(manifest["classes"], dtype=np.dtype(str(manifest["classes_dtype"])))
         model.columns_ = [str(name) for name in manifest["columns"]]
         model.n_features_in_ = int(manifest["features"])
-        if manifest["feature_names"] is not None:
-            model.feature_names_in_ = np.array(manifest["feature_names"], dtype=object)
+        names = manifest["feature_names"]
+        if names is not None:
+            if not isinstance(names, list) or len(names) != model.n_features_in_:
+                raise ValueError("the names of its features do not fit their number")
+            model.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
         recorded = manifest.get("recorded")
         model.recorded_ = None if recorded is None else str(recorded)
         model.seed_, model.n_iter_, model.history_ = manifest["seed"], manifest["epochs"], manifest["history"]
@@ -110,7 +127,7 @@ def load(kind: type[Model], path: str | PathLike[str]) -> Model:
         model.encoder_ = skops.io.loads(parts["encoder.skops"], trusted=sorted(TRUSTED))
     except P4FError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, safetensors.SafetensorError) as error:
+    except _WRONG as error:
         raise ModelFileError(f"{path}: not a model of this version of problog4fairness ({error})") from None
     return model
 
@@ -121,18 +138,18 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
         with zipfile.ZipFile(path) as archive:
             if sorted(archive.namelist()) != sorted(("manifest.json", *names)):
                 raise ModelFileError(f"{path}: not a model file")
-            if any(archive.getinfo(name).file_size > MAX_PART for name in archive.namelist()):
-                raise ModelFileError(f"{path}: a part of the file is larger than {MAX_PART} bytes")
+            if sum(part.file_size for part in archive.infolist()) > MAX_SIZE:
+                raise ModelFileError(f"{path}: the file holds more than {MAX_SIZE} bytes")
             manifest = json.loads(archive.read("manifest.json"))
             parts = {name: archive.read(name) for name in names}
         if manifest["format"] != FORMAT:
             raise ModelFileError(f"{path}: the file has format {manifest['format']}, this version reads {FORMAT}")
-        digests = manifest["digests"]
+        digests = dict(manifest["digests"])
     except OSError as error:
         raise ModelFileError(f"{path}: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, NotImplementedError) as error:
-        if isinstance(error, P4FError):
-            raise
+    except P4FError:
+        raise
+    except _WRONG:
         raise ModelFileError(f"{path}: not a model file, or damaged") from None
     for name, content in parts.items():
         if hashlib.sha256(content).hexdigest() != digests.get(name):

@@ -44,8 +44,8 @@ class Sensitivity:
     ----------
     frame
         A row for each parameter, value and metric: ``parameter``, ``meaning``, ``value``, ``inside`` (whether the value
-        lies in the parameter's interval), ``metric``, and ``mean``, ``low`` and ``high`` over the seeds. The rows at
-        the parameter's own value are those of ``base``.
+        lies in the parameter's interval), ``metric``, and over the seeds the ``mean``, the least (``low``) and the
+        greatest (``high``). The rows at the parameter's own value are those of ``base``.
     base
         ``mean``, ``low`` and ``high`` of each metric with all parameters at their own values.
     parameters

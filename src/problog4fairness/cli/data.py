@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+
+from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +68,12 @@ def read(
         return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
 
 
+def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
+    """Raise the error that says that JSON and a file cannot both go to standard output."""
+    if output == "-" and as_json:
+        raise P4FError(f"{option} - and --json both take standard output; name a file with {option} FILE")
+
+
 def belief(file: Path, **options: Any) -> Mechanism:
     """A belief from its file; the options are those of :func:`~problog4fairness.mechanisms.read_belief`."""
     from problog4fairness.mechanisms import read_belief
@@ -96,7 +105,7 @@ def show(frame: pd.DataFrame, title: str | None = None) -> None:
     shown = frame.reset_index() if frame.index.name else frame
     for name in shown.columns:
         numeric = shown[name].dtype.kind in "iuf"
-        table.add_column(str(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(str(name).replace("_", " "), justify="right" if numeric else "left", overflow="fold")
     for row in shown.itertuples(index=False):
         table.add_row(*(_cell(value) for value in row))
     console.print(table)
@@ -111,8 +120,8 @@ def _cell(value: Any) -> str:
 
 
 def print_json(value: Any) -> None:
-    """JSON on standard output: NaN as null, data frames as lists of objects."""
-    print(json.dumps(_plain(value)))
+    """JSON on standard output: NaN and infinity as null, dates as text, data frames as lists of objects."""
+    print(json.dumps(_plain(value), default=str, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:
@@ -129,6 +138,6 @@ def _plain(value: Any) -> Any:
         return str(value)
     if value is None or isinstance(value, str | bool | int):
         return value
-    if pd.isna(value):
+    if pd.isna(value) or value in (math.inf, -math.inf):
         return None
     return value.item() if hasattr(value, "item") else value

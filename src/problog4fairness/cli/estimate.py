@@ -15,11 +15,11 @@ from problog4fairness.cli.data import (
     Favourable,
     GroupValue,
     Json,
-    Output,
     SensitiveColumn,
     Table,
     print_json,
     read,
+    refuse_both,
     show,
     working,
 )
@@ -35,7 +35,9 @@ def register(app: typer.Typer) -> None:
 def estimate(
     audit: Table,
     sensitive: SensitiveColumn,
-    output: Output,
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="The file to write; - for standard output.", show_default=False)
+    ],
     recorded: Annotated[str | None, typer.Option(help="Column of the recorded label.")] = None,
     fair: Fair = None,
     belief: Annotated[str, typer.Option(help="label, measurement, or a program FILE.pl.")] = "label",
@@ -60,13 +62,15 @@ def estimate(
 ) -> None:
     """Estimate how strong a bias is, from rows whose recorded and fair values are both known.
 
-    Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it.
+    Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it; with -o - only
+    the program is printed.
     """
     from problog4fairness.errors import P4FError
     from problog4fairness.files import check_output, find_roles, write_whole
     from problog4fairness.mechanisms import belief_text, from_audit
     from problog4fairness.mechanisms.base import Mechanism
 
+    refuse_both(output, as_json)
     program = None if belief in ("label", "measurement") else Path(belief)
     check_output(output, audit, program)
     frame = read(audit, delimiter, encoding, decimal)
@@ -90,6 +94,9 @@ def estimate(
             else:
                 found = from_audit.belief_from_file(rows, roles, program)
         notes = from_audit.audit_notes(rows, roles, audit)
+    if output == "-":
+        print(belief_text(found, notes), end="")
+        return
     write_whole(output, belief_text(found, notes))
     if as_json:
         print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameters})

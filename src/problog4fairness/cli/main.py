@@ -18,7 +18,7 @@ _SHOW = warnings.showwarning
 
 app = typer.Typer(
     name="p4f",
-    help="State how data became unfair as a ProbLog program, look at what it says, and reproduce the paper's studies.",
+    help="From data with unfair labels to a model of the fair ones, by stating how the data became unfair.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,7 +36,7 @@ reproduce.register(app)
 
 @app.callback()
 def _root() -> None:
-    """State how data became unfair as a ProbLog program, look at what it says, and reproduce the paper's studies."""
+    """From data with unfair labels to a model of the fair ones, by stating how the data became unfair."""
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from problog4fairness.cli.data import (
     Seed,
     print_json,
     read,
+    refuse_both,
     show,
 )
 
@@ -56,6 +57,7 @@ def plan(
     from problog4fairness.files import check_output, find_roles, write_table
     from problog4fairness.parameters import audit_plan
 
+    refuse_both(draw, as_json, "--draw")
     if data is None:
         if draw is not None:
             raise P4FError("--draw needs the table to draw from: --data FILE --sensitive COLUMN --recorded COLUMN")

@@ -34,7 +34,8 @@ def faces(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds, pictures and epochs.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes for drawn faces; -1 for one per core.")] = -1,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A folder faces is made in it for tables, figures, claims.")
+        Path,
+        typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims."),
     ] = Path("results"),
 ) -> int:
     """RQ6: label bias on pictures, by one attribute and by three.
@@ -45,7 +46,7 @@ def faces(
     from problog4fairness.experiments.faces import face_study, run_faces, write_face_report
 
     study = face_study(data.value, network, quick=quick, epochs=epochs, seeds=seeds)
-    folder = output / "faces"
+    folder = output / ("faces" if data is FaceSource.drawn else f"faces-{data.value}")
     outcome = run_faces(study, folder / "runs", jobs=jobs)
     for claim in write_face_report(study, outcome, folder):
         print(claim.line)

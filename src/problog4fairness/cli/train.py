@@ -78,11 +78,16 @@ def train(
     Columns that identify rows or hold one value only are left out with a warning; the fair label, where the table has
     it, is left out with --fair or --drop.
     """
-    from problog4fairness.classifier.table import belief_for, train_on_table
+    from problog4fairness.errors import P4FError
     from problog4fairness.files import check_output
 
+    if output == "-":
+        raise P4FError("-o -: a model is not written to standard output; name a file with -o FILE")
     check_output(output, data, belief)
     frame = read(data, delimiter, encoding, decimal)
+    # Takes seconds to import; what is wrong with the files is said before.
+    from problog4fairness.classifier.table import belief_for, train_on_table
+
     model, rows = train_on_table(
         frame,
         belief_for(belief, frame, sensitive=sensitive, group=group),

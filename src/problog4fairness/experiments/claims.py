@@ -54,6 +54,12 @@ class Number:
         return f"{self.mean:+.4f}" + (f" ({self.low:+.4f} to {self.high:+.4f})" if known else "") + f" at {self.x:g}"
 
 
+def claims_table(found: list[Claim]) -> list[str]:
+    """The claims as the lines of a Markdown table."""
+    rows = [f"| {c.text} | {c.measured} | {'holds' if c.holds else '**does not hold**'} |" for c in found]
+    return ["| claim | measured | |", "|---|---|---|", *rows]
+
+
 class Measured:
     """The results of a study, to be asked for differences."""
 

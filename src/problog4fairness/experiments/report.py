@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from problog4fairness.experiments.claims import Claim, claims
+from problog4fairness.experiments.claims import Claim, claims, claims_table
 from problog4fairness.experiments.figures import draw, save
 from problog4fairness.experiments.run import Outcome
 from problog4fairness.experiments.study import Study
@@ -42,12 +42,7 @@ def claims_text(study: Study, outcome: Outcome, found: list[Claim]) -> str:
         f"{study.training.max_epochs} epochs, {study.training.patience} without a lower validation loss end a fit.",
         "Numbers are means with 95% intervals over seeds; the place that is furthest off decides.",
         "",
-        "| claim | measured | |",
-        "|---|---|---|",
-        *(
-            f"| {claim.text} | {claim.measured} | {'holds' if claim.holds else '**does not hold**'} |"
-            for claim in found
-        ),
+        *claims_table(found),
     ]
     if outcome.failures:
         lines += ["", "Missing, for these stacks failed:", ""]

@@ -28,7 +28,7 @@ def identifiers(frame: pd.DataFrame) -> list[str]:
 
     Texts (names, UUIDs, dates) of which more than half are different; and whole numbers that are all different and
     dense (a running number), in order, of one length of at least seven digits (an account), or in a column that is
-    called a number or an id. Numbers with fractions never: incomes may well be all different.
+    called a number or an id; some may be missing. Numbers with fractions never: incomes may well be all different.
 
     Examples
     --------
@@ -43,8 +43,14 @@ def identifiers(frame: pd.DataFrame) -> list[str]:
 def _identifies(column: pd.Series[Any]) -> bool:
     from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
 
+    if is_float_dtype(column):
+        # Whole numbers of which some are missing are read as floats.
+        known = column.dropna()
+        if len(known) == len(column) or len(known) < FEW_ROWS or not ((known % 1 == 0) & (known.abs() < 2**53)).all():
+            return False
+        column = known.astype("int64")
     rows = len(column)
-    if is_bool_dtype(column) or is_float_dtype(column):
+    if is_bool_dtype(column):
         return False
     if not is_integer_dtype(column):
         return bool(column.nunique() > max(DISTINCT_TEXTS * rows, FEW_ROWS))

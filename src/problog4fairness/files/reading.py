@@ -155,8 +155,8 @@ def _check_header(dialect: Dialect) -> None:
         raise TableError(f"the file has a header ({listed(dialect.header)}) but no rows")
     seen: set[str] = set()
     repeated = []
-    for name in dialect.header:
-        if name in seen and name:
+    for name in _names(dialect):
+        if name in seen:
             repeated.append(name)
         seen.add(name)
     if repeated:
@@ -165,18 +165,22 @@ def _check_header(dialect: Dialect) -> None:
         )
 
 
+def _names(dialect: Dialect) -> list[str]:
+    """The names of the columns; those without one are called as pandas does."""
+    return [name or f"Unnamed: {i}" for i, name in enumerate(dialect.header)]
+
+
 def _read_csv(stream: _Source, dialect: Dialect, guess: bool) -> tuple[pd.DataFrame, str]:
     """All rows, and the encoding that they are in: later bytes may tell more than the sample did."""
     import pandas as pd
 
     if dialect.ragged:
         _refuse_ragged(stream, dialect)
-    names = [name or f"Unnamed: {i}" for i, name in enumerate(dialect.header)]
     options: dict[str, Any] = {
         "sep": dialect.delimiter,
         "decimal": dialect.decimal,
         "thousands": dialect.thousands,
-        "names": names,
+        "names": _names(dialect),
         "header": 0,
         "skipinitialspace": True,
         "engine": "c",

@@ -182,13 +182,27 @@ def find_labels(
     if len(together) <= 2:
         labels = _label_pair(recorded, together, favourable)
         return labels, labels
-    # The two columns write the same thing in two ways.
-    labels = _label_pair(recorded, seen, favourable)
+    # The two columns write the same thing in two ways: what is said may be about either of them.
+    said = [_means(favourable, values) for values in (seen, true)]
+    unclear = any(not meant and conventional(values) is None for meant, values in zip(said, (seen, true), strict=True))
+    if favourable is not None and (unclear or not any(said)):
+        raise TableError(
+            f"--favourable {str(favourable)!r} does not say which value is favourable in both {recorded!r} "
+            f"({listed(seen)}) and {fair!r} ({listed(true)}); write both labels in one way"
+        )
+    labels = _label_pair(recorded, seen, favourable if said[0] else None)
+    return labels, _label_pair(fair, true, favourable if said[1] else None)
+
+
+def _means(favourable: object, values: Sequence[Value]) -> bool:
+    """Whether what was said is one of these values, or the other one of a usual pair."""
+    if favourable is None:
+        return False
     try:
-        fair_labels = _label_pair(fair, true, None)
+        match(favourable, conventional(values) or values, "", "--favourable")
     except TableError:
-        fair_labels = _label_pair(fair, true, favourable)
-    return labels, fair_labels
+        return False
+    return True
 
 
 def _label_values(frame: pd.DataFrame, name: str, role: str) -> list[Value]:

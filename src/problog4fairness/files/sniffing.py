@@ -137,9 +137,12 @@ def find_dialect(
 
 def _decode(sample: bytes, encoding: str, whole: bool) -> str:
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
-    except LookupError:
+        # Codecs that do not stand for text, such as base64, are refused here and nowhere else.
+        "".encode(encoding)
+    except (LookupError, ValueError):
         raise TableError(f"there is no encoding {encoding!r}; try utf-8, utf-16, cp1252 or latin-1") from None
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
     except UnicodeError:
         raise TableError(f"the file is not {encoding}; say another one with --encoding") from None
 

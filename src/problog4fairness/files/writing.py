@@ -39,8 +39,15 @@ def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    try:
+        _replace(path.resolve(), data)
+    except OSError as error:
+        # The error would name the file beside it, which nobody knows.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -84,7 +91,7 @@ def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike
 
 
 def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
-    """Before the work: raise the error of an output that is an input, is a folder, or has no folder to lie in.
+    """Before the work: raise the error of an output that is an input, is a folder, or has no place to lie in.
 
     The arguments are those of :func:`refuse_overwrite`.
     """
@@ -99,6 +106,8 @@ def _check_place(path: Path) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise TableError(f"{path}: there is no folder {folder}")
+    if not (path.exists() and not path.is_file()) and not os.access(folder, os.W_OK):
+        raise TableError(f"{path}: nothing can be written to the folder {folder}")
 
 
 def write_table(frame: pd.DataFrame, target: str | PathLike[str]) -> None:

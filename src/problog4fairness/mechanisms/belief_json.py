@@ -27,17 +27,24 @@ def checked_mechanism(line: str, place: str) -> Mechanism:
         Where the line stands, for the error.
     """
     try:
-        value = json.loads(line, parse_constant=_no_constant)
+        return mechanism_of(json.loads(line, parse_constant=_no_constant))
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise BeliefError(
+            f"{place}: the line '% p4f: ...' is damaged ({reason}); delete it to read the program as it is"
+        ) from None
+
+
+def mechanism_of(value: Any) -> Mechanism:
+    """The mechanism that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
+    try:
         _check(value, "")
         mechanism = Mechanism.from_json(value)
         if mechanism.to_json() != value:
             raise ValueError("its parts do not fit each other")
         mechanism.text()
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error) or type(error).__name__
-        raise BeliefError(
-            f"{place}: the line '% p4f: ...' is damaged ({reason}); delete it to read the program as it is"
-        ) from None
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(str(error) or type(error).__name__) from None
     return mechanism
 
 

@@ -124,6 +124,9 @@ def feature_pairs(recorded: Sequence[str], fair: Sequence[str]) -> list[tuple[st
         raise P4FError(
             f"there are {len(recorded)} --feature and {len(fair)} --fair-feature; each recorded one has an audited one"
         )
+    same = [name for name, other in zip(recorded, fair, strict=True) if name == other]
+    if same:
+        raise P4FError(f"--feature {same[0]!r} and its --fair-feature are one column; name the audited one")
     return list(zip(recorded, fair, strict=True))
 
 

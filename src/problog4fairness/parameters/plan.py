@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from problog4fairness.errors import P4FError
-from problog4fairness.files.problems import TableError, warn
+from problog4fairness.files.problems import FileWarning, TableError, warn
 from problog4fairness.files.roles import Roles
 from problog4fairness.parameters.samples import required_samples, rows_to_draw
 
@@ -77,7 +78,10 @@ class AuditPlan:
             way = "name another one with --fair" if taken[0] == fair else "rename it"
             raise TableError(f"the table already has a column {taken[0]!r}; {way}")
         narrow = frame[[roles.sensitive, roles.recorded]].assign(**{ROW: np.arange(len(frame))})
-        known = roles.clean(narrow)
+        with warnings.catch_warnings():
+            # Rows without a group or a label were told of when the plan was made.
+            warnings.simplefilter("ignore", FileWarning)
+            known = roles.clean(narrow)
         codes, rows = roles.group_codes(known), known[ROW].to_numpy()
         rng = np.random.default_rng(seed)
         if by_group:

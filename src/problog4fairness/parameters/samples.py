@@ -6,6 +6,9 @@ import math
 
 from problog4fairness.errors import P4FError
 
+# More rows than this are no plan, and counting them would lose digits.
+MOST_ROWS = 10**15
+
 
 def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
     """Rows needed to know one probability within ``error`` with ``confidence``, by Hoeffding's inequality.
@@ -24,7 +27,10 @@ def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
         raise P4FError(f"error {error:g} is not between 0 and 1")
     if not 0 < confidence < 1:
         raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
-    return math.ceil(math.log(2 / (1 - confidence)) / (2 * error**2))
+    rows = math.log(2 / (1 - confidence)) / 2 / error / error
+    if rows > MOST_ROWS:
+        raise P4FError(f"error {error:g} is too small: it takes more than {MOST_ROWS:g} rows; choose a larger one")
+    return math.ceil(rows)
 
 
 def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
@@ -43,6 +49,8 @@ def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
         raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
     if needed == 0 or share == 1:
         return needed
+    if needed / share > MOST_ROWS:
+        raise P4FError(f"a cell that holds {share:g} of all rows takes more than {MOST_ROWS:g} rows to get {needed}")
     low, high = needed, math.ceil(2 * needed / share) + 10
     while _enough(high, needed, share) < confidence:
         high *= 2
@@ -56,16 +64,7 @@ def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
 
 
 def _enough(rows: int, needed: int, share: float) -> float:
-    """P(at least ``needed`` of ``rows`` fall into the cell), a binomial tail summed in log space."""
-    constant = math.lgamma(rows + 1)
-    fewer = (
-        math.exp(
-            constant
-            - math.lgamma(k + 1)
-            - math.lgamma(rows - k + 1)
-            + k * math.log(share)
-            + (rows - k) * math.log1p(-share)
-        )
-        for k in range(min(needed, rows + 1))
-    )
-    return 1 - math.fsum(fewer)
+    """P(at least ``needed`` of ``rows`` fall into the cell), a binomial tail as an incomplete beta function."""
+    from scipy.special import betainc
+
+    return float(betainc(needed, rows - needed + 1, share))

@@ -8,11 +8,13 @@ MISSING = "–"
 
 
 def percent(value: float | None) -> str:
-    """A share as a percentage: ``36%``, and ``0.4%`` or ``3.8%`` where it is small."""
+    """A share as a percentage: ``36%``, and ``0.4%``, ``3.8%`` or ``99.7%`` where it is near 0 or 1."""
     if value is None or math.isnan(value):
         return MISSING
-    small = 0 < abs(value) < 0.0995
-    shown = f"{100 * value:.1f}" if small else f"{100 * value:.0f}"
+    if 0.9995 <= value < 1:
+        return "> 99.9%"
+    fine = 0 < abs(value) < 0.0995 or 0.995 <= value < 1
+    shown = f"{100 * value:.1f}" if fine else f"{100 * value:.0f}"
     return ("0" if shown in ("0.0", "-0.0", "-0") else shown).replace("-", "−") + "%"
 
 

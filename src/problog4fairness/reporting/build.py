@@ -50,7 +50,7 @@ class Report:
         missing.
     changes
         By group: shares of favourable labels on record and as decided, decisions raised and lowered, with intervals.
-        For several sensitive variables, all groups one after the other.
+        For several sensitive variables, all groups one after the other; the last row is ``all``.
     audited
         By group: fair rate, accuracy and kinds of errors on audited rows; None without an audit.
     comparison, sensitivity
@@ -144,6 +144,8 @@ def report(
     compared, varied, problems = None, None, []
     if isinstance(comparison, Comparison):
         compared = comparison
+    elif comparison and (clf.mechanism_ is None or not clf.mechanism_.sensitive_columns):
+        problems.append("Other methods were not compared: no belief names a sensitive column, so there are no groups.")
     elif comparison:
         try:
             compared = _compared(facts, sample, seed, progress)
@@ -201,7 +203,8 @@ def _varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensit
     rates = list(model.mechanism_.rates) if model.mechanism_ is not None else []
     if not rates:
         return None
-    widths = [0.0 if rate.low is None or rate.high is None else rate.high - rate.low for rate in rates]
+    # A value that was stated may be anything.
+    widths = [1.0 if rate.low is None or rate.high is None else rate.high - rate.low for rate in rates]
     least_sure = sorted(sorted(range(len(rates)), key=lambda i: (-widths[i], i))[:MOST_PARAMETERS])
     audit = None
     if facts.audit is not None and facts.fair is not None:
@@ -228,18 +231,22 @@ def _written(
     first = facts.divisions[0]
     model, label = facts.model, facts.label
     heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
-    warned = [*doubts(model, first.changes, first.audited), *problems]
+    divisions = [(division.changes, division.audited) for division in facts.divisions]
+    warned = [*doubts(model, divisions), *problems]
+    estimated = bool(facts.overlap is not None and _estimated(model))
     parts = [
         ("summary", "Summary", sections.opening(facts)),
-        ("limits", "Limits and warnings", sections.limits(warned, limits(model, facts.overlap, notes))),
+        ("limits", "Limits and warnings", sections.limits(warned, limits(model, facts.overlap, estimated, notes))),
         ("belief", "The belief", sections.belief(facts)),
         ("parameters", "Parameters, and how sure they are", sections.parameters(facts)),
         ("changes", "What the model changes", sections.changed(facts)),
     ]
     if compared is not None:
-        parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared)))
+        parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, estimated)))
     if varied is not None:
-        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied)))
+        parts.append(
+            ("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, _not_varied(model, varied)))
+        )
     parts.append(("suspects", "Rows for review", sections.suspects(facts)))
     audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
     about = (
@@ -258,10 +265,10 @@ def _written(
         title=heading,
         html=page(heading, about, parts, footer),
         parameters=table,
-        changes=pd.concat([division.changes for division in facts.divisions]),
+        changes=_together([division.changes for division in facts.divisions]),
         audited=None
         if first.audited is None
-        else pd.concat([d.audited for d in facts.divisions if d.audited is not None]),
+        else _together([d.audited for d in facts.divisions if d.audited is not None]),
         comparison=compared,
         sensitivity=varied,
         suspects=facts.suspects,
@@ -269,6 +276,21 @@ def _written(
         warnings=tuple(warned),
         good=label.good,
     )
+
+
+def _not_varied(model: DebiasedClassifier, varied: Sensitivity) -> list[str]:
+    rates = () if model.mechanism_ is None else model.mechanism_.rates
+    return [rate.name for rate in rates if rate.name not in varied.parameters.index]
+
+
+def _estimated(model: DebiasedClassifier) -> bool:
+    """Whether audited rows gave some parameter of the belief."""
+    return model.mechanism_ is not None and any(rate.rows is not None for rate in model.mechanism_.rates)
+
+
+def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """The groups of all sensitive variables, and everybody once, last."""
+    return pd.concat([*(frame.drop(index="all") for frame in frames), frames[0].loc[["all"]]])
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from problog4fairness.classifier.sensitivity import Sensitivity
@@ -23,8 +25,8 @@ METHODS = {
 }
 
 
-def comparison(found: Comparison) -> Markup:
-    """Our method and the baselines."""
+def comparison(found: Comparison, estimated: bool = False) -> Markup:
+    """Our method and the baselines; ``estimated`` says that audited rows gave the belief its parameters."""
     names = " and ".join(f"{kind} labels" for kind in found.labels)
     seeds = found.results["seed"].nunique()
     folds = found.results["fold"].nunique()
@@ -33,8 +35,9 @@ def comparison(found: Comparison) -> Markup:
             "p",
             f"The belief against methods that do without it, on {count(found.rows, 'row')}: {seeds} × {folds} networks "
             f"each, tested on rows that they were not trained on, by {names}. Scores on recorded labels favour methods "
-            "that repeat the bias; those on fair labels tell who is right.",
-        )
+            "that repeat the bias; only fair labels tell who is right.",
+        ),
+        tag("p", " ".join(_warnings(found, seeds, estimated))),
     ]
     for kind in found.labels:
         wide = found.table(kind)
@@ -50,12 +53,36 @@ def comparison(found: Comparison) -> Markup:
     with page_style():
         drawing = found.plot()
     alternative = "Accuracy against disparity. " + " ".join(_compared(found))
-    caption = (
-        "Accuracy against disparity: better is higher, and nearer to the grey line, the disparity of those labels."
-    )
+    caption = "Accuracy against disparity. The grey line is the disparity of the labels themselves."
+    if "fair" in found.labels:
+        caption += " On fair labels, higher and nearer to the line is better."
+    caption += " On recorded labels that only means closer to the record, with all that is wrong with it."
     parts.append(figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"))
     parts += [tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()]
     return join(parts, "\n")
+
+
+def _warnings(found: Comparison, seeds: int, estimated: bool) -> list[str]:
+    """What the tables do not tell."""
+    gap = "difference" if len(found.levels) == 2 else "largest difference"
+    sentences = [f"Disparity is the {gap} between groups in the mean probability of the favourable label."]
+    if seeds > 1:
+        sentences.append(
+            "Intervals are over seeds: they tell how much the split and the networks' first weights matter, not what "
+            "other people would have given."
+        )
+    accuracies = found.summary.query("labels == 'fair' and metric == 'accuracy'")["mean"]
+    if found.audited and len(accuracies):
+        half = 1.96 * np.sqrt(accuracies.iloc[0] * (1 - accuracies.iloc[0]) / found.audited)
+        sentences.append(
+            f"The draw of {count(found.audited, 'audited row')} alone leaves each accuracy on fair labels uncertain by "
+            f"about ± {half:.3f}."
+        )
+    if estimated and found.audited:
+        sentences.append(
+            "The parameters of the belief may come from these very rows, also from those that it is tested on here."
+        )
+    return sentences
 
 
 def _score(shown: str) -> Markup:
@@ -75,16 +102,30 @@ def _compared(found: Comparison) -> list[str]:
     ]
 
 
-def sensitivity(found: Sensitivity) -> Markup:
-    """What moves if a parameter is wrong."""
+def sensitivity(found: Sensitivity, left_out: Sequence[str] = ()) -> Markup:
+    """What moves if a parameter is wrong; ``left_out`` are parameters that were not varied."""
     sentences = _moves(found)
-    how = f"for {count(found.networks, 'network')} fitted as one" if found.networks else "without fitting anew"
-    opening = (
-        "Each parameter was varied over its interval and beyond, while the others kept their values, "
-        f"and the model was judged again: {how}."
+    known = found.parameters["low"] < found.parameters["high"]
+    over = (
+        "over its interval and beyond"
+        if known.all()
+        else "around its value"
+        if not known.any()
+        else ("over its interval, where there is one, and beyond")
     )
+    again = f"judged again: {count(found.networks, 'network')}, fitted as one" if found.networks else "judged again"
+    opening = (
+        f"{', '.join(found.parameters.index)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
+        f"the other parameters kept their values, and the model was {again}."
+    )
+    if left_out:
+        opening += (
+            f" {', '.join(left_out)} {'was' if len(left_out) == 1 else 'were'} not varied, to keep this readable."
+        )
     alternative = "How the metrics move with each parameter. " + " ".join(sentences)
-    caption = "The shaded band is the parameter's 95% interval, the dot the value that the model uses."
+    caption = "The dot is the value that the model uses"
+    caption += ", the shaded band the parameter's 95% interval." if known.any() else "."
+    caption += " Disparity is that of mean probabilities."
     if found.networks:
         caption += " Networks trained once differ by chance: moves of a point or so mean nothing."
     return join(
@@ -106,16 +147,22 @@ def _moves(found: Sensitivity) -> list[str]:
     spans = found.spans
     sentences = []
     for metric in found.metrics:
-        own = spans[spans["metric"] == metric]
+        own = spans[spans["metric"] == metric].dropna()
+        if own.empty:
+            continue
         widest = own.loc[(own["high"] - own["low"]).idxmax()]
         shown = points if metric.startswith("disparity") else _fine
         unit = " points" if metric.startswith("disparity") else ""
         name = {"accuracy": "Accuracy on audited rows", "changed": "The share of changed decisions"}.get(
             metric, metric.capitalize()
         )
+        inside = (
+            f"within the intervals, {widest['parameter']} moves it most, between {shown(widest['low'])} and "
+            f"{shown(widest['high'])}{unit}; "
+        )
+        known = (found.parameters["low"] < found.parameters["high"]).any()
         sentences.append(
-            f"{name}: within the intervals, {widest['parameter']} moves it most, between {shown(widest['low'])} and "
-            f"{shown(widest['high'])}{unit}; over all values tried it stays between {shown(own['lowest'].min())} and "
+            f"{name}: {inside if known else ''}over all values tried it stays between {shown(own['lowest'].min())} and "
             f"{shown(own['highest'].max())}{unit}."
         )
     return sentences

@@ -14,7 +14,7 @@ from problog4fairness.classifier.groups import Grouping, groupings
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.changes import Audited, audited_quality, changes, disparities
 from problog4fairness.reporting.joining import matches
-from problog4fairness.reporting.suspects import distortion, suspects
+from problog4fairness.reporting.suspects import distortion, suspects, tied
 from problog4fairness.reporting.words import Label
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -44,6 +44,7 @@ class Facts:
     suspects: pd.DataFrame
     suspicion: str
     expected: float
+    tied: int
     overlap: int | None
     dropped: int
 
@@ -99,6 +100,8 @@ def collect(
     known, decided, chance = _predicted(model, kept)
     good = _is_good(model, kept[column], column)
     ways = groupings(model.mechanism_, known) or [_everybody(len(kept))]
+    if audit is not None and fair is not None and fair in audit.columns:
+        audit = audit[audit[fair].notna()].reset_index(drop=True)
     judged = None if audit is None else _audited(model, audit, fair, column)
     divisions = [
         Division(
@@ -113,6 +116,7 @@ def collect(
     beside = [c for c in (model.mechanism_.sensitive_columns if model.mechanism_ else ()) if c in kept.columns]
     shown = list(dict.fromkeys([column, *beside, *feature_names(model)]))
     overlap = None if audit is None or fair is None else int((matches(kept, audit, fair) >= 0).sum())
+    listed = suspects(kept, shown, distorted, chance)
     return Facts(
         model,
         label,
@@ -121,9 +125,10 @@ def collect(
         fair,
         divisions,
         None if judged is None else divisions[0].audited,
-        suspects(kept, shown, distorted, chance),
+        listed,
         suspicion,
         float(np.nansum(distorted)),
+        tied(distorted, len(listed)),
         overlap,
         len(data) - len(kept),
     )
@@ -140,7 +145,6 @@ def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str | None, r
     if fair is None:
         raise P4FError("name the column of the fair label in the audit by fair=...")
     _need(audit, [*feature_names(model), fair], "the audit")
-    audit = audit[audit[fair].notna()].reset_index(drop=True)
     if not len(audit):
         raise P4FError(f"no row of the audit has a value of {fair!r}")
     known, decided, _ = _predicted(model, audit)

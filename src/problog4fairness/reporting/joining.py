@@ -41,6 +41,29 @@ def _numbered(codes: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[int, int
     return list(zip(codes.tolist(), again.tolist(), strict=True))
 
 
+def _refuse_doubtful(
+    data: pd.DataFrame, audit: pd.DataFrame, places: np.ndarray[Any, np.dtype[np.int64]], fair: str, needed: list[str]
+) -> None:
+    """Raise an error where an audited row could be one of several that differ in a column that the audit lacks.
+
+    A column with another value in every row is a number of rows, not something to learn from.
+    """
+    lacking = [name for name in needed if name not in audit.columns and not data[name].is_unique]
+    shared = [name for name in audit.columns if name in data.columns and name != fair]
+    if not lacking or not (places >= 0).any():
+        return
+    rows = data[shared].astype(object).where(data[shared].notna(), None)
+    codes = rows.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
+    asked = np.isin(codes, codes[places[places >= 0]])
+    kinds = data.loc[asked, lacking].groupby(codes[asked]).nunique(dropna=False)
+    different = kinds.gt(1).any()
+    if different.any():
+        raise P4FError(
+            f"audited rows could be several rows of the data, which differ in {different.index[different][0]!r}; "
+            "give the audit that column as well"
+        )
+
+
 def with_audit(
     data: pd.DataFrame, audit: pd.DataFrame, *, fair: str, needed: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.Series]:
@@ -57,7 +80,8 @@ def with_audit(
     fair
         The column of the fair label.
     needed
-        Columns of ``data`` that the audit must have for its rows to be added, such as the features and the label.
+        Columns of ``data`` that matter, such as the features and the label; all by default. The audit must have them
+        for its rows to be added, and where it needs them to tell rows of ``data`` apart.
 
     Returns
     -------
@@ -81,6 +105,7 @@ def with_audit(
         raise P4FError(f"no column {fair!r} in the audit; there are {', '.join(map(str, audit.columns))}")
     places = matches(data, audit, fair).to_numpy()
     columns = [name for name in data.columns if name != fair]
+    _refuse_doubtful(data, audit, places, fair, list(needed or columns))
     new = audit[places < 0]
     if len(new):
         lacking = [name for name in (needed or columns) if name not in audit.columns]

@@ -19,8 +19,8 @@ NO_IDEA = 0.9
 FEW_IN_GROUP = 100
 
 
-def doubts(model: DebiasedClassifier, changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
-    """Warnings about this belief and this data."""
+def doubts(model: DebiasedClassifier, divisions: Sequence[tuple[pd.DataFrame, pd.DataFrame | None]]) -> list[str]:
+    """Warnings about this belief and this data; ``divisions`` are changes and audited quality by sensitive variable."""
     mechanism: Mechanism | None = model.mechanism_
     found: list[str] = []
     if mechanism is None:
@@ -30,20 +30,27 @@ def doubts(model: DebiasedClassifier, changes: pd.DataFrame, audited: pd.DataFra
     if stated:
         found.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
-            "no interval says how sure they are."
+            f"no interval says how sure {'it is' if len(stated) == 1 else 'they are'}."
         )
     found += _signal(model)
-    small = changes[(changes["rows"] < FEW_IN_GROUP) & (changes.index != "all")]
-    found += [
-        f"The data have only {count(row.rows, 'row')} with {group}; numbers for that group are rough."
-        for group, row in small.iterrows()
-    ]
-    if audited is None:
+    for changes, audited in divisions:
+        found += _few(changes, audited)
+    if divisions[0][1] is None:
         found.append(
             "No audited rows were given for this report, so nothing here says how often the model is right. "
             "Audit some rows at random, and compare."
         )
-    else:
+    return found
+
+
+def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
+    """Groups with few rows in the data, or in the audit."""
+    small = changes[(changes["rows"] < FEW_IN_GROUP) & (changes.index != "all")]
+    found = [
+        f"The data have only {count(row.rows, 'row')} with {group}; numbers for that group are rough."
+        for group, row in small.iterrows()
+    ]
+    if audited is not None:
         few = audited[(audited["rows"] < FEW_ROWS) & (audited.index != "all")]
         found += [
             f"Only {count(row.rows, 'audited row')} with {group}: accuracy for that group is hardly known."
@@ -90,8 +97,11 @@ def _signal(model: DebiasedClassifier) -> list[str]:
     ]
 
 
-def limits(model: DebiasedClassifier, overlap: int | None, sampled: Sequence[str] = ()) -> list[str]:
-    """What no such report can promise."""
+def limits(model: DebiasedClassifier, overlap: int | None, estimated: bool, sampled: Sequence[str] = ()) -> list[str]:
+    """What no such report can promise.
+
+    ``overlap`` is how many audited rows are also in the data, ``estimated`` whether an audit gave parameters.
+    """
     mechanism = model.mechanism_
     found = [
         "The belief itself cannot be tested from recorded data alone. A different belief would give a different "
@@ -100,28 +110,36 @@ def limits(model: DebiasedClassifier, overlap: int | None, sampled: Sequence[str
         "gets wrong, the model repeats.",
     ]
     columns = mechanism.sensitive_columns if mechanism is not None else ()
-    if columns and model.independent:
+    historical = isinstance(mechanism, HistoricalBias)
+    corrects = historical or model.test_features == "biased"
+    if columns and corrects:
+        found.append(
+            f"The model corrects what is on record by {', '.join(columns)} before it predicts. People with the same "
+            "other features may get different decisions because of it. Check whether they may."
+        )
+    elif columns and model.independent:
         found.append(
             f"The model does not see {', '.join(columns)}: it assumes that people with the same other features "
             "have the same fair label. Other features may still stand in for what it does not see."
         )
-    if columns and not model.independent:
+    elif columns:
         found.append(f"The model sees {', '.join(columns)} and may decide differently by group. Check whether it may.")
-    if isinstance(mechanism, HistoricalBias) or model.test_features == "biased":
+    if mechanism is not None and mechanism.feature_values() and not corrects:
         found.append(
-            "The model corrects features before it predicts. Its probabilities speak of a fair world, not of what will "
-            "happen in this one."
+            "The model learnt that features are distorted, but it predicts from features as they are given. Here it "
+            "was given the recorded ones; decisions from corrected features would be others."
         )
-    if overlap is not None:
-        found.append(
-            "The same audited rows may have given the parameters and judged the model"
-            + (f"; {count(overlap, 'of them is', 'of them are')} also in the data" if overlap else "")
-            + ". Accuracy on rows that nobody has used yet can be lower."
-        )
+    if historical:
+        found.append("The model's probabilities speak of a fair world, not of what will happen in this one.")
+    used = ["The audited rows that judge the model may also have given its parameters."] if estimated else []
+    if overlap:
+        used.append(f"{count(overlap, 'audited row is', 'audited rows are')} also in the data.")
+    if overlap is not None and used:
+        found.append(" ".join([*used, "Accuracy on rows that nobody has used yet can be lower."]))
     found += sampled
     found += [
-        "Intervals are 95% and speak of chance in the rows, given this model. They do not cover a wrong belief, "
-        "another network or another population.",
+        "Intervals are 95% and speak of chance in the rows, given this model; only those of the comparison speak of "
+        "repetitions on the same rows. None of them covers a wrong belief or another population.",
         "Do not use this model for people unlike those in the data, or as the only ground of a decision about "
         "anybody. The list of rows for review holds suspicions, not findings.",
     ]

@@ -32,7 +32,7 @@ from problog4fairness.reporting.markup import (
     table,
     tag,
 )
-from problog4fairness.reporting.suspects import FEATURES, LABEL
+from problog4fairness.reporting.suspects import DISAGREES, FEATURES, LABEL
 from problog4fairness.reporting.svg import inline, page_style
 from problog4fairness.reporting.words import in_words
 
@@ -59,12 +59,13 @@ def summary(facts: Facts) -> list[str]:
         told.sort(key=lambda sentence: worst not in sentence)
         sentences += [f"The belief about this gap: {told[0][0].lower()}{told[0][1:]}"] if told else words[:1]
         sentences.append(_rates(first, "decided", f"Under this belief the model gives {label.good} to"))
+        sentences += [_gaps(division) for division in facts.divisions[1:] if len(division.way.groups) > 1]
     if facts.quality is not None:
         right = facts.quality.loc["all"]
         groups = facts.quality.drop(index="all")["accuracy"]
         apart = ", ".join(f"{percent(value)} where {group}" for group, value in groups[::-1].items())
         sentences.append(
-            f"Its decisions, from the features alone, are right for {_interval(right, 'accuracy')} of "
+            f"Its decisions, made without the recorded labels, are right for {_interval(right, 'accuracy')} of "
             f"{count(right.rows, 'audited row')}{f': {apart}' if len(groups) > 1 else ''}."
         )
     else:
@@ -76,11 +77,19 @@ def _rates(division: Division, kind: str, opening: str) -> str:
     rates = division.changes.drop(index="all")[kind]
     sensitive, other = _apart(rates)
     gap = division.disparities.loc[kind]
+    lowest, highest = ("", "") if len(rates) == 2 else (f", the lowest rate of {len(rates)} groups,", ", the highest")
     return (
-        f"{opening} {percent(rates[sensitive])} of people with {sensitive} and {percent(rates[other])} of people with "
-        f"{other}: a difference of {points_interval(rates[sensitive] - rates[other], *_ends(gap, len(rates)))} "
-        "percentage points."
+        f"{opening} {percent(rates[sensitive])} of people with {sensitive}{lowest} and {percent(rates[other])} of "
+        f"people with {other}{highest}: a difference of {points_interval(gap.value, gap.low, gap.high)} percentage "
+        "points."
     )
+
+
+def _gaps(division: Division) -> str:
+    """The difference between the groups of a further sensitive variable, before and after."""
+    recorded, decided = (points_interval(*division.disparities.loc[kind]) for kind in ("recorded", "decided"))
+    which = "difference" if len(division.way.groups) == 2 else "largest difference"
+    return f"By {division.way.name}, the {which} is {recorded} points on record and {decided} points as decided."
 
 
 def _apart(rates: pd.Series) -> tuple[str, str]:
@@ -88,10 +97,6 @@ def _apart(rates: pd.Series) -> tuple[str, str]:
     if len(rates) == 2:
         return str(rates.index[1]), str(rates.index[0])
     return str(rates.idxmin()), str(rates.idxmax())
-
-
-def _ends(gap: pd.Series, groups: int) -> tuple[float, float]:
-    return (gap.low, gap.high) if groups == 2 else (-gap.high, -gap.low)
 
 
 def belief(facts: Facts) -> Markup:
@@ -109,16 +114,15 @@ def belief(facts: Facts) -> Markup:
             f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents
         )
         alternative = f"Causal diagram of the belief: {arrows or 'no arrows'}."
-        caption = (
-            "What depends on what, according to the belief. Solid outlines are observed, dashed ones are not; "
-            "the filled box is what the model predicts."
-        )
+        caption = "What depends on what, according to the belief. Solid outlines are observed, dashed ones are not"
+        predicted = any(node.classifier for node in diagram.nodes)
+        caption += "; the filled box is what the model predicts." if predicted else "."
         parts.append(figure(inline(drawing, "diagram", alternative), caption, "Causal diagram"))
     except P4FError as error:
         parts.append(tag("p", f"The diagram cannot be drawn: {error}"))
     parts += [
         tag("h3", "The program"),
-        tag("p", "The same belief as the ProbLog program that the model was trained through."),
+        tag("p", "The same belief as the ProbLog program that the model works with."),
         tag("pre", tag("code", mechanism.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
     ]
     return join(parts, "\n")
@@ -154,8 +158,8 @@ def parameters(facts: Facts) -> Markup:
             tag(
                 "p",
                 "The last two columns count further audited rows of the parameter's own kind that would make its value "
-                "certain within so many percentage points, with 95% confidence (Hoeffding's bound, which needs no "
-                "assumption and errs on the safe side).",
+                "certain within so many percentage points, with 95% confidence. That is Hoeffding's bound, which asks "
+                "for no more than a random draw and errs on the safe side: an interval can be narrower long before.",
             ),
         ],
         "\n",
@@ -206,8 +210,9 @@ def _cell(row: pd.Series, name: str) -> Markup:
 
 
 def _sensitive_first(frame: pd.DataFrame) -> pd.DataFrame:
-    """Groups in the order of the figure, and everybody last."""
-    return frame.iloc[[*range(len(frame) - 2, -1, -1), len(frame) - 1]]
+    """Groups in the order of the figure, and everybody last; everybody alone where there is one group."""
+    groups = range(len(frame) - 2, -1, -1) if len(frame) > 2 else ()
+    return frame.iloc[[*groups, len(frame) - 1]]
 
 
 def _change_table(division: Division, good: str) -> Markup:
@@ -229,6 +234,8 @@ def _change_table(division: Division, good: str) -> Markup:
         f"Share with {good} on record and as decided; raised and lowered are decisions that differ from the record "
         "in either direction"
     )
+    if len(division.way.groups) > 2:
+        caption += "; the largest difference was picked among several, which its interval does not allow for"
     return table(header, rows, caption=caption, numbers=(1, 2, 3, 4, 5))
 
 
@@ -244,7 +251,7 @@ def _audit_table(audited: pd.DataFrame, good: str, bad: str) -> Markup:
     header = ["Group", "Audited rows", *kinds.values()]
     told = "By the audited rows"
     if "record_right" in kinds:
-        told += ". The record is about these very people; the model knows their features alone"
+        told += ". The record is about these very people; the model decides without it"
     return table(header, rows, caption=told, numbers=range(1, len(header)))
 
 
@@ -254,22 +261,31 @@ def _likely(chance: float) -> str:
     return "> 99.9%" if shown == "100.0%" and chance < 1 else shown
 
 
+_CHANCE = {LABEL: "P(distorted)", FEATURES: "P(distorted)", DISAGREES: "P(other label)"}
+
+
 def suspects(facts: Facts) -> Markup:
     """The rows most likely distorted."""
     found = facts.suspects
+    if facts.model.mechanism_ is None:
+        return tag("p", "There is no belief by which a row could be called distorted.")
     if not len(found):
         return tag("p", "Under this belief no row is likely to be distorted.")
     columns = list(found.columns)
     chances, others = columns[-2:], columns[:-2]
     shown = others[:MOST_COLUMNS]
-    what = {LABEL: "the recorded label is not the fair one", FEATURES: "a recorded feature is not the fair one"}.get(
-        facts.suspicion, "the model would decide otherwise"
-    )
+    what = {
+        LABEL: "the recorded label is not the fair one",
+        FEATURES: "a recorded feature is not the fair one",
+        DISAGREES: "the fair label is another one than the recorded label, by their features alone",
+    }[facts.suspicion]
     opening = (
-        f"Rows for which it is most likely that {what}, given all that the belief says. In all "
+        f"Rows for which it is most likely that {what}, under the belief. In all "
         f"{count(len(facts.data))} rows, about {count(facts.expected)} are expected to be of that kind. "
         "Row 1 is the first row of the data."
     )
+    if facts.tied:
+        opening += f" {count(facts.tied, 'more row is', 'more rows are')} as likely as the last one shown."
     rows = [
         [
             count(row),
@@ -280,7 +296,7 @@ def suspects(facts: Facts) -> Markup:
     ]
     amounts = [i for i, name in enumerate(shown, start=1) if pd.api.types.is_numeric_dtype(found[name])]
     right = (0, *amounts, len(shown) + 1, len(shown) + 2)
-    header = ["Row", *shown, f"P(fair: {facts.label.good})", "P(distorted)"]
+    header = ["Row", *shown, f"P(fair: {facts.label.good})", _CHANCE[facts.suspicion]]
     parts = [tag("p", opening), table(header, rows, caption="For review", numbers=right)]
     if len(others) > len(shown):
         parts.append(tag("p", f"Columns not shown: {', '.join(others[MOST_COLUMNS:])}."))

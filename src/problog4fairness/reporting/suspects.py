@@ -30,7 +30,7 @@ def distortion(model: DebiasedClassifier, features: Any, y: Any, sensitive_featu
             return np.asarray(1 - (1 - changed).prod(axis=1)), FEATURES
         return model.distortion_proba(features, y, sensitive_features=sensitive_features), LABEL
     except P4FError:
-        fair = model.predict_proba(features)[:, 1]
+        fair = np.exp(model._fair_logs(model._known(features, sensitive_features))[:, 1])
         good = np.asarray(y) == model.classes_[1]
         return np.where(good, 1 - fair, fair), DISAGREES
 
@@ -46,6 +46,15 @@ def suspects(data: pd.DataFrame, columns: list[str], chance: Array, fair: Array,
             name += "_"
         found[name] = values[order]
     return found
+
+
+def tied(chance: Array, shown: int) -> int:
+    """How many rows are not shown although they are as likely as the last one that is."""
+    if not shown:
+        return 0
+    known = np.nan_to_num(chance)
+    last = np.sort(known)[-shown]
+    return max(0, int((known >= last - 1e-12).sum()) - shown)
 
 
 def _labels_are_right(model: DebiasedClassifier) -> bool:

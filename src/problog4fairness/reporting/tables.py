@@ -69,7 +69,12 @@ def compare_tables(
         if fair is None:
             raise P4FError("name the column of the fair label in the audit with --fair")
         check_column(audit, fair, "fair label", "--fair")
-        data, truth = with_audit(data, audit[audit[fair].notna()], fair=fair)
+        data, truth = with_audit(
+            data,
+            audit[audit[fair].notna()],
+            fair=fair,
+            needed=[name for name in data.columns if name not in (*drop, fair)],
+        )
     elif fair is not None:
         check_column(data, fair, "fair label", "--fair")
         truth = data[fair]

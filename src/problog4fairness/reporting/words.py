@@ -71,22 +71,28 @@ def share(rate: Rate) -> str:
     return "an unknown share" if rate.value is None else percent_interval(rate.value, rate.low, rate.high)
 
 
-def _label(mechanism: LabelBias, label: Label) -> list[str]:
+def _label(
+    mechanism: LabelBias,
+    label: Label,
+    had: str = "who should have",
+    became: str = "were recorded with",
+    untouched: str = "recorded labels are taken as right",
+) -> list[str]:
     variable, cells = mechanism.variable, mechanism.cells()
     sentences = []
     for level in reversed(range(len(variable.levels))):
         group = variable.group_text(level)
         own = [(cells[rate.name], rate) for rate in mechanism.rates if cells.get(rate.name, (None,))[0] == level]
         parts = [
-            f"of the people with {group} who should have {_name(mechanism, label, fair)}, {share(rate)} were recorded "
-            f"with {_name(mechanism, label, recorded)}"
+            f"of the people with {group} {had} {_name(mechanism, label, fair)}, {share(rate)} {became} "
+            f"{_name(mechanism, label, recorded)}"
             for (_, fair, recorded), rate in own
         ]
         if parts:
             parts[1:] = [part.replace(f"the people with {group} who", "those who") for part in parts[1:]]
             sentences.append(_sentence("; ".join(parts)))
         else:
-            sentences.append(f"Where {group}, recorded labels are taken as right.")
+            sentences.append(f"Where {group}, {untouched}.")
     if mechanism.noise:
         sentences.append(f"Besides, a mistake turned the label of {share(mechanism.rates[-1])} of all people around.")
     return sentences
@@ -137,7 +143,11 @@ def _chain(mechanism: Chain, label: Label) -> list[str]:
         sentences += ["First, recorded features.", *_features(mechanism.measurement, "should have been recorded with")]
     for number, stage in enumerate(mechanism.stages, start=1):
         place = f"Label bias {number} of {len(mechanism.stages)}, by {', '.join(stage.variable.columns)}."
-        sentences += [place, *_label(stage, label)]
+        # A later bias acts on what the earlier ones left.
+        had = "who should have" if number == 1 else "who then had"
+        became = "were recorded with" if number == len(mechanism.stages) else "were given"
+        untouched = "recorded labels are taken as right" if len(mechanism.stages) == 1 else "it changed nothing"
+        sentences += [place, *_label(stage, label, had, became, untouched)]
     return sentences
 
 

@@ -9,7 +9,7 @@ as it would have alone, to float tolerance. With dropout that holds in distribut
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -60,6 +60,10 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     [True, True, True, True, True]
     """
     settings = settings or Settings()
+    if jobs:
+        # Batches are padded to their size: larger ones than there are rows would only take memory.
+        most = max(1, *(len(job.likelihood) for job in jobs))
+        settings = replace(settings, batch_size=min(settings.batch_size, most))
     for number, job in enumerate(jobs):
         try:
             check_job(job)

@@ -111,9 +111,16 @@ def present_images(folder: Path) -> frozenset[str]:
     """Names of the files in the folder of images, by one listing."""
     try:
         with os.scandir(folder / IMAGES) as entries:
-            return frozenset(entry.name for entry in entries if entry.is_file())
+            return frozenset(entry.name for entry in entries if _is_file(entry))
     except OSError as error:
         raise P4FError(f"{folder / IMAGES} cannot be listed ({error.strerror}); {where_to_get()}") from None
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a symbolic link that leads to itself
+        return False
 
 
 def whole_images(folder: Path, names: Sequence[str], problem: Problem) -> list[str]:

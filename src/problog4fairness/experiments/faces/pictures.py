@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from problog4fairness import datasets
-from problog4fairness.datasets.faces.protocol import Faces, Part
+from problog4fairness.datasets.faces.protocol import PARTITIONS, Faces, Part
+from problog4fairness.errors import P4FError
 from problog4fairness.experiments.faces.plan import FaceStudy
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -92,7 +93,11 @@ def pictures_of(study: FaceStudy) -> Pictures:
 
 @cache
 def _faces(data: str, rows: int, size: int, folder: Path | None) -> Faces:
-    return datasets.drawn_faces(rows, size=size) if data == "drawn" else datasets.celeba(folder, size=size)
+    faces: Faces = datasets.drawn_faces(rows, size=size) if data == "drawn" else datasets.celeba(folder, size=size)
+    for part in PARTITIONS:
+        if not len(faces.rows(part)):
+            raise P4FError(f"of {len(faces)} faces no face is in the partition {part!r}; all three are needed")
+    return faces
 
 
 @cache

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from problog4fairness.experiments.claims import Claim
+from problog4fairness.experiments.claims import Claim, claims_table
 from problog4fairness.experiments.faces.claims import face_claims
 from problog4fairness.experiments.faces.figures import draw, save
 from problog4fairness.experiments.faces.plan import FaceStudy
@@ -50,12 +50,7 @@ def claims_text(study: FaceStudy, outcome: Outcome, found: list[Claim]) -> str:
         "The parameters come from both labels of the training partition. In the chain of three attributes they cannot "
         "be told apart one by one: the whole chain's P(recorded | fair, attributes) can, and it is what training uses.",
         "",
-        "| claim | measured | |",
-        "|---|---|---|",
-        *(
-            f"| {claim.text} | {claim.measured} | {'holds' if claim.holds else '**does not hold**'} |"
-            for claim in found
-        ),
+        *claims_table(found),
     ]
     if outcome.failures:
         lines += ["", "Missing, for these runs failed:", ""]

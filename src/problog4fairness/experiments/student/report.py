@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from problog4fairness.comparison import Comparison
-from problog4fairness.experiments.claims import Claim
+from problog4fairness.experiments.claims import Claim, claims_table
 from problog4fairness.experiments.figures import save
 from problog4fairness.experiments.student.audit import (
     audit_table,
@@ -107,11 +107,8 @@ def _claim_lines(study: StudentStudy, results: pd.DataFrame, found: list[Claim])
         "not by its mean. The intervals speak of splits and networks on these pupils, not of other pupils. The paper "
         "does not say by which metric baselines look better on biased labels: F1 was looked at first, accuracy after.",
         "",
-        "| claim | measured | |",
-        "|---|---|---|",
-        *(f"| {claim.text} | {claim.measured} | {'holds' if claim.holds else '**does not hold**'} |"
-          for claim in found),
-    ]  # fmt: skip
+        *claims_table(found),
+    ]
     if not len(results):
         return lines
     tables = {name: comparison(study, results).table(name) for name in ("fair", "recorded")}

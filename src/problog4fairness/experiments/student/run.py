@@ -59,6 +59,7 @@ def run_student(
         Whether to show a bar; by default only where standard error is a terminal.
     """
     check_jobs(jobs)
+    Path(folder).mkdir(parents=True, exist_ok=True)  # or fail before the work
     store, pieces = Archive(Path(folder)), study.pieces()
     stored = {number: store.load(piece.identity) for number, piece in enumerate(pieces)}
     known = {number: table for number, table in stored.items() if table is not None}
