@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _PACKED = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+# What a packed file may unpack to: so many bytes, or so many times its own size.
+UNPACKED, RATIO = 1 << 28, 100
 
 
 def read_table(
@@ -105,6 +107,8 @@ class _Source:
             if self._path.exists() and not self._path.is_file():
                 self._content = _drained(self._path)
         self._packed = self._raw_first(2) == _PACKED
+        if self._packed:
+            self._refuse_bomb()
         with self.reopen() as stream:
             self.first = stream.read(SAMPLE)
             self.whole = not stream.read(1)
@@ -117,6 +121,17 @@ class _Source:
     def _raw_first(self, count: int) -> bytes:
         with self._raw() as stream:
             return stream.read(count)
+
+    def _refuse_bomb(self) -> None:
+        """A small file that unpacks to more than memory holds; tables pack to a tenth or so, never to a hundredth."""
+        with self._raw() as raw:
+            allowed = max(UNPACKED, RATIO * raw.seek(0, io.SEEK_END))
+        with self.reopen() as stream:
+            found = 0
+            while chunk := stream.read(SAMPLE):
+                found += len(chunk)
+                if found > allowed:
+                    raise TableError(f"the file unpacks to more than {allowed} bytes, too much for its size")
 
     def reopen(self) -> IO[bytes]:
         """The bytes from the beginning, unpacked."""
