@@ -151,3 +151,10 @@ def test_an_estimated_program_has_its_numbers_and_intervals_back():
     assert again.rates == belief.rates
     counted = p4f.LabelBias("area", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
     np.testing.assert_allclose(belief.rates[0].value, counted.rates[0].value, atol=0.01)
+
+
+def test_a_number_that_is_no_probability_is_told_with_the_file(tmp_path):
+    file = tmp_path / "loans.pl"
+    file.write_text(belief_text(p4f.LabelBias("area", 0.25, False)).replace("0.25 ::", "1.3 ::", 1))
+    with pytest.raises(ProbabilityError, match=r"loans\.pl: probability 1\.3 of p1"):
+        read_belief(file)

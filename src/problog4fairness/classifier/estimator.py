@@ -23,7 +23,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms import HistoricalBias, Mechanism
 from problog4fairness.mechanisms.custom import ProgramMechanism
 from problog4fairness.program.program import Program
-from problog4fairness.training import Job, Likelihood, Settings, fit_many
+from problog4fairness.training import MLP, Fit, Job, Likelihood, Settings, fit_many
 from problog4fairness.training.mixture import Kinds, Mixture, fair_log_probability, row_kinds
 from problog4fairness.training.through_program import ProgramView
 
@@ -142,6 +142,12 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise P4FError(f"test_features must be 'fair', 'biased' or None, not {self.test_features!r}")
         name = getattr(y, "name", None)
         self.recorded_ = str(name) if name is not None and name != "" else None
+        job = self._job(X, y, sensitive_features, sample_weight)
+        self._take(fit_many([job], settings, progress=None if self.verbose else False)[0])
+        return self
+
+    def _job(self, X: Any, y: Any, sensitive_features: Any = None, sample_weight: Any = None) -> Job:
+        """The first half of a fit: everything but the network."""
         frame, y = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
         self.mechanism_ = _as_mechanism(self.mechanism)
@@ -153,22 +159,26 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         known = self._with_sensitive(frame, sensitive_features)
         self.columns_ = self._network_columns(frame)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         inputs = inputs_of(self._training_mechanism(), known, self.columns_)
-        self.encoder_ = make_encoder(prepared(inputs.frame))
-        matrix = torch.from_numpy(encode(self.encoder_, inputs.frame))
-        job = Job(
+        self.encoder_, matrix = self._encoded(inputs.frame)
+        return Job(
             inputs=matrix,
             likelihood=self._likelihood(known, recorded, inputs),
-            seed=seed,
+            seed=self.seed_,
             weights=self._row_weights(recorded, weights),
         )
-        fit = fit_many([job], settings, progress=None if self.verbose else False)[0]
+
+    def _encoded(self, frame: pd.DataFrame) -> tuple[Any, Tensor]:
+        """An encoder fitted on the network's inputs, and these inputs."""
+        encoder = make_encoder(prepared(frame))
+        return encoder, torch.from_numpy(encode(encoder, frame))
+
+    def _take(self, fit: Fit[MLP]) -> None:
+        """The second half of a fit: the network."""
         self.network_ = fit.network
-        self.seed_ = seed
         self.n_iter_ = fit.epochs
         self.history_ = {"training": list(fit.train_loss), "validation": list(fit.validation_loss)}
-        return self
 
     def predict_proba(self, X: Any) -> Array:
         """P(fair label), ``[rows, classes]``; under biased test features, the mechanism is applied to them."""

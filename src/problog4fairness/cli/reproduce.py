@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -10,6 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from problog4fairness.cli import reproduce_faces, reproduce_student
+from problog4fairness.cli.studies import tell
 
 Output: TypeAlias = Annotated[
     Path, typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims.")
@@ -57,12 +57,7 @@ def _register_synthetic(studies: typer.Typer, name: str, about: str) -> None:
         plan = STUDIES[name](quick=quick, seeds=seeds, folds=folds)
         folder = output / name
         outcome = run(plan, folder / "stacks", jobs=jobs, backend=backend.value, scheduler=scheduler)
-        for claim in write_report(plan, outcome, folder):
-            print(claim.line)
-        print(folder)
-        for failed, reason in outcome.failures.items():
-            print(f"failed: {failed}: {reason}", file=sys.stderr)
-        return 1 if outcome.failures else 0
+        return tell(write_report(plan, outcome, folder), folder, outcome.failures)
 
     study.__doc__ = f"""{about}
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from problog4fairness.cli.studies import tell
 
 
 class FaceSource(StrEnum):
@@ -48,9 +49,4 @@ def faces(
     study = face_study(data.value, network, quick=quick, epochs=epochs, seeds=seeds)
     folder = output / ("faces" if data is FaceSource.drawn else f"faces-{data.value}")
     outcome = run_faces(study, folder / "runs", jobs=jobs)
-    for claim in write_face_report(study, outcome, folder):
-        print(claim.line)
-    print(folder)
-    for failed, reason in outcome.failures.items():
-        print(f"failed: {failed}: {reason}", file=sys.stderr)
-    return 1 if outcome.failures else 0
+    return tell(write_face_report(study, outcome, folder), folder, outcome.failures)

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from problog4fairness.cli.studies import tell
+
 
 class ReadingName(StrEnum):
     """What of the annotators' opinion is the recorded label."""
@@ -79,9 +81,4 @@ def student(
         print(f"warning: {line}", file=sys.stderr)
     folder = output / plan.name
     outcome = run_student(plan, folder / "stacks", jobs=jobs)
-    for claim in write_student_report(plan, outcome, folder):
-        print(claim.line)
-    print(folder)
-    for failed, reason in outcome.failures.items():
-        print(f"failed: {failed}: {reason}", file=sys.stderr)
-    return 1 if outcome.failures else 0
+    return tell(write_student_report(plan, outcome, folder), folder, outcome.failures)

@@ -9,12 +9,10 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.compose import ColumnTransformer
-from sklearn.utils import check_random_state
 from torch import Tensor
 
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.columns import encode, make_encoder, prepared
-from problog4fairness.classifier.reading import label_codes, read_training
 from problog4fairness.classifier.view import inputs_of
 from problog4fairness.comparison.table import Array, Codes
 from problog4fairness.errors import P4FError
@@ -49,23 +47,18 @@ class Learner(DebiasedClassifier):
         rows
             The same for the same training rows, whose encoded form is then shared.
         """
-        frame, label = read_training(self, frame, label)
-        self.mechanism_ = self.mechanism
-        self.classes_, recorded = label_codes(label, None)
-        expected = getattr(self.mechanism_, "class_count", None)
+        expected = getattr(self.mechanism, "class_count", None)
         if expected not in (None, 2):
             raise P4FError(f"the belief is for {expected} classes; two are compared")
-        known = self._with_sensitive(frame, None)
-        self.columns_ = self._network_columns(frame)
-        inputs = inputs_of(self._training_mechanism(), known, self.columns_)
-        self.encoder_, matrix = encoders.encoded(self, inputs.frame, rows)
-        self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        return Job(matrix, self._likelihood(known, recorded, inputs), seed=self.seed_)
+        self._encoders, self._rows = encoders, rows
+        return self._job(frame, label)
+
+    def _encoded(self, frame: pd.DataFrame) -> tuple[Any, Tensor]:
+        return self._encoders.encoded(self, frame, self._rows)
 
     def finish(self, fit: Fit[MLP]) -> None:
         """Take over the network that was fitted."""
-        self.network_ = fit.network
-        self.n_iter_ = fit.epochs
+        self._take(fit)
 
     def chance(self, frame: pd.DataFrame) -> Array:
         """P(fair label = 1) of each row."""

@@ -75,12 +75,12 @@ def read_belief(
     name = None if isinstance(source, str) else str(source)
     text = source if isinstance(source, str) else read_text(source)
     body, described = _divided(text, name)
-    if described is not None:
-        mechanism = _restored(body, described, name)
-        if mechanism is not None:
-            return mechanism
-        _tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
     try:
+        if described is not None:
+            mechanism = _restored(body, described, name)
+            if mechanism is not None:
+                return mechanism
+            _tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
         return _own(body, described, sensitive, levels, columns or {})
     except ProgramError as error:
         raise error.at(name) if error.source is None else error from None
