@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 
 import problog4fairness as p4f
-from problog4fairness.program.specialised import Observed, Specialised
+from problog4fairness.program.observed import Observed
+from problog4fairness.program.specialised import Specialised
 from problog4fairness.program.terms import Structure
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from problog4fairness.parameters import audit_plan, required_samples, rows_to_draw
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
+    from problog4fairness.program.observed import Observed
     from problog4fairness.program.program import Program
     from problog4fairness.program.sandbox import Limits
-    from problog4fairness.program.specialised import Observed, Specialised
+    from problog4fairness.program.specialised import Specialised
     from problog4fairness.reporting import Report, report
 
 __all__ = [
@@ -80,7 +81,7 @@ _HOME = {
     "Limits": "program.sandbox",
     "MeasurementBias": "mechanisms",
     "Mechanism": "mechanisms",
-    "Observed": "program.specialised",
+    "Observed": "program.observed",
     "Program": "program.program",
     "ProgramMechanism": "mechanisms",
     "Report": "reporting",

@@ -95,6 +95,44 @@ def test_observed_rows_pick_their_own_outcome_and_entry(text):
     torch.testing.assert_close(observed(logits, rows), expected.squeeze(1))
 
 
+EVIDENCE = "nn(h,X) :: y(X). p :: e. r :- y(x), e. r :- \\+y(x), \\+e. w :- y(x). w :- e. evidence(w). query(r)."
+
+
+@pytest.mark.parametrize("text", [LABEL, PAIR, CLASSES, EVIDENCE])
+def test_posteriors_are_those_of_bayes(text):
+    """P(outcome | recorded) is P(outcome) P(recorded | outcome) / P(recorded), each from plain evaluation."""
+    circuit = p4f.Program(text).compile()
+    names = {leaf.name for leaf in circuit.leaves}
+    parameters = {leaf.name: 0.1 + 0.1 * i for i, leaf in enumerate(circuit.leaves) if leaf.kind == "parameter"}
+    known = {name: torch.tensor([0.0, 1.0, 0.4]) for name in ("a", "s") if name in names}
+    special = circuit.specialise(nn=known, parameters=parameters)
+    logits = torch.randn(3, special.columns, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    outcome = torch.tensor([0, 1, 1])
+    found = special.observe(outcome).posterior(logits)
+
+    def joint(values):
+        """log P(recorded, evidence) with the leaf's outcome certain, from P(recorded | evidence) P(evidence)."""
+        given = special.log_probability(values).flatten(-2)
+        pairs = outcome if len(special.queries) == 1 else 2 * outcome + 1
+        log = given.gather(-1, pairs.unsqueeze(-1)).squeeze(-1)
+        return log if special.affine else log + special.log_joint(values)[0]
+
+    place, start = 0, 0
+    for width in special.widths:
+        part = logits[:, start : start + width]
+        prior = torch.cat([(-part).sigmoid(), part.sigmoid()], -1) if width == 1 else part.softmax(-1)
+        for result in range(max(2, width)):
+            certain = logits.clone()
+            if width == 1:
+                certain[:, start] = 700.0 if result else -700.0
+            else:
+                certain[:, start : start + width] = torch.eye(width, dtype=torch.float64)[result] * 700
+            expected = prior[:, result] * (joint(certain) - joint(logits)).exp()
+            torch.testing.assert_close(found[:, place], expected, rtol=1e-8, atol=1e-8)
+            place += 1
+        start += width
+
+
 def test_many_models_at_once_are_what_each_is_alone():
     generator = torch.Generator().manual_seed(3)
     circuit = p4f.Program(LABEL).compile()
@@ -147,7 +185,7 @@ def test_what_cannot_have_been_recorded_is_an_error():
         .compile()
         .specialise(nn={"a": torch.tensor([1.0, 0.0])}, parameters={"p1": 1, "p2": 0, "p3": 0, "p4": 0})
     )
-    with pytest.raises(InconsistentEvidenceError, match="1 of 2 recorded outcomes have probability 0"):
+    with pytest.raises(InconsistentEvidenceError, match="1 of 2 recorded labels have probability 0"):
         special.observe(torch.tensor([1, 1]))
 
 

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from problog4fairness.program.data import FIRST_LITERAL, CircuitData
+from problog4fairness.program.observed import Cast, Observed, log_outcomes, pick
 from problog4fairness.program.passes import Plan, evaluate_log
-from problog4fairness.program.specialised import Cast, Observed, Specialised, pick
+from problog4fairness.program.specialised import Specialised
 from problog4fairness.program.weights import Given, Row, batch_shape, circuit_inputs, stack_rows, variable_rows
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class Folded(Specialised):
 
     def log_probability(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
         """See :meth:`Specialised.log_probability`."""
+        evidence, joint = self.log_joint(logits, rows)
+        return (joint - evidence.unsqueeze(-1)).reshape(*evidence.shape, len(self.queries), 2)
+
+    def log_joint(self, logits: Tensor, rows: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """log P(evidence), ``[..., rows]``, and log P(evidence, query or not), ``[..., rows, pairs]``."""
         entries = self._entries(logits, rows)
         given, column = [], 0
         for leaf, entry in zip(self._data.leaves, self._given, strict=True):
@@ -70,21 +76,45 @@ class Folded(Specialised):
         inputs = stack_rows(moving, shape, log_space=True)
         logs = inputs.logs if inputs.logs is not None else inputs.linear
         roots = evaluate_log(self._plan, inputs.linear, logs, inputs.is_log)
-        return (roots[1:] - roots[0]).T.reshape(*shape, len(self.queries), 2)
+        return roots[0].reshape(shape), roots[1:].T.reshape(*shape, -1)
 
     def observe(self, outcome: Tensor) -> Observed:
         """See :meth:`Specialised.observe`."""
-        return _FoldedObserved(self, self._pairs(outcome))
+        return FoldedObserved(self, self._pairs(outcome))
 
 
-class _FoldedObserved(Observed):
-    def __init__(self, folded: Folded, pairs: Tensor) -> None:
-        self._folded, self._pairs = folded, pairs
+class FoldedObserved(Observed):
+    """What was recorded, through the part of the circuit that is left: log P(recorded, evidence) - log P(evidence)."""
+
+    def __init__(self, folded: Folded, codes: Tensor) -> None:
+        self._folded, self.codes, self.widths = folded, codes, folded.widths
 
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        pairs = self._pairs if rows is None else self._pairs[rows]
-        logs = self._folded.log_probability(logits, rows).flatten(-2)
-        return logs.gather(-1, pairs.expand(logs.shape[:-1]).unsqueeze(-1)).squeeze(-1)
+        """See :meth:`Observed.__call__`."""
+        evidence, joint = self._joint(logits, rows)
+        return joint - evidence
+
+    def posterior(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
+        """P(outcome of each leaf | what was recorded, evidence), ``[..., rows, outcomes]``; 1 in all for each leaf.
+
+        The circuit is multilinear in h_f(v), so d log P / d logit is the posterior minus h: one backward pass.
+        """
+        with torch.enable_grad():
+            leaf = logits.detach().requires_grad_()
+            (slope,) = torch.autograd.grad(self._joint(leaf, rows)[1].sum(), leaf)
+        prior, parts = log_outcomes(self.widths, logits).exp(), []
+        for width, own in zip(self.widths, slope.split(list(self.widths), dim=-1), strict=True):
+            parts.append(torch.cat([-own, own], dim=-1) if width == 1 else own)
+        return (prior + torch.cat(parts, dim=-1)).clamp(0, 1)
+
+    def stacked(self, others: Sequence[Observed]) -> Observed | None:
+        """See :meth:`Observed.stacked`; such programs are trained one after another."""
+        return None if others else self
+
+    def _joint(self, logits: Tensor, rows: Tensor | None) -> tuple[Tensor, Tensor]:
+        evidence, joint = self._folded.log_joint(logits, rows)
+        pairs = self.to_entries(rows)
+        return evidence, joint.gather(-1, pairs.expand(joint.shape[:-1]).unsqueeze(-1)).squeeze(-1)
 
 
 def _moving_variables(data: CircuitData, free: set[int]) -> list[int]:

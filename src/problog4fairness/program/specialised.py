@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
-from torch.nn.functional import log_softmax, logsigmoid
 
 from problog4fairness.errors import ShapeError
 from problog4fairness.program.data import Leaf
+from problog4fairness.program.observed import Observed
 
 
 class Specialised(ABC):
@@ -20,8 +19,10 @@ class Specialised(ABC):
     ----------
     free
         The network outputs that are still open.
+    widths
+        How many logits each of them takes: one for a network with two outcomes, k for one with k.
     columns
-        How many logits they take: one for a network with two outcomes, k for one with k.
+        How many logits they take in all.
     queries
         The queries, as in the circuit.
     affine
@@ -33,7 +34,8 @@ class Specialised(ABC):
     def __init__(self, queries: Sequence[str], free: Sequence[Leaf], codes: Tensor | None) -> None:
         self.queries = tuple(queries)
         self.free = tuple(free)
-        self.columns = sum(len(leaf.outcomes) if leaf.outcomes else 1 for leaf in free)
+        self.widths = tuple(len(leaf.outcomes) if leaf.outcomes else 1 for leaf in free)
+        self.columns = sum(self.widths)
         self._codes = codes
 
     @abstractmethod
@@ -77,52 +79,3 @@ class Specialised(ABC):
         if outcome.numel() and not (int(outcome.min()) >= 0 and int(outcome.max()) < count):
             raise ShapeError(f"an outcome must be one of 0 .. {count - 1}")
         return outcome if len(self.queries) == 1 else 2 * outcome + 1
-
-
-class Observed(ABC):
-    """The likelihood of recorded outcomes, as a function of the free networks' logits."""
-
-    @abstractmethod
-    def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        """log P(what was recorded), ``[..., rows]``, for logits ``[..., rows, columns]``."""
-
-
-class Cast:
-    """A float64 table, kept in each type and on each device that it was asked for."""
-
-    def __init__(self, table: Tensor) -> None:
-        self._tables = {(table.dtype, table.device): table}
-        self._exact = table
-
-    def like(self, other: Tensor) -> Tensor:
-        """The table in the type and on the device of ``other``."""
-        key = (other.dtype, other.device)
-        if key not in self._tables:
-            self._tables[key] = self._exact.to(dtype=other.dtype, device=other.device)
-        return self._tables[key]
-
-
-def log_outcomes(free: Sequence[Leaf], logits: Tensor) -> Tensor:
-    """Log-probabilities of all outcomes side by side: (no, yes) for a binary leaf."""
-    if all(leaf.outcomes is None for leaf in free):
-        return torch.stack([logsigmoid(-logits), logsigmoid(logits)], dim=-1).flatten(-2)
-    parts, column = [], 0
-    for leaf in free:
-        width = len(leaf.outcomes) if leaf.outcomes else 1
-        part = logits[..., column : column + width]
-        parts.append(log_softmax(part, -1) if leaf.outcomes else torch.cat([logsigmoid(-part), logsigmoid(part)], -1))
-        column += width
-    return torch.cat(parts, dim=-1)
-
-
-def pick(table: Tensor, entries: Tensor | None, dimension: int) -> Tensor:
-    """Rows ``entries`` of a table along ``dimension``; with entries ``[models, rows]`` each model picks its own."""
-    if entries is None:
-        return table
-    if entries.ndim == 1:
-        return table.index_select(dimension, entries)
-    trailing = table.shape[dimension + 1 :] if dimension != -1 else torch.Size()
-    index = entries.reshape(*entries.shape, *(1 for _ in trailing)).expand(*entries.shape, *trailing)
-    if table.ndim == -dimension:
-        table = table.expand(entries.shape[0], *table.shape)
-    return table.gather(dimension, index)

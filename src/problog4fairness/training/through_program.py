@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import NetworkError, P4FError
-from problog4fairness.program.specialised import Observed
+from problog4fairness.program.observed import Observed
 from problog4fairness.program.terms import Ground, Structure, text
 from problog4fairness.training.likelihood import Likelihood
 

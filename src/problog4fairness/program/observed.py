@@ -1,0 +1,228 @@
+"""What was recorded, as a likelihood of the free networks' outputs: the loop that every training step runs.
+
+A row i was recorded with probability
+
+    P_i = b_i + sum over leaves v and outcomes f of c_ivf h_f(v)
+
+with b and c from the circuit or from a template's tables. Rows with the same b and c share one entry.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax, logsigmoid
+
+from problog4fairness.errors import InconsistentEvidenceError
+
+# Above this, a sum of probabilities in float32 is as exact as one in log space.
+SAFE_SUM = 1e-30
+
+
+class Observed(ABC):
+    """The likelihood of what was recorded in rows 0 .. n - 1, as a function of the free networks' logits.
+
+    Attributes
+    ----------
+    widths
+        For each free leaf its number of logits: 1 for two outcomes, k for k.
+    codes
+        ``[rows]``: the entry of each row.
+    """
+
+    widths: tuple[int, ...]
+    codes: Tensor
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @abstractmethod
+    def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
+        """log P(what was recorded), ``[..., rows]``.
+
+        Parameters
+        ----------
+        logits
+            ``[..., rows, sum of widths]``; 1 in place of rows where all of them need the same.
+        rows
+            Which rows these are; all of them, in order, by default.
+        """
+
+    @abstractmethod
+    def posterior(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
+        """P(leaf v has outcome f, and it is leaf v that matters | what was recorded), ``[..., rows, outcomes]``.
+
+        Outcomes stand side by side, leaf by leaf: (no, yes) for two. They sum to 1, or to less where what was recorded
+        may have come about whatever the networks say.
+        """
+
+    @abstractmethod
+    def stacked(self, others: Sequence[Observed]) -> Observed | None:
+        """One likelihood over the rows of this one, followed by those of the others; None where they do not fit."""
+
+    def to_entries(self, rows: Tensor | None) -> Tensor:
+        """The entry of each of these rows."""
+        if rows is None:
+            return self.codes
+        return self.codes.index_select(0, rows) if rows.ndim == 1 else self.codes[rows]
+
+
+class AffineObserved(Observed):
+    """Entries with one number for each outcome of each leaf.
+
+    Parameters
+    ----------
+    widths
+        As in :class:`Observed`.
+    base
+        ``[..., entries]`` in float64: b.
+    coefficients
+        ``[..., entries, outcomes]``: c, leaf by leaf; two outcomes (no, yes) for a leaf of width 1.
+    codes
+        ``[rows]``: the entry of each row.
+    """
+
+    def __init__(self, widths: Sequence[int], base: Tensor, coefficients: Tensor, codes: Tensor) -> None:
+        self.widths = tuple(widths)
+        self.codes = codes
+        if len(self.widths) == 1:
+            # The outcomes of one leaf sum to 1, so all that is recorded has to do with it.
+            base, coefficients = torch.zeros_like(base), coefficients + base.unsqueeze(-1)
+        self.base, self.coefficients = base, coefficients
+        _check_possible(base, coefficients, codes)
+        self._logs = Cast(torch.cat([base.unsqueeze(-1), coefficients], dim=-1).log())
+        self._binary = _Binary(base, coefficients) if all(width == 1 for width in self.widths) else None
+
+    def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See :meth:`Observed.__call__`."""
+        entries = self.to_entries(rows)
+        return self._in_logs(logits, entries) if self._binary is None else self._binary(logits, entries)
+
+    def posterior(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
+        """See :meth:`Observed.posterior`."""
+        logs, terms = self._terms(logits, self.to_entries(rows))
+        return (terms - terms.logsumexp(-1, keepdim=True)).exp()[..., 1:].masked_fill(logs[..., 1:] == -torch.inf, 0.0)
+
+    def stacked(self, others: Sequence[Observed]) -> Observed | None:
+        """See :meth:`Observed.stacked`."""
+        members = [self, *(other for other in others if isinstance(other, AffineObserved))]
+        if len(members) != len(others) + 1 or any(m.widths != self.widths or m.base.ndim != 1 for m in members):
+            return None
+        starts = accumulate((len(member.base) for member in members), initial=0)
+        codes = torch.cat([member.codes + start for member, start in zip(members, starts, strict=False)])
+        base, coefficients = (
+            torch.cat(parts) for parts in zip(*((m.base, m.coefficients) for m in members), strict=True)
+        )
+        return AffineObserved(self.widths, base, coefficients, codes)
+
+    def _in_logs(self, logits: Tensor, entries: Tensor) -> Tensor:
+        return self._terms(logits, entries)[1].logsumexp(-1)
+
+    def _terms(self, logits: Tensor, entries: Tensor) -> tuple[Tensor, Tensor]:
+        logs = pick(self._logs.like(logits), entries, -2)
+        outcomes = log_outcomes(self.widths, logits)
+        return logs, logs + torch.cat([outcomes.new_zeros(*outcomes.shape[:-1], 1), outcomes], dim=-1)
+
+
+class _Binary:
+    """All leaves have two outcomes: log P = log(base + sum over v of size_v sigmoid(sign_v z_v)).
+
+    Written for few and cheap operations: a sum of probabilities whose logarithm is taken last, wherever it is well
+    above 0; log space throughout where it is not.
+    """
+
+    def __init__(self, base: Tensor, coefficients: Tensor) -> None:
+        no, yes = coefficients[..., 0::2], coefficients[..., 1::2]
+        low = torch.minimum(no, yes)
+        sign = torch.where(yes >= no, 1.0, -1.0).to(base.dtype)
+        size, base = torch.maximum(no, yes) - low, (base + low.sum(-1)).unsqueeze(-1)
+        self._leaves = sign.shape[-1]
+        self._safe = bool((base > SAFE_SUM).all())
+        self._has_base = bool((base > 0).any())
+        self._linear = Cast(torch.cat([sign, size, base], dim=-1))
+        self._logs = Cast(torch.cat([sign, size.log(), base.log()], dim=-1))
+        self._sides = Cast(torch.cat([size * (sign < 0), size * (sign > 0)], dim=-1))
+
+    def __call__(self, logits: Tensor, entries: Tensor) -> Tensor:
+        if self._leaves == 1:
+            return self._alone(logits.squeeze(-1), entries)
+        table = pick(self._linear.like(logits), entries, -2)
+        sign, size, base = table.split([self._leaves, self._leaves, 1], dim=-1)
+        if logits.ndim == 3 and logits.shape[1] == 1 and entries.ndim == 2:
+            # All rows of a network share the same inputs: one matrix product.
+            both = torch.cat([(-logits).sigmoid(), logits.sigmoid()], dim=-1).transpose(1, 2)
+            total = torch.baddbmm(base, pick(self._sides.like(logits), entries, -2), both).squeeze(-1)
+        else:
+            total = (size * (sign * logits).sigmoid()).sum(-1) + base.squeeze(-1)
+        if not self._safe and total.numel() and float(total.detach().min()) <= SAFE_SUM:
+            return self._in_logs(logits, entries)
+        return total.log()
+
+    def _alone(self, z: Tensor, entries: Tensor) -> Tensor:
+        sign, size, base = pick((self._linear if self._safe else self._logs).like(z), entries, -2).unbind(-1)
+        if self._safe:
+            return torch.addcmul(base, size, (sign * z).sigmoid()).log()
+        terms = size + logsigmoid(sign * z)
+        return torch.logaddexp(terms, base) if self._has_base else terms
+
+    def _in_logs(self, logits: Tensor, entries: Tensor) -> Tensor:
+        table = pick(self._logs.like(logits), entries, -2)
+        sign, size, base = table.split([self._leaves, self._leaves, 1], dim=-1)
+        terms: Tensor = size + logsigmoid(sign * logits)
+        if self._has_base:
+            terms = torch.cat([terms, base.expand(*terms.shape[:-1], 1)], dim=-1)
+        return terms.logsumexp(-1)
+
+
+def _check_possible(base: Tensor, coefficients: Tensor, codes: Tensor) -> None:
+    impossible = (base <= 0) & (coefficients <= 0).all(-1)
+    if bool(impossible.any()):
+        count = int(impossible.reshape(-1, impossible.shape[-1]).any(0)[codes].sum())
+        if count:
+            raise InconsistentEvidenceError(
+                f"{count} of {len(codes)} recorded labels have probability 0 whatever the classifier says; "
+                "a parameter of exactly 0 or 1 rules them out"
+            )
+
+
+class Cast:
+    """A float64 table, kept in each type and on each device that it was asked for."""
+
+    def __init__(self, table: Tensor) -> None:
+        self._tables = {(table.dtype, table.device): table}
+        self._exact = table
+
+    def like(self, other: Tensor) -> Tensor:
+        """The table in the type and on the device of ``other``."""
+        key = (other.dtype, other.device)
+        if key not in self._tables:
+            self._tables[key] = self._exact.to(dtype=other.dtype, device=other.device)
+        return self._tables[key]
+
+
+def log_outcomes(widths: Sequence[int], logits: Tensor) -> Tensor:
+    """Log-probabilities of all outcomes side by side: (no, yes) for a leaf of width 1."""
+    if all(width == 1 for width in widths):
+        return torch.stack([logsigmoid(-logits), logsigmoid(logits)], dim=-1).flatten(-2)
+    parts = [
+        torch.cat([logsigmoid(-part), logsigmoid(part)], -1) if part.shape[-1] == 1 else log_softmax(part, -1)
+        for part in logits.split(list(widths), dim=-1)
+    ]
+    return torch.cat(parts, dim=-1)
+
+
+def pick(table: Tensor, entries: Tensor | None, dimension: int) -> Tensor:
+    """Rows ``entries`` of a table along ``dimension``; with entries ``[models, rows]`` each model picks its own."""
+    if entries is None:
+        return table
+    if entries.ndim == 1:
+        return table.index_select(dimension, entries)
+    trailing = table.shape[dimension + 1 :] if dimension != -1 else torch.Size()
+    if table.ndim == -dimension:
+        return table[entries]
+    index = entries.reshape(*entries.shape, *(1 for _ in trailing)).expand(*entries.shape, *trailing)
+    return table.gather(dimension, index)
