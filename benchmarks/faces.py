@@ -33,7 +33,7 @@ from problog4fairness.datasets.faces.photographs import decode, imagenet
 from problog4fairness.experiments.faces import METHODS
 from problog4fairness.experiments.faces.beliefs import likelihood
 from problog4fairness.experiments.faces.plan import SMALL
-from problog4fairness.training.vision import ResidualNetwork
+from problog4fairness.learners.vision import ResidualNetwork
 
 BATCH = SMALL.batch_size
 GOAL = 0.01

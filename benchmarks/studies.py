@@ -26,7 +26,7 @@ from training import plain_loop
 
 from problog4fairness.datasets import synthetic
 from problog4fairness.experiments import METHODS, assumption, bias_sweep, dependent, run
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 EPOCHS = 3
 GOAL = 15

@@ -31,7 +31,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, TensorDataset
 
 import problog4fairness as p4f
-from problog4fairness.training import Job, RecordedLabel, Settings, fit_many
+from problog4fairness.learners import Job, RecordedLabel, Settings, fit_many
 
 EPOCHS = 10
 GOALS = {"label": 1.05, "three attributes": 1.10, "measurement n = 4": 1.33, "measurement n = 12": 4.0}

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import baselines, comparison, datasets, errors, experiments, files, metrics, training
+    from problog4fairness import baselines, comparison, datasets, errors, experiments, files, learners, metrics
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.comparison.compare import compare
     from problog4fairness.mechanisms import (
@@ -63,12 +63,12 @@ __all__ = [
     "errors",
     "experiments",
     "files",
+    "learners",
     "metrics",
     "read_belief",
     "report",
     "required_samples",
     "rows_to_draw",
-    "training",
 ]
 
 _HOME = {
@@ -95,7 +95,7 @@ _HOME = {
     "required_samples": "parameters",
     "rows_to_draw": "parameters",
 }
-_ROOMS = ("baselines", "comparison", "datasets", "errors", "experiments", "files", "metrics", "training")
+_ROOMS = ("baselines", "comparison", "datasets", "errors", "experiments", "files", "metrics", "learners")
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from problog4fairness.comparison import Table, TableMethod, cells, stacked
 from problog4fairness.comparison.learner import Encoders, Learner
 from problog4fairness.comparison.methods import predict
 from problog4fairness.errors import P4FError
-from problog4fairness.training import fit_many
+from problog4fairness.learners import fit_many
 from tests.comparison.data import BELIEF, QUICK, binary, loans
 
 PROGRAM = r"""

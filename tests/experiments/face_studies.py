@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from problog4fairness.experiments.faces import FaceStudy, face_study, run_faces
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 TRAINING = Settings(learning_rate=2e-3, batch_size=32, max_epochs=3, patience=3)
 

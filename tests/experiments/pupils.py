@@ -10,7 +10,7 @@ import pandas as pd
 
 from problog4fairness.datasets import StudentData
 from problog4fairness.experiments.student import StudentStudy, run_student, student_study
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 TRAINING = Settings(hidden=(4,), dropout=0.2, loss="focal", learning_rate=0.02, max_epochs=3, patience=3)
 

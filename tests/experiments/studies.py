@@ -12,7 +12,7 @@ import numpy as np
 
 from problog4fairness.experiments import Method, Study, bias_sweep
 from problog4fairness.experiments.run import run
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 TRAINING = Settings(hidden=(4,), max_epochs=2, patience=2, learning_rate=0.01)
 

@@ -28,7 +28,7 @@ from problog4fairness.experiments.faces.pictures import pictures_of
 from problog4fairness.experiments.faces.plan import FaceMethod
 from problog4fairness.experiments.faces.progress import FaceBar, Reporter
 from problog4fairness.experiments.faces.work import COLUMNS, NO_ATTRIBUTE, measured
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 from tests.experiments.face_studies import slow_faces, tiny_faces
 from tests.experiments.photographs import write_celeba
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 import problog4fairness as p4f
 from problog4fairness.comparison import Comparison
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 QUICK = {"hidden": (8,), "learning_rate": 1e-2, "max_epochs": 8, "random_state": 0}
 HOSTILE = '<script>alert("x")</script>'

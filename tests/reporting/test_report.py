@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 from tests.reporting.pages import HOSTILE, IMAGE, QUICK, Page, compared, trained
 
 

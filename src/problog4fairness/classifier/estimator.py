@@ -20,12 +20,12 @@ from problog4fairness.classifier.columns import encode, make_encoder, prepared, 
 from problog4fairness.classifier.reading import codes_among, label_codes, read_new, read_training
 from problog4fairness.classifier.view import Inputs, check_groups, feature_codes, groups_of, inputs_of
 from problog4fairness.errors import P4FError
+from problog4fairness.learners import MLP, Fit, Job, Likelihood, Settings, fit_many
+from problog4fairness.learners.mixture import Kinds, Mixture, fair_log_probability, row_kinds
+from problog4fairness.learners.through_program import ProgramView
 from problog4fairness.mechanisms import HistoricalBias, Mechanism
 from problog4fairness.mechanisms.custom import ProgramMechanism
 from problog4fairness.program.program import Program
-from problog4fairness.training import MLP, Fit, Job, Likelihood, Settings, fit_many
-from problog4fairness.training.mixture import Kinds, Mixture, fair_log_probability, row_kinds
-from problog4fairness.training.through_program import ProgramView
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.sensitivity import Sensitivity
@@ -53,7 +53,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     favourable
         The label that counts as 1; the larger of the two by default.
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
-        The network and its training; see :class:`~problog4fairness.training.Settings`.
+        The network and its training; see :class:`~problog4fairness.learners.Settings`.
     class_weight
         None, ``"balanced"``, or a dictionary from label to weight.
     random_state

@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
 from problog4fairness.files import write_whole
+from problog4fairness.learners import MLP
 from problog4fairness.mechanisms.belief_json import mechanism_of
-from problog4fairness.training import MLP
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier

@@ -10,8 +10,8 @@ from problog4fairness.comparison.methods import Predictions, TableMethod, predic
 from problog4fairness.comparison.splits import Cell, cells
 from problog4fairness.comparison.table import Table
 from problog4fairness.errors import P4FError
+from problog4fairness.learners import Settings
 from problog4fairness.metrics.scores import scores
-from problog4fairness.training import Settings
 
 COLUMNS = ("method", "seed", "fold", "labels", "metric", "value")
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.datasets import SyntheticData, SyntheticSettings, synthetic
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]

@@ -26,8 +26,8 @@ from problog4fairness.experiments.networks import (
     positions,
     recorded_features,
 )
+from problog4fairness.learners import Job
 from problog4fairness.mechanisms import Mechanism
-from problog4fairness.training import Job
 
 
 def fair_settings(point: Point) -> SyntheticSettings:

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from problog4fairness.datasets import SyntheticData
 from problog4fairness.experiments.cells import Array, Cell, Point, Rows, Stack
+from problog4fairness.learners import Job, Likelihood, Mixture, RecordedLabel, fit_many
+from problog4fairness.learners.mixture import fair_log_probability, row_kinds
 from problog4fairness.mechanisms import HistoricalBias, LabelBias, MeasurementBias, Mechanism
-from problog4fairness.training import Job, Likelihood, Mixture, RecordedLabel, fit_many
-from problog4fairness.training.mixture import fair_log_probability, row_kinds
 
 
 @lru_cache

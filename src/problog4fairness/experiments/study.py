@@ -14,7 +14,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.experiments.cells import Bias, Memo, Point, Stack
 from problog4fairness.experiments.method import Method
 from problog4fairness.experiments.methods import METHODS
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 BETAS = tuple(step / 10 for step in range(10))
 QUICK_BETAS = (0.0, 0.3, 0.6, 0.9)

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.errors import P4FError
 from problog4fairness.program.data import FIRST_LITERAL, CircuitData
-from problog4fairness.program.observed import Cast, Observed, log_outcomes, pick
+from problog4fairness.program.observed import UNKNOWN, Cast, Observed, log_outcomes, pick
 from problog4fairness.program.passes import Plan, evaluate_log
 from problog4fairness.program.specialised import Specialised
 from problog4fairness.program.weights import Given, Row, batch_shape, circuit_inputs, stack_rows, variable_rows
@@ -106,6 +107,12 @@ class FoldedObserved(Observed):
         for width, own in zip(self.widths, slope.split(list(self.widths), dim=-1), strict=True):
             parts.append(torch.cat([-own, own], dim=-1) if width == 1 else own)
         return (prior + torch.cat(parts, dim=-1)).clamp(0, 1)
+
+    def known(self, outcome: Tensor) -> Observed:
+        """See :meth:`Observed.known`."""
+        if bool((outcome == UNKNOWN).all()):
+            return self
+        raise P4FError("fair labels of some rows cannot be used: the program does not ask about one of them at a time")
 
     def stacked(self, others: Sequence[Observed]) -> Observed | None:
         """See :meth:`Observed.stacked`; such programs are trained one after another."""

@@ -17,8 +17,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax, logsigmoid
 
-from problog4fairness.errors import InconsistentEvidenceError
+from problog4fairness.errors import InconsistentEvidenceError, P4FError
 
+# The outcome of a leaf where it is not known.
+UNKNOWN = -1
 # Above this, a sum of probabilities in float32 is as exact as one in log space.
 SAFE_SUM = 1e-30
 
@@ -64,6 +66,16 @@ class Observed(ABC):
     def stacked(self, others: Sequence[Observed]) -> Observed | None:
         """One likelihood over the rows of this one, followed by those of the others; None where they do not fit."""
 
+    @abstractmethod
+    def known(self, outcome: Tensor) -> Observed:
+        """The same likelihood where the outcome of the classifier is known in some rows: only terms with it are left.
+
+        Parameters
+        ----------
+        outcome
+            ``[rows]``: which outcome, -1 where it is not known. All leaves must have the same outcomes.
+        """
+
     def to_entries(self, rows: Tensor | None) -> Tensor:
         """The entry of each of these rows."""
         if rows is None:
@@ -93,7 +105,8 @@ class AffineObserved(Observed):
             # The outcomes of one leaf sum to 1, so all that is recorded has to do with it.
             base, coefficients = torch.zeros_like(base), coefficients + base.unsqueeze(-1)
         self.base, self.coefficients = base, coefficients
-        _check_possible(base, coefficients, codes)
+        possible = (base > 0) | (coefficients > 0).any(-1)
+        require_possible(possible.reshape(-1, possible.shape[-1]).all(0), codes)
         self._logs = Cast(torch.cat([base.unsqueeze(-1), coefficients], dim=-1).log())
         self._binary = _Binary(base, coefficients) if all(width == 1 for width in self.widths) else None
 
@@ -118,6 +131,21 @@ class AffineObserved(Observed):
             torch.cat(parts) for parts in zip(*((m.base, m.coefficients) for m in members), strict=True)
         )
         return AffineObserved(self.widths, base, coefficients, codes)
+
+    def known(self, outcome: Tensor) -> Observed:
+        """See :meth:`Observed.known`."""
+        if bool((self.base > 0).any()):
+            raise P4FError("fair labels of some rows cannot be used: what was recorded does not follow from them alone")
+        classes = self.coefficients.shape[-1] // len(self.widths)
+        entries, label, codes = split_by(self.codes, outcome, classes)
+        kept = (label == UNKNOWN).unsqueeze(1) | (torch.arange(classes) == label.unsqueeze(1))
+        coefficients = self.coefficients[entries] * kept.repeat(1, len(self.widths))
+        if len(self.widths) == 1:
+            # Given the outcome of the one leaf, what was recorded says nothing more about it.
+            sure = (label != UNKNOWN).unsqueeze(1)
+            coefficients = torch.where(sure, (coefficients > 0).to(coefficients.dtype), coefficients)
+        require_possible((coefficients > 0).any(1), codes, KNOWN_RULED_OUT)
+        return AffineObserved(self.widths, self.base[entries], coefficients, codes)
 
     def _in_logs(self, logits: Tensor, entries: Tensor) -> Tensor:
         return self._terms(logits, entries)[1].logsumexp(-1)
@@ -178,15 +206,27 @@ class _Binary:
         return terms.logsumexp(-1)
 
 
-def _check_possible(base: Tensor, coefficients: Tensor, codes: Tensor) -> None:
-    impossible = (base <= 0) & (coefficients <= 0).all(-1)
-    if bool(impossible.any()):
-        count = int(impossible.reshape(-1, impossible.shape[-1]).any(0)[codes].sum())
-        if count:
-            raise InconsistentEvidenceError(
-                f"{count} of {len(codes)} recorded labels have probability 0 whatever the classifier says; "
-                "a parameter of exactly 0 or 1 rules them out"
-            )
+RULED_OUT = (
+    "{count} of {rows} recorded labels have probability 0 whatever the classifier says; "
+    "a parameter of exactly 0 or 1 rules them out"
+)
+KNOWN_RULED_OUT = (
+    "{count} of {rows} rows have a recorded label that the belief rules out for their known fair label; "
+    "estimate its parameters anew, or leave these rows out"
+)
+
+
+def require_possible(possible: Tensor, codes: Tensor, message: str = RULED_OUT) -> None:
+    """Raise the error that counts the rows whose entry is not possible, ``[entries]``."""
+    count = int((~possible)[codes].sum())
+    if count:
+        raise InconsistentEvidenceError(message.format(count=count, rows=len(codes)))
+
+
+def split_by(codes: Tensor, outcome: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Entries by what else is known: the old entry and the outcome of each new one, and the new entry of each row."""
+    keys, new = torch.unique(codes * (classes + 1) + outcome + 1, return_inverse=True)
+    return keys // (classes + 1), keys % (classes + 1) - 1, new
 
 
 class Cast:
@@ -206,13 +246,16 @@ class Cast:
 
 def log_outcomes(widths: Sequence[int], logits: Tensor) -> Tensor:
     """Log-probabilities of all outcomes side by side: (no, yes) for a leaf of width 1."""
-    if all(width == 1 for width in widths):
+    if set(widths) == {1}:
         return torch.stack([logsigmoid(-logits), logsigmoid(logits)], dim=-1).flatten(-2)
-    parts = [
+    if len(set(widths)) == 1:
+        parts = logits.reshape(*logits.shape[:-1], len(widths), widths[0])
+        return log_softmax(parts, -1).reshape(logits.shape)
+    mixed = [
         torch.cat([logsigmoid(-part), logsigmoid(part)], -1) if part.shape[-1] == 1 else log_softmax(part, -1)
         for part in logits.split(list(widths), dim=-1)
     ]
-    return torch.cat(parts, dim=-1)
+    return torch.cat(mixed, dim=-1)
 
 
 def pick(table: Tensor, entries: Tensor | None, dimension: int) -> Tensor:

@@ -8,11 +8,11 @@ import torch
 
 from problog4fairness.datasets.faces.protocol import Faces
 from problog4fairness.experiments.faces.plan import FaceMethod
+from problog4fairness.learners import Likelihood, Mixture, RecordedLabel
+from problog4fairness.learners.mixture import row_kinds
 from problog4fairness.mechanisms import LabelBias, Mechanism, chain
 from problog4fairness.mechanisms.audit import AuditWarning
 from problog4fairness.mechanisms.sensitive import joint_shares
-from problog4fairness.training import Likelihood, Mixture, RecordedLabel
-from problog4fairness.training.mixture import row_kinds
 
 
 def belief(method: FaceMethod, faces: Faces) -> Mechanism | None:

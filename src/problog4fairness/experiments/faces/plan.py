@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from problog4fairness.datasets.faces.protocol import ATTRIBUTES
 from problog4fairness.errors import P4FError
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 Source: TypeAlias = Literal["drawn", "celeba"]
 
@@ -60,7 +60,7 @@ class FaceStudy:
         ``"drawn"`` for :func:`~problog4fairness.datasets.drawn_faces`, ``"celeba"`` for
         :func:`~problog4fairness.datasets.celeba`.
     network
-        As :func:`~problog4fairness.training.vision.named_network` takes it.
+        As :func:`~problog4fairness.learners.vision.named_network` takes it.
     training
         How networks are trained.
     seeds, methods

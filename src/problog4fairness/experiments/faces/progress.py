@@ -16,7 +16,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from problog4fairness.training.progress import Bar
+from problog4fairness.learners.progress import Bar
 
 # Seconds between two reports of a worker, and between two looks at them.
 PAUSE = 0.5

@@ -23,7 +23,7 @@ from problog4fairness.experiments.faces.store import identity
 from problog4fairness.experiments.faces.work import COLUMNS, compute
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.run import Outcome
-from problog4fairness.training.vision import named_network
+from problog4fairness.learners.vision import named_network
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from problog4fairness.experiments.archive import source_version
 from problog4fairness.experiments.faces.pictures import faces_of
 from problog4fairness.experiments.faces.plan import FaceRun, FaceStudy
-from problog4fairness.training.vision.named import network_version
+from problog4fairness.learners.vision.named import network_version
 
 _OWN = ("beliefs.py", "pictures.py", "work.py")
 _CODE = (

@@ -12,10 +12,10 @@ from problog4fairness.experiments.archive import Table
 from problog4fairness.experiments.faces.beliefs import likelihood
 from problog4fairness.experiments.faces.pictures import Codes, Floats, Pictures, pictures_of
 from problog4fairness.experiments.faces.plan import FaceRun
+from problog4fairness.learners import fit_module
+from problog4fairness.learners.progress import Bar
+from problog4fairness.learners.vision import named_network
 from problog4fairness.metrics.scores import scores
-from problog4fairness.training import fit_module
-from problog4fairness.training.progress import Bar
-from problog4fairness.training.vision import named_network
 
 COLUMNS = ("method", "seed", "metric", "attribute", "value")
 # In the column "attribute", of metrics that do not depend on one.

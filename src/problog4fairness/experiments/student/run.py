@@ -15,7 +15,7 @@ from problog4fairness.experiments.archive import Archive
 from problog4fairness.experiments.bar import StudyBar
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.student.study import TOGETHER, Piece, StudentStudy
-from problog4fairness.training import Settings
+from problog4fairness.learners import Settings
 
 COLUMNS = ("audit", "method", "seed", "fold", "labels", "metric", "value")
 _STORED = list(COLUMNS[2:])

@@ -15,8 +15,8 @@ from problog4fairness.datasets import StudentData
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import source_version
 from problog4fairness.experiments.student.beliefs import PROGRAMS, BeliefOfDraw, audited, believed
+from problog4fairness.learners import Settings
 from problog4fairness.mechanisms import LabelBias
-from problog4fairness.training import Settings
 
 SplitBy: TypeAlias = Literal["random", "grouped"]
 

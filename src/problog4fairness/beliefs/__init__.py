@@ -1,0 +1,1 @@
+"""What can go wrong with data: beliefs that write ProbLog, observe rows, and are estimated from audits."""

@@ -1,0 +1,87 @@
+"""The general way from a belief to an observation: its program, compiled and specialised to what the rows know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.inputs import FairInputs
+from problog4fairness.beliefs.observation import Observation, View
+from problog4fairness.errors import P4FError
+from problog4fairness.program.observed import Observed, log_outcomes
+from problog4fairness.program.program import Program
+from problog4fairness.program.specialised import Specialised
+from problog4fairness.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from problog4fairness.program.data import Leaf
+
+
+def observe_program(
+    program: Program,
+    rows: Rows,
+    inputs: FairInputs,
+    *,
+    classifier: str,
+    value: Callable[[Leaf], Tensor],
+    place: Callable[[Leaf], Tensor],
+) -> Observation:
+    """Observe rows through a program.
+
+    Parameters
+    ----------
+    program
+        With all its parameters bound. Its query is "the recorded label is 1"; or there is one for each class.
+    rows
+        What was recorded.
+    inputs
+        The fair inputs that the rows may stand for.
+    classifier
+        The network that is learned.
+    value
+        For a leaf of any other network, what the rows know of it: ``[rows]``, or ``[rows, outcomes]``.
+    place
+        For a leaf of the classifier, which of the inputs it is asked about: ``[rows]``.
+    """
+    circuit = program.compile()
+    known = [leaf for leaf in circuit.leaves if leaf.kind == "network" and leaf.name != classifier]
+    special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known})
+    queries, wanted = len(special.queries), rows.outputs
+    if queries != wanted:
+        raise P4FError(f"the program has {queries} queries for {len(rows.classes)} classes; give it one for each class")
+    if not special.free or set(special.widths) != {wanted}:
+        raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
+    view = ProgramView(special)
+    places = torch.stack([place(leaf) for leaf in special.free], dim=1)
+    observed = None
+    if rows.recorded is not None:
+        fair = None if rows.fair is None else torch.from_numpy(rows.fair)
+        observed = view.observe(torch.from_numpy(rows.recorded), fair)
+    return Observation(inputs, view, observed, wanted, places)
+
+
+class ProgramView(View):
+    """What a specialised circuit says of rows."""
+
+    def __init__(self, special: Specialised) -> None:
+        self.special = special
+
+    def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
+        """See :meth:`View.log_recorded`."""
+        place = torch.arange(rows.start, rows.stop)
+        logs = self.special.log_probability(logits, place)
+        return logs[:, 0] if logs.shape[1] == 1 else logs[..., 1]
+
+    def log_fair(self, logits: Tensor, rows: slice) -> Tensor:
+        """See :meth:`View.log_fair`; a program that asks about several inputs says itself what follows from them."""
+        if len(self.special.free) > 1:
+            return self.log_recorded(logits, rows)
+        return log_outcomes(self.special.widths, logits)
+
+    def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:
+        """See :meth:`View.observe`."""
+        observed = self.special.observe(recorded)
+        return observed if fair is None else observed.known(fair)

@@ -1,0 +1,74 @@
+"""The fair inputs that recorded rows may stand for: where a learner is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from problog4fairness.rows.rows import Codes, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class FairInputs:
+    """The distinct fair inputs, and which of them each row may stand for.
+
+    Attributes
+    ----------
+    table
+        The distinct inputs: the columns that a learner reads.
+    index
+        ``[rows, 1]``; or ``[rows]``, where each row may stand for a run of ``variants`` inputs: the number of its run.
+    variants
+        How many inputs a row may stand for.
+    """
+
+    table: pd.DataFrame
+    index: Tensor
+    variants: int = 1
+
+    def needed(self, rows: slice = slice(None)) -> Tensor:
+        """``[rows, variants]``: the inputs of some rows."""
+        part = self.index[rows]
+        return part if part.ndim == 2 else (part * self.variants).unsqueeze(1) + torch.arange(self.variants)
+
+
+def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -> FairInputs:
+    """The inputs that rows may stand for.
+
+    Parameters
+    ----------
+    rows
+        The rows; ``rows.features`` are the columns of an input.
+    values
+        For each distorted feature the values that its fair counterpart may have. The variants of a row are all their
+        combinations, the last feature fastest.
+    """
+    visible = rows.frame[list(rows.features)]
+    if not values:
+        table, place = _distinct(visible)
+        return FairInputs(table, torch.from_numpy(place).unsqueeze(1))
+    others = [name for name in rows.features if name not in values]
+    contexts, place = _distinct(visible[others]) if others else (pd.DataFrame(index=range(1)), np.zeros(len(rows), int))
+    variants = list(product(*values.values()))
+    table = contexts.loc[contexts.index.repeat(len(variants))].reset_index(drop=True)
+    for position, feature in enumerate(values):
+        column = [variant[position] for variant in variants] * len(contexts)
+        table[feature] = pd.Series(column, dtype=rows.frame[feature].dtype)
+    return FairInputs(table[list(rows.features)], torch.from_numpy(place.astype(np.int64)), len(variants))
+
+
+def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
+    """Distinct rows where rows repeat a lot; otherwise the rows themselves."""
+    sample = frame.iloc[: min(len(frame), 2000)]
+    if len(frame) < 200 or len(sample.drop_duplicates()) > len(sample) // 4 or not len(frame.columns):
+        return frame, np.arange(len(frame))
+    place = frame.groupby(list(frame.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    _, first = np.unique(place, return_index=True)
+    return frame.iloc[first].reset_index(drop=True), np.array(place, dtype=np.int64)

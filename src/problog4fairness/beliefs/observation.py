@@ -1,0 +1,227 @@
+"""A belief applied to rows: all that a learner needs to know of it.
+
+For row i, fair inputs v and fair classes f, with coefficients c from the circuit:
+
+    P(recorded_i) = sum over v and f of c_ivf h_f(x_v)
+    q_ivf         = c_ivf h_f(x_v) / P(recorded_i)
+
+A row may stand for several fair inputs: under measurement bias for every vector of fair features that its recorded ones
+may have come from. Many rows stand for the same ones, so the distinct inputs are kept once, and a row points at them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.inputs import FairInputs
+from problog4fairness.errors import P4FError
+from problog4fairness.program.observed import Observed
+
+# Rows times variants that are looked at together.
+CHUNK = 1 << 20
+
+
+class View(ABC):
+    """What a belief says of rows before their labels are looked at, as a function of a classifier's logits."""
+
+    @abstractmethod
+    def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
+        """log P(recorded class), ``[rows, classes]``, for logits ``[rows, variants * outputs]`` of some rows."""
+
+    @abstractmethod
+    def log_fair(self, logits: Tensor, rows: slice) -> Tensor:
+        """log P(fair class), ``[rows, classes]``, given the recorded features."""
+
+    @abstractmethod
+    def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:
+        """The likelihood of recorded classes ``[rows]``; fair classes ``[rows]`` are -1 where they are not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What the record tells of what was fair.
+
+    Attributes
+    ----------
+    weights
+        ``[rows, variants, classes]``: q, the expected weight of every fair input and fair class.
+    inputs
+        ``[rows, variants]``: the inputs that they belong to.
+    """
+
+    weights: Tensor
+    inputs: Tensor
+
+    @property
+    def fair(self) -> Tensor:
+        """P(fair class | what was recorded), ``[rows, classes]``."""
+        total = self.weights.sum(1)
+        return total / total.sum(-1, keepdim=True)
+
+    def by_input(self, count: int, weights: Tensor | None = None) -> Tensor:
+        """``[inputs, classes]``: the expected weight of each input and class over all rows, as EM refits on it.
+
+        Parameters
+        ----------
+        count
+            Number of distinct inputs.
+        weights
+            ``[rows]``: how much each row counts.
+        """
+        own = self.weights if weights is None else self.weights * weights.reshape(-1, 1, 1)
+        result = own.new_zeros(count, own.shape[-1])
+        return result.index_add_(0, self.inputs.reshape(-1), own.reshape(-1, own.shape[-1]))
+
+
+class Observation:
+    """A belief applied to rows: the likelihood of what was recorded, and what that tells of what was fair.
+
+    Attributes
+    ----------
+    table
+        The distinct fair inputs, one row each: what a learner reads.
+    outputs
+        How many logits a classifier gives for an input: 1 for two classes, k for k.
+    variants
+        How many fair inputs a row may stand for.
+    runs
+        ``[rows]``, where the inputs of every row are a run k n, k n + 1, ... k n + n - 1: the number k of its run.
+        Then ``inputs`` follows from it and is not stored, which under measurement bias saves most of the memory.
+    observed
+        The likelihood as a kernel, None for rows without a record.
+    """
+
+    def __init__(
+        self,
+        inputs: FairInputs,
+        view: View | None,
+        observed: Observed | None,
+        outputs: int,
+        places: Tensor | None = None,
+    ) -> None:
+        self.table: pd.DataFrame = inputs.table
+        self.outputs = outputs
+        index = inputs.index if places is None else places
+        self.runs = index if index.ndim == 1 else None
+        self.variants = inputs.variants if index.ndim == 1 else int(index.shape[1])
+        self.observed = observed
+        self._index = index
+        self._view = view
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def classes(self) -> int:
+        """How many classes the label has."""
+        return max(2, self.outputs)
+
+    @property
+    def inputs(self) -> Tensor:
+        """``[rows, variants]``: which of the distinct fair inputs each row may stand for."""
+        return self.needs(torch.arange(len(self), device=self._index.device))
+
+    def needs(self, rows: Tensor) -> Tensor:
+        """``[..., variants]``: the inputs of the rows ``[...]``."""
+        if self.runs is None:
+            return self._index[rows]
+        return (self.runs[rows] * self.variants).unsqueeze(-1) + torch.arange(self.variants, device=self.runs.device)
+
+    def input_range(self) -> tuple[int, int]:
+        """The first and the last input that any row needs."""
+        first, last = int(self._index.min()), int(self._index.max())
+        return (first, last) if self.runs is None else (first * self.variants, (last + 1) * self.variants - 1)
+
+    def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:
+        """log P(recorded), ``[...]``, for the rows ``[...]`` with logits ``[..., variants, outputs]``.
+
+        Logits broadcast: where all rows need the same inputs, their dimension may be 1. This is what training runs.
+        """
+        return self._recorded_part()(logits.flatten(-2), rows)
+
+    def log_likelihood(self, logits: Tensor) -> Tensor:
+        """log P(recorded) of every row, ``[rows]``, differentiable.
+
+        Parameters
+        ----------
+        logits
+            ``[inputs, outputs]``: what a classifier says of each row of ``table``.
+        """
+        parts = [self(logits[self.needs(rows)], rows) for rows in self._chunks()]
+        return torch.cat(parts)
+
+    def posterior(self, log_proba: Tensor) -> Posterior:
+        """The expected weight of every fair input and fair class, given what was recorded.
+
+        Parameters
+        ----------
+        log_proba
+            ``[inputs, classes]``: log P(fair class) for each row of ``table``.
+        """
+        kernel, logits, found = self._recorded_part(), self._logits(log_proba), []
+        for rows in self._chunks():
+            q = kernel.posterior(logits[self.needs(rows)].flatten(-2), rows)
+            found.append(q.reshape(len(rows), self.variants, self.classes))
+        return Posterior(torch.cat(found), self.inputs)
+
+    def recorded_proba(self, log_proba: Tensor) -> Tensor:
+        """P(recorded class) of every row, ``[rows, classes]``; what the biased process would record."""
+        return self._each(log_proba, recorded=True).exp()
+
+    def fair_proba(self, log_proba: Tensor) -> Tensor:
+        """P(fair class) of every row, ``[rows, classes]``, given its recorded features but not its recorded label."""
+        return self._each(log_proba, recorded=False).exp()
+
+    def stacked(self, others: Sequence[Observation], inputs: Sequence[int]) -> Observation | None:
+        """One observation over the rows of this one, followed by those of the others; None where they do not fit.
+
+        The same observation may occur several times, each time with inputs of its own.
+
+        Parameters
+        ----------
+        others
+            The observations that follow.
+        inputs
+            For this one and each of the others, the position at which its inputs start in the common matrix.
+        """
+        members = [self, *others]
+        if len({(member.outputs, member.variants) for member in members}) > 1:
+            return None
+        kernel = self._recorded_part().stacked([member._recorded_part() for member in others])
+        if kernel is None:
+            return None
+        even = all(m.runs is not None and start % m.variants == 0 for m, start in zip(members, inputs, strict=True))
+        places = [
+            m.runs + start // m.variants if even and m.runs is not None else m.inputs + start
+            for m, start in zip(members, inputs, strict=True)
+        ]
+        common = FairInputs(pd.concat([member.table for member in members]), torch.cat(places), self.variants)
+        return Observation(common, None, kernel, self.outputs)
+
+    def _recorded_part(self) -> Observed:
+        if self.observed is None:
+            raise P4FError("these rows have no recorded label; give one to observe them")
+        return self.observed
+
+    def _each(self, log_proba: Tensor, recorded: bool) -> Tensor:
+        if self._view is None:
+            raise P4FError("several observations were stacked; ask each of them by itself")
+        logits, found = self._logits(log_proba), []
+        for rows in self._chunks():
+            part = slice(int(rows[0]), int(rows[-1]) + 1)
+            own = logits[self.needs(rows)].flatten(-2)
+            found.append(self._view.log_recorded(own, part) if recorded else self._view.log_fair(own, part))
+        return torch.cat(found) if found else log_proba.new_zeros(0, self.classes)
+
+    def _logits(self, log_proba: Tensor) -> Tensor:
+        return log_proba[:, 1:] - log_proba[:, :1] if self.outputs == 1 else log_proba
+
+    def _chunks(self) -> Sequence[Tensor]:
+        every = torch.arange(len(self), device=self._index.device)
+        return every.split(max(1, CHUNK // self.variants)) if len(self) else ()

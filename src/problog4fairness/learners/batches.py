@@ -1,0 +1,204 @@
+"""Batches for a module of any kind: from a tensor of inputs, or as a data loader gives them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import ShapeError, TrainingError
+from problog4fairness.learners.job import check_weights, numbered, split
+from problog4fairness.learners.likelihood import Likelihood
+from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.sharing import Share, ShareSampler, numbered_items
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of a likelihood and the inputs that they need.
+
+    Attributes
+    ----------
+    inputs
+        ``[n, ...]``, for the module.
+    rows
+        ``[rows]``.
+    places
+        ``[rows * variants]``: which of the inputs each row needs; None where they are in order.
+    counts
+        Whether the rows count. Where a batch has fewer rows than there are processes, one without a row goes through
+        the same motions with a row that does not count, because the others wait for it.
+    """
+
+    inputs: Tensor
+    rows: Tensor
+    places: Tensor | None = None
+    counts: bool = True
+
+
+class Batches(ABC):
+    """Batches that can be gone through again in each epoch."""
+
+    @abstractmethod
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:
+        """All batches, shuffled with the generator where it is for these batches to do so."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many there are, or 1 where that is not known."""
+
+
+class TensorBatches(Batches):
+    """Batches out of one tensor of distinct inputs.
+
+    A single row that is left over at the end joins the batch before it, since batch normalisation cannot train on one.
+
+    Parameters
+    ----------
+    inputs
+        ``[distinct, ...]``.
+    likelihood
+        Its ``index`` says which inputs a row needs.
+    rows
+        The rows to go through.
+    batch_size
+        Rows of a batch.
+    share
+        Which of them this process takes.
+    """
+
+    def __init__(
+        self, inputs: Tensor, likelihood: Likelihood, rows: Tensor, batch_size: int, share: Share | None = None
+    ) -> None:
+        self._inputs, self._likelihood, self._rows = inputs, likelihood, rows
+        self._share = share or Share()
+        full, left = divmod(len(rows), batch_size)
+        self._sizes = [batch_size] * full
+        if left == 1 and full:
+            self._sizes[-1] += 1
+        elif left:
+            self._sizes.append(left)
+
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:
+        """See :meth:`Batches.go_through`."""
+        rows = self._rows
+        if generator is not None:
+            rows = rows[torch.randperm(len(rows), generator=generator)]
+        for chosen in rows.split(self._sizes):
+            own, counts = self._share.of(len(chosen))
+            chosen = chosen[own]
+            needed = self._likelihood.needs(chosen)
+            if needed.shape[1] == 1:
+                yield Batch(self._inputs[needed.view(-1)], chosen, counts=counts)
+            else:
+                distinct, places = needed.unique(return_inverse=True)
+                yield Batch(self._inputs[distinct], chosen, places.view(-1), counts)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+
+class LoaderBatches(Batches):
+    """Batches as a data loader gives them: pairs (inputs, rows).
+
+    Parameters
+    ----------
+    loader
+        Gives inputs ``[rows, ...]``, or ``[rows, variants, ...]`` where a row needs several, and the rows' numbers.
+    likelihood
+        What the row numbers refer to.
+    share
+        Which rows of a batch this process takes. A ``DataLoader`` over a data set with numbered items then loads only
+        those; any other source is asked for whole batches by every process.
+    """
+
+    def __init__(self, loader: Iterable[Any], likelihood: Likelihood, share: Share | None = None) -> None:
+        self._total, self._variants = len(likelihood), likelihood.variants
+        self._share = share or Share()
+        self._sampler = ShareSampler(loader, self._share) if self._share.count > 1 and numbered_items(loader) else None
+        self._loader = loader if self._sampler is None else self._sampler.loader()
+
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:  # noqa: ARG002  it shuffles by itself
+        """See :meth:`Batches.go_through`."""
+        empty = True
+        for number, item in enumerate(self._loader):
+            empty = False
+            batch = self._batch(item)
+            if self._sampler is not None:
+                batch = replace(batch, counts=number not in self._sampler.stand_ins)
+            elif self._share.count > 1:
+                batch = self._part(batch)
+            yield batch
+        if empty:
+            raise TrainingError("the data loader gives no batches; an iterator can be gone through only once")
+
+    def __len__(self) -> int:
+        try:
+            return max(1, len(self._loader))  # type: ignore[arg-type]  # not all have a length
+        except TypeError:
+            return 1
+
+    def _batch(self, item: Any) -> Batch:
+        if not (isinstance(item, (tuple, list)) and len(item) == 2 and all(isinstance(part, Tensor) for part in item)):
+            raise ShapeError(f"a data loader must give pairs of tensors (inputs, rows), not {_described(item)}")
+        inputs, rows = item
+        lead = tuple(rows.shape) if self._variants == 1 else (*rows.shape, self._variants)
+        if rows.ndim != 1 or rows.is_floating_point() or tuple(inputs.shape[: len(lead)]) != lead:
+            raise ShapeError(
+                f"a batch must be inputs [rows{f', {self._variants}' if self._variants > 1 else ''}, ...] and "
+                f"rows [rows] of whole numbers, not {_described(inputs)} and {_described(rows)}"
+            )
+        rows = rows.long().cpu()
+        outside = rows[(rows < 0) | (rows >= self._total)]
+        if len(outside):
+            raise TrainingError(
+                f"the data loader gives {numbered(outside)} of a likelihood with 0 .. {self._total - 1}"
+            )
+        return Batch(inputs if self._variants == 1 else inputs.flatten(0, 1), rows)
+
+    def _part(self, batch: Batch) -> Batch:
+        own, counts = self._share.of(len(batch.rows))
+        inputs = batch.inputs.unflatten(0, (-1, self._variants))[own].flatten(0, 1)
+        return Batch(inputs, batch.rows[own], counts=counts)
+
+
+def training_batches(
+    data: Tensor | Iterable[Any],
+    likelihood: Likelihood,
+    settings: Settings,
+    seed: int,
+    rows: Tensor | None,
+    validation: Tensor | Iterable[Any] | None,
+    weights: Tensor | None,
+    share: Share,
+) -> tuple[Batches, Batches]:
+    """Training and validation batches; the parameters are those of ``fit_module``, and the share of this process."""
+    total = len(likelihood)
+    if not isinstance(data, Tensor):
+        check_weights(weights, total)
+        if rows is not None:
+            raise TrainingError("rows cannot be chosen from a data loader; let it give only the rows to learn from")
+        if validation is None or isinstance(validation, Tensor):
+            raise TrainingError("a data loader cannot be split; pass validation= another data loader")
+        return LoaderBatches(data, likelihood, share), LoaderBatches(validation, likelihood, share)
+    if data.ndim == 0 or likelihood.input_range()[1] >= len(data):
+        raise ShapeError(f"the likelihood needs {likelihood.input_range()[1] + 1} inputs, not {list(data.shape)}")
+    own = validation if isinstance(validation, Tensor) else None
+    held_out = settings.validation if validation is None else 0.0
+    chosen = split(total, rows, own, weights, held_out, torch.Generator().manual_seed(seed))
+    train = TensorBatches(data, likelihood, chosen.train, settings.batch_size, share)
+    if validation is None or isinstance(validation, Tensor):
+        return train, TensorBatches(data, likelihood, chosen.validation, settings.batch_size, share)
+    return train, LoaderBatches(validation, likelihood, share)
+
+
+def _described(item: Any) -> str:
+    if isinstance(item, Tensor):
+        return f"{list(item.shape)} of {str(item.dtype).removeprefix('torch.')}"
+    if isinstance(item, (tuple, list)):
+        return f"({', '.join(type(part).__name__ for part in item)})"
+    return type(item).__name__

@@ -1,0 +1,152 @@
+"""One network to fit: its inputs, its likelihood, and which rows it learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import P4FError, ShapeError, TrainingError
+from problog4fairness.learners.likelihood import Likelihood
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One small network to fit.
+
+    Parameters
+    ----------
+    inputs
+        ``[distinct, features]`` in float32: the inputs that ``likelihood.index`` points at. Jobs that learn from the
+        same data should hold the same tensor, and the same likelihood: each is then stored once.
+    likelihood
+        What was recorded, and how likely that is.
+    seed
+        All that is random in this fit is drawn from it, in this order: the first weights, the validation rows, the
+        order of the rows in each epoch. Only dropout is drawn for all networks together.
+    rows
+        Rows of the likelihood to learn from, by number, such as those of a fold; by default all that are not
+        ``validation_rows``.
+    weights
+        ``[rows of the likelihood]``: how much each row counts. Rows of weight 0 are left out.
+    validation_rows
+        Rows that choose the best epoch; by default a random share of ``rows``.
+    """
+
+    inputs: Tensor
+    likelihood: Likelihood
+    seed: int = 0
+    rows: Tensor | None = None
+    weights: Tensor | None = None
+    validation_rows: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows of a likelihood to train with, and rows to validate with."""
+
+    train: Tensor
+    validation: Tensor
+
+
+def split(
+    total: int,
+    rows: Tensor | None,
+    validation_rows: Tensor | None,
+    weights: Tensor | None,
+    share: float,
+    generator: torch.Generator,
+) -> Split:
+    """Choose the training and the validation rows, without those of weight 0.
+
+    Parameters
+    ----------
+    total
+        Rows of the likelihood.
+    rows, validation_rows, weights
+        As in :class:`Job`.
+    share
+        Share of the rows to hold out where no validation rows are given; 0 holds out none.
+    generator
+        Where the choice is drawn from.
+    """
+    check_weights(weights, total)
+    validation = None if validation_rows is None else _used(validation_rows, total, weights, "validation_rows")
+    if rows is None:
+        rows = torch.arange(total)
+        if validation_rows is not None:
+            rows = rows[~torch.isin(rows, validation_rows)]
+    train = _used(rows, total, weights, "rows")
+    if validation is not None:
+        return Split(train, validation)
+    if share == 0:
+        return Split(train, train)
+    if len(train) < 2:
+        raise TrainingError("1 row cannot be split into training and validation rows; give more, or set validation=0")
+    held = min(max(1, round(share * len(train))), len(train) - 1)
+    order = train[torch.randperm(len(train), generator=generator)]
+    return Split(order[held:], order[:held])
+
+
+def check_weights(weights: Tensor | None, total: int) -> None:
+    """One weight for each row, none of them negative."""
+    if weights is None:
+        return
+    if weights.shape != (total,):
+        raise ShapeError(f"weights must have one number for each of {total} rows, not the shape {list(weights.shape)}")
+    wrong = (~(torch.isfinite(weights) & (weights >= 0))).nonzero().flatten()
+    if len(wrong):
+        raise TrainingError(f"{numbered(wrong)}: a weight of {weights[wrong[0]].item():g} is not 0 or more")
+
+
+def check_job(job: Job) -> None:
+    """All that can be wrong with a job but its rows and weights, in one line."""
+    inputs = job.inputs
+    if inputs.ndim != 2 or 0 in inputs.shape:
+        raise ShapeError(f"inputs must be [distinct inputs, features], not {list(inputs.shape)}")
+    if inputs.dtype != torch.float32:
+        raise TrainingError(f"inputs are {str(inputs.dtype).removeprefix('torch.')}; pass inputs.float()")
+    if not bool(torch.isfinite(inputs.sum())):
+        wrong = (~torch.isfinite(inputs)).any(1).nonzero().flatten()
+        if len(wrong):
+            raise TrainingError(f"inputs are not finite in the {numbered(wrong)}; fill or drop missing values first")
+    if len(job.likelihood) == 0:
+        raise TrainingError("the likelihood has no rows")
+    first, last = job.likelihood.input_range()
+    if first < 0 or last >= len(inputs):
+        raise ShapeError(f"the likelihood needs inputs {first} .. {last}, but there are {len(inputs)}")
+    check_seed(job.seed)
+
+
+def check_seed(seed: object) -> None:
+    """A whole number that all random streams accept."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) < 2**63:
+        raise TrainingError(f"seed={seed!r} is not a whole number between 0 and 2^63 - 1")
+
+
+def named(error: P4FError, number: int, total: int) -> P4FError:
+    """The same error, naming the job where there are several."""
+    return type(error)(f"job {number}: {error}") if total > 1 else error
+
+
+def numbered(rows: Tensor, at_most: int = 5) -> str:
+    """``row 7``, ``rows 3, 7``, or ``rows 0, 1, 2, 3, 4 and 12 more``."""
+    listed = ", ".join(str(row) for row in rows[:at_most].tolist())
+    more = f" and {len(rows) - at_most} more" if len(rows) > at_most else ""
+    return f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
+
+
+def _used(rows: Tensor, total: int, weights: Tensor | None, name: str) -> Tensor:
+    """Row numbers that exist and count."""
+    if rows.ndim != 1 or rows.dtype not in (torch.int64, torch.int32):
+        raise ShapeError(f"{name} must be a vector of row numbers, not {list(rows.shape)} of {rows.dtype}")
+    rows = rows.long()
+    outside = rows[(rows < 0) | (rows >= total)]
+    if len(outside):
+        raise TrainingError(f"{name} asks for {numbered(outside)} of a likelihood with rows 0 .. {total - 1}")
+    used = rows if weights is None else rows[weights[rows] > 0]
+    if not len(used):
+        raise TrainingError(f"no {name.replace('_', ' ')} to {'learn from' if name == 'rows' else 'validate with'}")
+    return used

@@ -1,0 +1,121 @@
+"""Which jobs are fitted together: as many as fit into one stack, in as few stacks as possible.
+
+Jobs share a stack if their networks have the same shape and their likelihoods can be stacked. Where likelihoods cannot,
+jobs with the same likelihood still can: the seeds and folds of one study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from torch import Tensor
+
+from problog4fairness.learners.job import Job
+from problog4fairness.learners.likelihood import Likelihood
+from problog4fairness.learners.mlp import Layout
+from problog4fairness.learners.settings import Settings
+
+# Beyond these sizes more networks in a stack do not make it quicker, they only leave the processor's cache: numbers of
+# all networks, and activations of one hidden layer.
+STACK_NUMBERS = 1 << 20
+STACK_ACTIVATIONS = 1 << 20
+# Training rows of all networks: about 40 bytes for each.
+STACK_ROWS = 1 << 23
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Jobs to fit as one stack.
+
+    Attributes
+    ----------
+    numbers
+        Which of the jobs.
+    likelihood
+        Over the rows of all of them.
+    first_row, first_input
+        Where in it the rows of each job begin, and where in the matrix of all inputs its inputs do.
+    inputs
+        The matrices that the matrix of all inputs is made of.
+    few
+        Whether a job has fewer distinct inputs than a batch has inputs, so that the network is evaluated once on all.
+    """
+
+    numbers: list[int]
+    likelihood: Likelihood
+    first_row: list[int]
+    first_input: list[int]
+    inputs: list[Tensor]
+    few: bool
+
+
+def plans(jobs: Sequence[Job], settings: Settings) -> Iterator[Plan]:
+    """All jobs, divided into stacks."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number in sorted(range(len(jobs)), key=lambda number: -_rows(jobs[number])):
+        job = jobs[number]
+        features, outputs, variants = job.inputs.shape[1], job.likelihood.outputs, job.likelihood.variants
+        key = (type(job.likelihood), features, outputs, variants, _few(job, settings))
+        groups.setdefault(key, []).append(number)
+    for numbers in groups.values():
+        while numbers:
+            count = _capacity(jobs[numbers[0]], settings)
+            yield from _together(sorted(numbers[:count]), jobs, _few(jobs[numbers[0]], settings))
+            numbers = numbers[count:]
+
+
+def _together(numbers: list[int], jobs: Sequence[Job], few: bool) -> list[Plan]:
+    """One plan for these jobs, or one for each likelihood where they cannot be stacked."""
+    matrices = {_identity(jobs[number].inputs): jobs[number].inputs for number in numbers}
+    starts = dict(zip(matrices, accumulate((len(m) for m in matrices.values()), initial=0), strict=False))
+    sources: dict[tuple[int, tuple[object, ...]], list[int]] = {}
+    for number in numbers:
+        sources.setdefault((id(jobs[number].likelihood), _identity(jobs[number].inputs)), []).append(number)
+    likelihoods = [jobs[same[0]].likelihood for same in sources.values()]
+    if len(sources) == 1:
+        likelihood: Likelihood | None = likelihoods[0]
+    else:
+        likelihood = likelihoods[0].stacked(likelihoods[1:], [starts[matrix] for _, matrix in sources])
+    if likelihood is None:
+        return [plan for same in sources.values() for plan in _together(same, jobs, few)]
+    rows = dict(zip(sources, accumulate((len(member) for member in likelihoods), initial=0), strict=False))
+    places = {number: source for source, same in sources.items() for number in same}
+    return [
+        Plan(
+            numbers,
+            likelihood,
+            first_row=[rows[places[number]] for number in numbers],
+            first_input=[starts[_identity(jobs[number].inputs)] for number in numbers],
+            inputs=list(matrices.values()),
+            few=few,
+        )
+    ]
+
+
+def _few(job: Job, settings: Settings) -> bool:
+    return len(job.inputs) <= settings.batch_size * job.likelihood.variants
+
+
+def _capacity(job: Job, settings: Settings) -> int:
+    """How many networks like that of this job make a good stack."""
+    layout = Layout((job.inputs.shape[1], *settings.hidden, job.likelihood.outputs))
+    evaluated = len(job.inputs) if _few(job, settings) else settings.batch_size * job.likelihood.variants
+    return max(
+        1,
+        min(
+            STACK_NUMBERS // layout.numbers,
+            STACK_ACTIVATIONS // (evaluated * max(layout.sizes[1:])),
+            STACK_ROWS // _rows(job),
+        ),
+    )
+
+
+def _rows(job: Job) -> int:
+    return max(1, len(job.likelihood) if job.rows is None else len(job.rows))
+
+
+def _identity(inputs: Tensor) -> tuple[object, ...]:
+    """The same for tensors that are the same numbers in memory."""
+    return inputs.data_ptr(), inputs.shape, inputs.stride()

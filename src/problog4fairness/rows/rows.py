@@ -1,0 +1,85 @@
+"""A table coded once: what beliefs, learners, metrics and reports work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.sensitive import Sensitive
+
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table coded once.
+
+    Attributes
+    ----------
+    frame
+        All columns that somebody may ask for, features and sensitive ones, with the index 0, 1, 2, ...
+    features
+        The columns that a learner reads.
+    classes
+        The labels; of two, the favourable one is the second.
+    recorded
+        ``[rows]``: the recorded label by its position in ``classes``; None for rows to predict.
+    fair
+        ``[rows]``: the fair label, -1 where it is not known; None where it is known of no row.
+    weights
+        ``[rows]``: how much each row counts; None where all count the same.
+    """
+
+    frame: pd.DataFrame
+    features: tuple[str, ...]
+    classes: tuple[Any, ...] = (0, 1)
+    recorded: Codes | None = None
+    fair: Codes | None = None
+    weights: Floats | None = None
+    _shares: dict[Sensitive, Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def outputs(self) -> int:
+        """How many logits a classifier of the label has: 1 for two classes, k for k."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def shares(self, variable: Sensitive) -> Floats:
+        """``[rows, groups]``: the probability of each group of a sensitive variable, 0 or 1 where it is recorded."""
+        if variable not in self._shares:
+            self._shares[variable] = variable.shares(self.frame)
+        return self._shares[variable]
+
+    def column(self, name: str, needed_for: str) -> pd.Series[Any]:
+        """A column by its name; ``needed_for`` says in the error what it is for."""
+        if name not in self.frame.columns:
+            there = ", ".join(map(str, self.frame.columns)) or "none"
+            raise P4FError(f"no column {name!r} for {needed_for}; there are {there}")
+        return self.frame[name]
+
+    def take(self, rows: Codes) -> Rows:
+        """Some of the rows, by number."""
+        return replace(
+            self,
+            frame=self.frame.iloc[rows].reset_index(drop=True),
+            recorded=None if self.recorded is None else self.recorded[rows],
+            fair=None if self.fair is None else self.fair[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            _shares={variable: shares[rows] for variable, shares in self._shares.items()},
+        )
+
+    def with_features(self, features: Sequence[str]) -> Rows:
+        """The same rows for a learner that reads other columns."""
+        return replace(self, features=tuple(features))
+
+    def without_record(self) -> Rows:
+        """The same rows as if nothing had been recorded: rows to predict."""
+        return replace(self, recorded=None, fair=None, weights=None)

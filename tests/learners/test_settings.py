@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from problog4fairness.errors import P4FError, TrainingError
+from problog4fairness.learners.settings import Settings
+
+
+def test_defaults_are_those_of_the_papers_synthetic_studies():
+    settings = Settings()
+    assert settings.hidden == (32, 32, 32)
+    assert (settings.dropout, settings.learning_rate, settings.batch_size) == (0.0, 3e-4, 64)
+    assert (settings.loss, settings.gamma, settings.validation) == ("cross_entropy", 2.0, 0.1)
+
+
+def test_numbers_of_a_grid_search_become_plain_ones():
+    settings = Settings(hidden=[np.int64(8)], batch_size=np.int64(16), learning_rate=np.float32(0.5), dropout=0)
+    assert settings.hidden == (8,)
+    assert type(settings.batch_size) is int
+    assert type(settings.learning_rate) is float
+    assert settings == Settings(hidden=(8,), batch_size=16, learning_rate=0.5)
+
+
+def test_no_hidden_layer_and_no_held_out_rows_are_allowed():
+    assert Settings(hidden=(), validation=0).hidden == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("hidden", 32, "hidden=32 is not a sequence of widths"),
+        ("hidden", (32, 0), r"hidden\[1\]=0 is not a whole number of at least 1"),
+        ("hidden", "ab", r"hidden\[0\]='a' is not a whole number"),
+        ("dropout", 1.0, "dropout=1.0 is not a number at least 0 and below 1"),
+        ("dropout", -0.1, "dropout=-0.1"),
+        ("learning_rate", 0, "learning_rate=0 is not a number above 0"),
+        ("learning_rate", math.nan, "learning_rate=nan"),
+        ("learning_rate", "fast", "learning_rate='fast'"),
+        ("weight_decay", -1, "weight_decay=-1 is not a number at least 0"),
+        ("batch_size", 0, "batch_size=0 is not a whole number"),
+        ("batch_size", 6.5, "batch_size=6.5"),
+        ("max_epochs", True, "max_epochs=True"),
+        ("patience", 0, "patience=0"),
+        ("validation", 1, "validation=1"),
+        ("gamma", math.inf, "gamma=inf"),
+        ("loss", "hinge", "loss='hinge' is unknown; take one of cross_entropy, focal"),
+    ],
+)
+def test_a_wrong_value_is_named_in_one_line(name, value, message):
+    with pytest.raises(TrainingError, match=message) as caught:
+        Settings(**{name: value})
+    assert isinstance(caught.value, P4FError)
+    assert "\n" not in str(caught.value)

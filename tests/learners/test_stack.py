@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from problog4fairness.learners.mlp import Layout
+from problog4fairness.learners.stack import Dropout, Epoch, FewInputs, ManyInputs, Rows, forward
+from tests.learners.likelihoods import Blend, blend
+
+
+def epoch_of(counts: list[int], weights: list[torch.Tensor | None], batch_size: int) -> tuple[Rows, Epoch]:
+    own = [100 * model + torch.arange(count) for model, count in enumerate(counts)]
+    rows = Rows(own, weights, batch_size)
+    return rows, Epoch(rows, batch_size, [torch.Generator().manual_seed(model) for model in range(len(counts))])
+
+
+def test_in_an_epoch_each_network_sees_each_of_its_rows_once_in_its_own_order():
+    counts = [23, 17, 8, 1]
+    weights = [None, torch.arange(1.0, 18.0), None, torch.tensor([7.0])]
+    _, epoch = epoch_of(counts, weights, 4)
+    seen: list[list[tuple[int, float]]] = [[] for _ in counts]
+    at_work = []
+    for count, batches in epoch.phases():
+        for rows, weight, scale in batches:
+            at_work.append(count)
+            assert rows.shape == weight.shape == (count, 4)
+            torch.testing.assert_close(scale, 1 / weight.sum(1))
+            for model in range(count):
+                pairs = zip(rows[model].tolist(), weight[model].tolist(), strict=True)
+                seen[model] += [(row, own) for row, own in pairs if own > 0]
+                assert all(row // 100 == model for row in rows[model].tolist()), "padding is a row of the same network"
+    assert at_work == [4, 3, 2, 2, 2, 1]
+    for model, (count, weight) in enumerate(zip(counts, weights, strict=True)):
+        expected = {100 * model + row: 1.0 if weight is None else weight[row].item() for row in range(count)}
+        assert len(seen[model]) == count
+        assert dict(seen[model]) == expected
+    orders = [[row % 100 for row, _ in seen[model]] for model in range(2)]
+    assert orders[0] != sorted(orders[0])
+    assert orders[0][:17] != orders[1]
+
+
+def test_the_order_is_the_permutation_that_the_network_draws_alone():
+    _, epoch = epoch_of([10, 6], [None, None], 4)
+    order = torch.cat([rows[1] for count, batches in epoch.phases() for rows, _, _ in batches if count == 2])
+    assert (order[:6] - 100).tolist() == torch.randperm(6, generator=torch.Generator().manual_seed(1)).tolist()
+
+
+def test_networks_that_are_taken_out_leave_the_rows_of_the_others():
+    rows, _ = epoch_of([9, 5, 2], [None, None, torch.tensor([2.0, 3.0])], 2)
+    rows.select(torch.tensor([1, 2]))
+    epoch = Epoch(rows, 2, [torch.Generator(), torch.Generator()])
+    seen = [(r, w) for _, batches in epoch.phases() for r, w, _ in batches]
+    assert len(seen) == 3
+    assert sorted(row for r, w in seen for row, own in zip(r[0].tolist(), w[0].tolist(), strict=True) if own) == [
+        100, 101, 102, 103, 104,
+    ]  # fmt: skip
+    assert sorted(seen[0][1][1].tolist()) == [2.0, 3.0]
+
+
+def test_chunks_give_back_all_rows_with_their_weights():
+    rows = Rows([torch.arange(5), torch.arange(7, 9)], [None, torch.tensor([0.5, 2.0])])
+    parts = list(rows.chunks(2))
+    assert [tuple(part.shape) for part, _ in parts] == [(2, 2), (2, 2), (2, 1)]
+    whole, weights = (torch.cat(column, dim=1) for column in zip(*parts, strict=True))
+    assert whole[0].tolist() == [0, 1, 2, 3, 4]
+    assert whole[1].tolist() == [7, 8, 7, 7, 7], "padding is a row of the same network"
+    assert weights.tolist() == [[1, 1, 1, 1, 1], [0.5, 2, 0, 0, 0]]
+
+
+def test_looking_up_logits_is_the_same_as_looking_up_inputs():
+    layout = Layout((3, 8, 2))
+    first, second = blend(40, 6, seed=0), blend(30, 9, seed=1)
+    likelihood = first[1].stacked([second[1]], [0, 6])
+    assert likelihood is not None
+    values = torch.stack([layout.initial(torch.Generator().manual_seed(seed)) for seed in range(3)])
+    rows = torch.stack([torch.randint(0, 40, (5,)), torch.randint(40, 70, (5,)), torch.randint(0, 40, (5,))])
+    many = ManyInputs(likelihood, torch.cat([first[0], second[0]]))
+    few = FewInputs(likelihood, [first[0], second[0], first[0]], [0, 6, 0])
+    parts = layout.parts(values)
+    expected = many.logits(parts, rows)
+    assert expected.shape == (3, 5, 4, 2)
+    torch.testing.assert_close(few.logits(parts, rows), expected)
+    torch.testing.assert_close(few.logits(layout.parts(values[:2]), rows[:2]), expected[:2])
+    model, row, variant = 1, 3, 2
+    one = (first[0], second[0])[1][likelihood.index[rows[model, row], variant] - 6]
+    torch.testing.assert_close(expected[model, row, variant], layout.network(values[model], 0.0)(one))
+    few.select(torch.tensor([1, 2]))
+    torch.testing.assert_close(few.logits(layout.parts(values[1:]), rows[1:]), expected[1:])
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+@pytest.mark.parametrize("distinct", [(8, 12), (8, 10)])
+def test_rows_that_need_whole_runs_of_inputs_look_them_up_as_one(distinct, outputs):
+    def in_runs(rows: int, inputs: int, seed: int) -> tuple[torch.Tensor, Blend]:
+        matrix, likelihood = blend(rows, inputs, seed=seed)
+        likelihood.index = 4 * torch.randint(0, inputs // 4, (rows, 1)) + torch.arange(4)
+        return matrix, likelihood
+
+    layout = Layout((3, 8, outputs))
+    values = torch.stack([layout.initial(torch.Generator().manual_seed(seed)) for seed in range(3)])
+    first, second = in_runs(40, distinct[0], 0), in_runs(30, distinct[1], 1)
+    likelihood = second[1].stacked([first[1]], [0, distinct[1]])
+    assert likelihood is not None
+    rows = torch.stack([torch.randint(30, 70, (5,)), torch.randint(0, 30, (5,)), torch.randint(30, 70, (5,))])
+    expected = ManyInputs(likelihood, torch.cat([second[0], first[0]])).logits(layout.parts(values), rows)
+    few = FewInputs(likelihood, [first[0], second[0], first[0]], [distinct[1], 0, distinct[1]])
+    torch.testing.assert_close(few.logits(layout.parts(values), rows), expected)
+    few.select(torch.tensor([1, 2]))
+    torch.testing.assert_close(few.logits(layout.parts(values[1:]), rows[1:]), expected[1:])
+
+
+def test_dropout_keeps_the_mean_and_repeats_itself():
+    x = torch.ones(3, 200, 50)
+    found = Dropout(0.2, seed=4)(x)
+    assert sorted(found.unique().tolist()) == [0.0, 1.25]
+    assert abs(found.mean().item() - 1) < 0.02
+    assert torch.equal(found, Dropout(0.2, seed=4)(x))
+    layout = Layout((2, 8, 8, 1))
+    parts = layout.parts(torch.ones(2, layout.numbers))
+    assert forward(parts, torch.ones(2, 30, 2), Dropout(0.5, 0)).std() > 0
