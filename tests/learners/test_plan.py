@@ -39,7 +39,7 @@ def test_data_variants_share_a_stack_and_know_where_they_begin():
         assert torch.equal(matrix[plan.likelihood.index[rows, 0]], job.inputs)
 
 
-def test_networks_of_different_shapes_get_stacks_of_their_own():
+def test_networks_of_different_outputs_get_stacks_of_their_own():
     wide, label = data(100, features=5)
     narrow, _ = data(100, features=2)
     three = RecordedLabel(torch.arange(100) % 3, classes=3)
@@ -49,7 +49,8 @@ def test_networks_of_different_shapes_get_stacks_of_their_own():
         Job(wide, three),
         Job(narrow, RecordedLabel(label)),
     ]
-    assert numbers(jobs) == [[0], [1, 3], [2]]
+    assert numbers(jobs) == [[0, 1, 3], [2]]
+    assert {part.shape[1] for plan in plans(jobs, Settings()) for part in plan.inputs} == {5}
 
 
 def test_few_and_many_distinct_inputs_are_apart():

@@ -33,7 +33,7 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     Parameters
     ----------
     jobs
-        What to fit. Jobs of the same shape share a stack; others are fitted one stack after another.
+        What to fit. Jobs whose labels have the same classes share a stack; others are fitted one stack after another.
     settings
         How, the same for all; the defaults of :class:`Settings` if not given.
     progress
@@ -119,12 +119,13 @@ class _Training:
         self._settings = settings
         self._likelihood = plan.likelihood
         self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
-        self._layout = _layout(self._members[0].job, settings)
+        self._layout = Layout((plan.inputs[0].shape[1], *_layout(self._members[0].job, settings).sizes[1:]))
         self._inputs = _inputs(plan, order, self._members)
         self._train = _rows(self._members, [m.split.train for m in self._members], starts, settings.batch_size)
         self._validation = _rows(self._members, [m.split.validation for m in self._members], starts)
         self._starts = starts
-        values = torch.stack([member.initial for member in self._members])
+        width = self._layout.sizes[0]
+        values = torch.stack([_layout(m.job, settings).widened(m.initial, width) for m in self._members])
         self._optimiser = StackedAdamW(values, settings.learning_rate, settings.weight_decay)
         self._best = values.clone()
         self._histories = [History() for _ in self._members]
@@ -143,7 +144,9 @@ class _Training:
             bar.show(epoch + 1, sum(validation) / len(validation), len(stopped) + sum(stopped) * left)
             for model, member in enumerate(self._members):
                 if stopped[model]:
-                    network = self._layout.network(self._best[model], self._settings.dropout)
+                    own = _layout(member.job, self._settings)
+                    numbers = self._layout.narrowed(self._best[model], own.sizes[0])
+                    network = own.network(numbers, self._settings.dropout)
                     fits[member.number] = self._histories[model].fit(network, member.job.seed)
             if all(stopped):
                 break
@@ -229,7 +232,10 @@ class _Training:
 def _inputs(plan: Plan, order: list[int], members: Sequence[_Member]) -> Inputs:
     """What the networks of a stack are evaluated on."""
     if plan.few:
-        return FewInputs(plan.likelihood, [m.job.inputs for m in members], [plan.first_input[i] for i in order])
+        starts = [plan.first_input[i] for i in order]
+        matrix = plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs)
+        own = [matrix[start : start + len(m.job.inputs)] for start, m in zip(starts, members, strict=True)]
+        return FewInputs(plan.likelihood, own, starts)
     return ManyInputs(plan.likelihood, plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs))
 
 

@@ -1,7 +1,8 @@
 """Which jobs are fitted together: as many as fit into one stack, in as few stacks as possible.
 
-Jobs share a stack if their networks have the same shape and their likelihoods can be stacked. Where likelihoods cannot,
-jobs with the same likelihood still can: the seeds and folds of one study.
+Jobs share a stack if their networks have the same outputs and their likelihoods can be stacked; narrow inputs are
+padded with zeros, which changes nothing. Where likelihoods cannot be stacked, jobs with the same one still can: the
+seeds and folds of one study.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+import torch
 from torch import Tensor
 
 from problog4fairness.learners.job import Job
@@ -38,7 +40,7 @@ class Plan:
     first_row, first_input
         Where in it the rows of each job begin, and where in the matrix of all inputs its inputs do.
     inputs
-        The matrices that the matrix of all inputs is made of.
+        The matrices that the matrix of all inputs is made of, all as wide as the widest.
     few
         Whether a job has fewer distinct inputs than a batch has inputs, so that the network is evaluated once on all.
     """
@@ -54,10 +56,9 @@ class Plan:
 def plans(jobs: Sequence[Job], settings: Settings) -> Iterator[Plan]:
     """All jobs, divided into stacks."""
     groups: dict[tuple[object, ...], list[int]] = {}
-    for number in sorted(range(len(jobs)), key=lambda number: -_rows(jobs[number])):
+    for number in sorted(range(len(jobs)), key=lambda number: (-_rows(jobs[number]), -jobs[number].inputs.shape[1])):
         job = jobs[number]
-        features, outputs, variants = job.inputs.shape[1], job.likelihood.outputs, job.likelihood.variants
-        key = (type(job.likelihood), features, outputs, variants, _few(job, settings))
+        key = (type(job.likelihood), job.likelihood.outputs, job.likelihood.variants, _few(job, settings))
         groups.setdefault(key, []).append(number)
     for numbers in groups.values():
         while numbers:
@@ -88,10 +89,15 @@ def _together(numbers: list[int], jobs: Sequence[Job], few: bool) -> list[Plan]:
             likelihood,
             first_row=[rows[places[number]] for number in numbers],
             first_input=[starts[_identity(jobs[number].inputs)] for number in numbers],
-            inputs=list(matrices.values()),
+            inputs=_equally_wide(list(matrices.values())),
             few=few,
         )
     ]
+
+
+def _equally_wide(matrices: list[Tensor]) -> list[Tensor]:
+    width = max(matrix.shape[1] for matrix in matrices)
+    return [m if m.shape[1] == width else torch.nn.functional.pad(m, (0, width - m.shape[1])) for m in matrices]
 
 
 def _few(job: Job, settings: Settings) -> bool:
