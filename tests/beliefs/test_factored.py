@@ -178,4 +178,4 @@ def test_what_cannot_be_recorded_is_an_error():
     label = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]], dtype=torch.float64)
     kinds, codes = row_kinds(np.ones((3, 1)), label, [])
     with pytest.raises(InconsistentEvidenceError, match="2 of 3 recorded labels have probability 0"):
-        FactoredView(kinds, codes, 1).observe(torch.tensor([1, 0, 1]), None)
+        FactoredView(kinds, codes, 1).observe(torch.tensor([1, 0, 1]), None).require_possible()

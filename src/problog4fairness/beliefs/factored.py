@@ -20,14 +20,12 @@ from torch import Tensor
 from problog4fairness.beliefs.observation import View
 from problog4fairness.program.observed import (
     KNOWN_RULED_OUT,
-    RULED_OUT,
     SAFE_SUM,
     UNKNOWN,
     AffineObserved,
     Cast,
     Observed,
     log_outcomes,
-    require_possible,
     split_by,
 )
 from problog4fairness.rows.rows import Codes, Floats
@@ -170,10 +168,8 @@ class Entries:
 class FactoredObserved(Observed):
     """The likelihood of recorded labels, with weights that are multiplied out for each batch."""
 
-    def __init__(self, entries: Entries, codes: Tensor, outputs: int, message: str = RULED_OUT) -> None:
+    def __init__(self, entries: Entries, codes: Tensor, outputs: int) -> None:
         self.entries, self.codes, self._outputs = entries, codes, outputs
-        possible = ((entries.labels > -torch.inf).any(-1) & (entries.shares > -torch.inf)).any(-1)
-        require_possible(possible, codes, message)
         self.variants = int(np.prod([factor.shape[-1] for factor in entries.factors], dtype=np.int64))
         self.widths = (outputs,) * self.variants
         self._logs = {torch.float64: entries, torch.float32: entries.to(torch.float32)}
@@ -200,7 +196,13 @@ class FactoredObserved(Observed):
         others = (label != UNKNOWN).unsqueeze(1) & (torch.arange(self.entries.labels.shape[-1]) != label.unsqueeze(1))
         labels = self.entries.labels[old].masked_fill(others.unsqueeze(1), -torch.inf)
         entries = Entries(self.entries.shares[old], labels, tuple(factor[old] for factor in self.entries.factors))
-        return FactoredObserved(entries, codes, self._outputs, KNOWN_RULED_OUT)
+        known = FactoredObserved(entries, codes, self._outputs)
+        known.require_possible(KNOWN_RULED_OUT)
+        return known
+
+    def possible(self) -> Tensor:
+        """See :meth:`Observed.possible`."""
+        return ((self.entries.labels > -torch.inf).any(-1) & (self.entries.shares > -torch.inf)).any(-1)
 
     def stacked(self, others: Sequence[Observed]) -> Observed | None:
         """See :meth:`Observed.stacked`."""

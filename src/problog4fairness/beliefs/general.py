@@ -83,5 +83,5 @@ class ProgramView(View):
 
     def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:
         """See :meth:`View.observe`."""
-        observed = self.special.observe(recorded)
+        observed = self.special.observed(recorded)
         return observed if fair is None else observed.known(fair)

@@ -60,8 +60,12 @@ class Posterior:
 
     @property
     def fair(self) -> Tensor:
-        """P(fair class | what was recorded), ``[rows, classes]``."""
+        """P(fair class | what was recorded), ``[rows, classes]``; NaN where that has probability 0."""
         total = self.weights.sum(1)
+        if bool((total.sum(-1) > 1.5).any()):
+            raise P4FError(
+                "the belief's program asks about several inputs at once; it does not say which label is fair"
+            )
         return total / total.sum(-1, keepdim=True)
 
     def by_input(self, count: int, weights: Tensor | None = None) -> Tensor:
@@ -177,6 +181,10 @@ class Observation:
     def fair_proba(self, log_proba: Tensor) -> Tensor:
         """P(fair class) of every row, ``[rows, classes]``, given its recorded features but not its recorded label."""
         return self._each(log_proba, recorded=False).exp()
+
+    def require_possible(self) -> None:
+        """Raise the error that counts rows that cannot have been recorded, if there are any."""
+        self._recorded_part().require_possible()
 
     def stacked(self, others: Sequence[Observation], inputs: Sequence[int]) -> Observation | None:
         """One observation over the rows of this one, followed by those of the others; None where they do not fit.

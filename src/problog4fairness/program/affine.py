@@ -42,8 +42,8 @@ class Affine(Specialised):
         sums = terms.masked_fill(impossible.unsqueeze(-1), 0.0).logsumexp(-1)
         return sums.masked_fill(impossible, -torch.inf).reshape(*sums.shape[:-1], len(self.queries), 2)
 
-    def observe(self, outcome: Tensor) -> AffineObserved:
-        """See :meth:`Specialised.observe`."""
+    def observed(self, outcome: Tensor) -> AffineObserved:
+        """See :meth:`Specialised.observed`."""
         pairs = self._pairs(outcome)
         entries = torch.zeros_like(pairs) if self._codes is None else self._codes
         used, codes = torch.unique(entries * self.base.shape[-1] + pairs, return_inverse=True)

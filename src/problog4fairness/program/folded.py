@@ -79,8 +79,8 @@ class Folded(Specialised):
         roots = evaluate_log(self._plan, inputs.linear, logs, inputs.is_log)
         return roots[0].reshape(shape), roots[1:].T.reshape(*shape, -1)
 
-    def observe(self, outcome: Tensor) -> Observed:
-        """See :meth:`Specialised.observe`."""
+    def observed(self, outcome: Tensor) -> Observed:
+        """See :meth:`Specialised.observed`."""
         return FoldedObserved(self, self._pairs(outcome))
 
 
@@ -113,6 +113,10 @@ class FoldedObserved(Observed):
         if bool((outcome == UNKNOWN).all()):
             return self
         raise P4FError("fair labels of some rows cannot be used: the program does not ask about one of them at a time")
+
+    def possible(self) -> Tensor:
+        """See :meth:`Observed.possible`; that no classifier could explain a row shows in the loss."""
+        return torch.ones(int(self.codes.max()) + 1, dtype=torch.bool)
 
     def stacked(self, others: Sequence[Observed]) -> Observed | None:
         """See :meth:`Observed.stacked`; such programs are trained one after another."""

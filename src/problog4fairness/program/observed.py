@@ -25,6 +25,16 @@ UNKNOWN = -1
 SAFE_SUM = 1e-30
 
 
+RULED_OUT = (
+    "{count} of {rows} recorded labels have probability 0 whatever the classifier says; "
+    "a parameter of exactly 0 or 1 rules them out"
+)
+KNOWN_RULED_OUT = (
+    "{count} of {rows} rows have a recorded label that the belief rules out for their known fair label; "
+    "estimate its parameters anew, or leave these rows out"
+)
+
+
 class Observed(ABC):
     """The likelihood of what was recorded in rows 0 .. n - 1, as a function of the free networks' logits.
 
@@ -76,6 +86,16 @@ class Observed(ABC):
             ``[rows]``: which outcome, -1 where it is not known. All leaves must have the same outcomes.
         """
 
+    @abstractmethod
+    def possible(self) -> Tensor:
+        """``[entries]``: whether what was recorded has a probability above 0 for some classifier."""
+
+    def require_possible(self, message: str = RULED_OUT) -> None:
+        """Raise the error that counts the rows that cannot have been recorded, if there are any."""
+        count = int((~self.possible())[self.codes].sum())
+        if count:
+            raise InconsistentEvidenceError(message.format(count=count, rows=len(self.codes)))
+
     def to_entries(self, rows: Tensor | None) -> Tensor:
         """The entry of each of these rows."""
         if rows is None:
@@ -105,8 +125,6 @@ class AffineObserved(Observed):
             # The outcomes of one leaf sum to 1, so all that is recorded has to do with it.
             base, coefficients = torch.zeros_like(base), coefficients + base.unsqueeze(-1)
         self.base, self.coefficients = base, coefficients
-        possible = (base > 0) | (coefficients > 0).any(-1)
-        require_possible(possible.reshape(-1, possible.shape[-1]).all(0), codes)
         self._logs = Cast(torch.cat([base.unsqueeze(-1), coefficients], dim=-1).log())
         self._binary = _Binary(base, coefficients) if all(width == 1 for width in self.widths) else None
 
@@ -144,8 +162,14 @@ class AffineObserved(Observed):
             # Given the outcome of the one leaf, what was recorded says nothing more about it.
             sure = (label != UNKNOWN).unsqueeze(1)
             coefficients = torch.where(sure, (coefficients > 0).to(coefficients.dtype), coefficients)
-        require_possible((coefficients > 0).any(1), codes, KNOWN_RULED_OUT)
-        return AffineObserved(self.widths, self.base[entries], coefficients, codes)
+        known = AffineObserved(self.widths, self.base[entries], coefficients, codes)
+        known.require_possible(KNOWN_RULED_OUT)
+        return known
+
+    def possible(self) -> Tensor:
+        """See :meth:`Observed.possible`."""
+        found = (self.base > 0) | (self.coefficients > 0).any(-1)
+        return found.reshape(-1, found.shape[-1]).all(0)
 
     def _in_logs(self, logits: Tensor, entries: Tensor) -> Tensor:
         return self._terms(logits, entries)[1].logsumexp(-1)
@@ -204,23 +228,6 @@ class _Binary:
         if self._has_base:
             terms = torch.cat([terms, base.expand(*terms.shape[:-1], 1)], dim=-1)
         return terms.logsumexp(-1)
-
-
-RULED_OUT = (
-    "{count} of {rows} recorded labels have probability 0 whatever the classifier says; "
-    "a parameter of exactly 0 or 1 rules them out"
-)
-KNOWN_RULED_OUT = (
-    "{count} of {rows} rows have a recorded label that the belief rules out for their known fair label; "
-    "estimate its parameters anew, or leave these rows out"
-)
-
-
-def require_possible(possible: Tensor, codes: Tensor, message: str = RULED_OUT) -> None:
-    """Raise the error that counts the rows whose entry is not possible, ``[entries]``."""
-    count = int((~possible)[codes].sum())
-    if count:
-        raise InconsistentEvidenceError(message.format(count=count, rows=len(codes)))
 
 
 def split_by(codes: Tensor, outcome: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:

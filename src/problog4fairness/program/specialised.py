@@ -51,6 +51,9 @@ class Specialised(ABC):
         """
 
     @abstractmethod
+    def observed(self, outcome: Tensor) -> Observed:
+        """As :meth:`observe`, also where some row has an outcome of probability 0."""
+
     def observe(self, outcome: Tensor) -> Observed:
         """The likelihood of what was recorded in each row.
 
@@ -60,6 +63,9 @@ class Specialised(ABC):
             ``[rows]``. With one query: whether it holds (0 or 1). With several, of which one holds in each row: which
             one, by its position.
         """
+        observed = self.observed(outcome)
+        observed.require_possible()
+        return observed
 
     def _entries(self, logits: Tensor, rows: Tensor | None) -> Tensor | None:
         """For each row of ``logits``, the entry of its fixed values; None where all rows share one."""

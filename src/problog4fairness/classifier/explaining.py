@@ -1,0 +1,102 @@
+"""What a fitted classifier says of rows: their fair label, what would be recorded, and who was distorted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from problog4fairness.beliefs.inputs import fair_inputs
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Floats, Rows
+
+if TYPE_CHECKING:
+    from problog4fairness.classifier.estimator import DebiasedClassifier
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What a classifier says of rows.
+
+    Attributes
+    ----------
+    fair
+        P(fair label), ``[rows, classes]``.
+    recorded
+        P(recorded label), ``[rows, classes]``.
+    distorted
+        ``[rows]``: the probability that the recorded label is not the fair one; None where no label was passed.
+    """
+
+    fair: Floats
+    recorded: Floats
+    distorted: Floats | None
+
+
+def fair_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
+    """P(fair label), ``[rows, classes]``."""
+    if predicts_from(model) == "biased":
+        return _restored(model, rows)
+    inputs = fair_inputs(rows)
+    return _numpy(model.fitted_.log_proba(inputs.table).exp()[inputs.index[:, 0]])
+
+
+def recorded_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
+    """P(recorded label), ``[rows, classes]``."""
+    observation = model.belief_.observe(rows.without_record())
+    return _numpy(observation.recorded_proba(model.fitted_.log_proba(observation.table)))
+
+
+def distortion_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
+    """P(fair != recorded | what was recorded), ``[rows]``."""
+    observation = model.belief_.observe(rows)
+    return _distorted(observation, model.fitted_.log_proba(observation.table), rows)
+
+
+def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
+    """All of the above; the learner is asked once where the features are not distorted."""
+    observation = model.belief_.observe(rows)
+    log_proba = model.fitted_.log_proba(observation.table)
+    if predicts_from(model) == "fair" and observation.variants == 1:
+        fair = _numpy(log_proba.exp()[observation.inputs[:, 0]])
+    else:
+        fair = fair_proba(model, rows)
+    distorted = None if rows.recorded is None else _distorted(observation, log_proba, rows)
+    return Explanation(fair, _numpy(observation.recorded_proba(log_proba)), distorted)
+
+
+def feature_distortion_proba(model: DebiasedClassifier, rows: Rows) -> pd.DataFrame:
+    """For each row and distorted feature P(fair value != recorded value)."""
+    found = model.belief_.feature_distortion(rows)
+    if not found:
+        raise P4FError("the belief does not distort features")
+    return pd.DataFrame(found)
+
+
+def predicts_from(model: DebiasedClassifier) -> str:
+    """Whether the features of new rows are fair or biased."""
+    return model.test_features or model.belief_.predicts_from
+
+
+def _restored(model: DebiasedClassifier, rows: Rows) -> Floats:
+    belief = model.belief_
+    missing = [c for c in belief.sensitive_columns if belief.features and c not in rows.frame.columns]
+    if missing:
+        raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
+    observation = belief.restore(rows.without_record())
+    return _numpy(observation.fair_proba(model.fitted_.log_proba(observation.table)))
+
+
+def _distorted(observation: Observation, log_proba: Tensor, rows: Rows) -> Floats:
+    if rows.recorded is None:
+        raise P4FError("recorded labels are needed to tell which of them were distorted; pass y")
+    posterior = _numpy(observation.posterior(log_proba).fair)
+    return np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
+
+
+def _numpy(values: Tensor) -> Any:
+    return values.detach().numpy()

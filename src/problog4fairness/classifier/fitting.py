@@ -1,0 +1,142 @@
+"""From what a user passes to what a learner is fitted on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.convert import as_belief
+from problog4fairness.classifier.reading import read_new, read_training
+from problog4fairness.errors import P4FError
+from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.learners.named import named_learner
+from problog4fairness.rows.columns import sensitive_frame
+from problog4fairness.rows.labels import find_classes, label_codes
+from problog4fairness.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from problog4fairness.classifier.estimator import DebiasedClassifier
+
+
+def learner_of(learner: Learner | str) -> Learner:
+    """The learner that was named, or passed."""
+    if isinstance(learner, Learner):
+        return learner
+    return named_learner(learner)
+
+
+def training_rows(
+    model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any
+) -> Rows:
+    """Recorded data as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
+    if model.test_features not in (None, "fair", "biased"):
+        raise P4FError(f"test_features must be 'fair', 'biased' or None, not {model.test_features!r}")
+    name = getattr(y, "name", None)
+    model.recorded_ = str(name) if name is not None and name != "" else None
+    frame, labels = read_training(model, X, y)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
+    belief = model.belief_ = as_belief(model.belief)
+    classes = find_classes(labels, _favourable(model, belief))
+    if belief.classes is not None:
+        classes = _belief_classes(belief, classes)
+    model.classes_ = np.asarray(classes)
+    belief.require_known()
+    known = _joined(belief, frame, sensitive_features)
+    model.columns_ = _learner_columns(model, belief, frame)
+    rows = Rows(
+        known,
+        tuple(model.columns_),
+        classes,
+        label_codes(labels, classes),
+        _fair_codes(fair, classes, len(known)),
+        _row_weights(model, labels, weights),
+    )
+    belief.check_rows(rows)
+    return rows
+
+
+def new_rows(model: DebiasedClassifier, X: Any, sensitive_features: Any = None, y: Any = None) -> Rows:
+    """New data as rows, with recorded labels where they are passed."""
+    frame = read_new(model, X)
+    known = _joined(model.belief_, frame, sensitive_features)
+    recorded = None
+    if y is not None:
+        y = column_or_1d(y, warn=True)
+        if len(y) != len(known):
+            raise P4FError(f"X has {len(known)} rows, y has {len(y)}")
+        recorded = label_codes(y, model.classes_)
+    model.fitted_.check(known[model.columns_])
+    return Rows(known, tuple(model.columns_), tuple(model.classes_), recorded)
+
+
+def task(model: DebiasedClassifier, rows: Rows) -> Task:
+    """What there is to fit."""
+    model.seed_ = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
+    return Task(model.belief_.observe(rows), model.seed_, weights=weights)
+
+
+def take(model: DebiasedClassifier, fitted: Fitted) -> None:
+    """Note on the model what was learned."""
+    model.fitted_ = fitted
+    model.history_ = {name: list(values) for name, values in fitted.history.items()}
+    model.n_iter_ = max((len(values) for values in model.history_.values()), default=1)
+
+
+def _favourable(model: DebiasedClassifier, belief: Belief) -> Any:
+    own, stated = belief.favourable, model.favourable
+    if own is not None and stated is not None and own != stated:
+        raise P4FError(f"favourable={stated!r}, but the belief was made for the favourable label {own!r}")
+    return own if stated is None else stated
+
+
+def _belief_classes(belief: Belief, found: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The classes in the order of the belief."""
+    own = belief.classes or ()
+    if len(own) != len(found) or set(own) != set(np.asarray(found).tolist()):
+        raise P4FError(f"the belief is for {len(own)} classes {list(own)}, y has {len(found)}: {list(found)}")
+    by_value = {value: label for value, label in zip(np.asarray(found).tolist(), found, strict=True)}
+    return tuple(by_value[value] for value in own)
+
+
+def _joined(belief: Belief, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
+    if sensitive_features is None or not belief.sensitive_columns:
+        return frame
+    beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame))
+    return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
+
+
+def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
+    named = model.sensitive
+    names = () if named is None else (named,) if isinstance(named, str) else tuple(named)
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise P4FError(f"no column {unknown[0]!r} for sensitive; there are {', '.join(map(str, frame.columns))}")
+    sensitive = {*names, *belief.sensitive_columns}
+    columns = [name for name in frame.columns if not (model.independent and name in sensitive)]
+    if not columns:
+        raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
+    return columns
+
+
+def _fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
+    if fair is None:
+        return None
+    values = pd.Series(fair).to_numpy(dtype=object) if not isinstance(fair, pd.Series) else fair.to_numpy(dtype=object)
+    if len(values) != rows:
+        raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
+    return label_codes(values, classes, "fair", missing=True)
+
+
+def _row_weights(model: DebiasedClassifier, labels: Any, weights: Any) -> Any:
+    if model.class_weight is None:
+        return weights
+    per_class = compute_class_weight(model.class_weight, classes=np.unique(labels), y=labels)
+    own = per_class[np.searchsorted(np.unique(labels), labels)]
+    return own if weights is None else weights * own

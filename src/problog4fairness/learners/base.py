@@ -1,0 +1,133 @@
+"""What all learners share: a learner is fitted through an observation, and then knows the fair label of any input."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Something to fit.
+
+    Parameters
+    ----------
+    observation
+        What was recorded, and what it tells of the fair label.
+    seed
+        All that is random in this fit is drawn from it.
+    train_rows
+        Rows of the observation to learn from, by number, such as those of a fold; all by default.
+    weights
+        ``[rows]``: how much each row counts.
+    validation_rows
+        Rows that say when to stop; by default a random share of ``train_rows``.
+    """
+
+    observation: Observation
+    seed: int = 0
+    train_rows: Tensor | None = None
+    weights: Tensor | None = None
+    validation_rows: Tensor | None = None
+
+
+class Learner(BaseEstimator, ABC):  # type: ignore[misc]
+    """Learns the fair label from what was recorded; knows a belief only as an :class:`Observation`.
+
+    A learner holds options, and nothing that it has learned: that is in the :class:`Fitted` that it gives.
+    """
+
+    @abstractmethod
+    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> Sequence[Fitted]:
+        """Fit one classifier for each task.
+
+        Parameters
+        ----------
+        tasks
+            What to fit.
+        progress
+            Whether to show a progress bar; by default only where standard error is a terminal.
+        """
+
+    def fit(
+        self,
+        through: Belief | Observation,
+        rows: Rows | None = None,
+        *,
+        seed: int = 0,
+        weights: Tensor | None = None,
+        progress: bool | None = None,
+    ) -> Fitted:
+        """Fit one classifier.
+
+        Parameters
+        ----------
+        through, rows
+            A belief and the rows to observe through it, or an observation.
+        seed, weights
+            As in :class:`Task`.
+        progress
+            As in :meth:`fit_many`.
+        """
+        return self.fit_many([Task(observation_of(through, rows), seed, weights=weights)], progress)[0]
+
+
+class Fitted(ABC):
+    """A classifier of the fair label.
+
+    Attributes
+    ----------
+    kinds
+        The kinds of fitted classifiers by name, for reading model files.
+    """
+
+    kind: ClassVar[str]
+    kinds: ClassVar[dict[str, type[Fitted]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Fitted.kinds[cls.kind] = cls
+
+    @abstractmethod
+    def log_proba(self, table: pd.DataFrame) -> Tensor:
+        """log P(fair class), ``[rows, classes]`` in float64, of inputs with the columns that were learned from."""
+
+    def check(self, table: pd.DataFrame) -> None:
+        """Raise the error that names row and column of a cell that is not of the kind that was learned from."""
+
+    @property
+    @abstractmethod
+    def history(self) -> Mapping[str, list[float]]:
+        """How training went: for each quantity its value after every round."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
+        """All that was learned, as arrays and as plain data; :meth:`from_state` makes an equal classifier of it."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, arrays: Mapping[str, np.ndarray[Any, Any]], plain: Mapping[str, Any]) -> Fitted:
+        """The inverse of :meth:`state`."""
+
+
+def observation_of(through: Belief | Observation, rows: Rows | None) -> Observation:
+    """An observation, or that of rows through a belief."""
+    if isinstance(through, Observation):
+        return through
+    if not isinstance(through, Belief):
+        raise P4FError(f"a learner is fitted through a belief or an observation, not {type(through).__name__}")
+    if rows is None:
+        raise P4FError("a belief needs rows to observe: pass them after the belief")
+    return through.observe(rows)

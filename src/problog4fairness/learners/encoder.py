@@ -1,0 +1,218 @@
+"""From columns to the network's input by names and numbers alone, so that a model file needs nothing else to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from problog4fairness.errors import P4FError
+
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Slot: TypeAlias = tuple[Any, ...]
+
+# The text of a missing category.
+MISSING = "missing"
+_LARGEST = float(np.finfo(np.float32).max)
+# Rows that are encoded at a time.
+CHUNK = 1 << 16
+# Categories of a column that get an indicator each; rarer ones share one.
+MAX_CATEGORIES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Numbers filled and scaled, (x - mean) / scale; categories as indicators. What a column is, training said.
+
+    Attributes
+    ----------
+    numbers
+        The columns of numbers.
+    marked
+        Those of them with a further input that says whether the number is missing, scaled like a number.
+    categories
+        The other columns, and the values of each that have an input of their own.
+    rare
+        Those of them in which all other values share one more input; elsewhere an unknown value is zeros.
+    fills
+        What stands for a missing number, ``[numbers]``.
+    means, scales
+        ``[numbers + marked]``.
+    """
+
+    numbers: tuple[str, ...]
+    marked: tuple[str, ...]
+    categories: Mapping[str, tuple[str, ...]]
+    rare: frozenset[str]
+    fills: Floats
+    means: Floats
+    scales: Floats
+
+    @property
+    def slots(self) -> list[Slot]:
+        """What each input means, in order: its kind, its column and, of a category, a value; None for all rare ones."""
+        slots: list[Slot] = [("number", name) for name in self.numbers]
+        slots += [("missing", name) for name in self.marked]
+        for name, values in self.categories.items():
+            told_apart = (*values, None) if name in self.rare else values
+            slots += [("category", name, value) for value in told_apart]
+        return slots
+
+    @property
+    def width(self) -> int:
+        """How many inputs there are."""
+        numbers = len(self.numbers) + len(self.marked)
+        return numbers + sum(map(len, self.categories.values())) + len(self.rare)
+
+    def transform(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """The network's input for rows that :meth:`check` let pass."""
+        matrix = np.zeros((len(frame), self.width), dtype=np.float32)
+        start = len(self.means)
+        if start:
+            matrix[:, :start] = self._scaled(frame)
+        for name, values in self.categories.items():
+            place = {value: start + number for number, value in enumerate(values)}
+            codes, texts = text_codes(frame[name])
+            other = start + len(values) if name in self.rare else -1
+            places = np.array([place.get(text, other) for text in texts], dtype=np.int64)[codes]
+            rows = np.flatnonzero(places >= 0)
+            matrix[rows, places[rows]] = 1
+            start += len(values) + (name in self.rare)
+        return matrix
+
+    def _scaled(self, frame: pd.DataFrame) -> Floats:
+        values = np.column_stack([as_numbers(frame[name]) for name in self.numbers])
+        place = {name: number for number, name in enumerate(self.numbers)}
+        return (filled(values, self.fills, [place[name] for name in self.marked]) - self.means) / self.scales
+
+    def check(self, frame: pd.DataFrame) -> None:
+        """Raise the error that names row (from 1) and column of a cell where training saw numbers and this is none.
+
+        A number that is too large for the network counts as none: its label would be made up.
+        """
+        for place, name in enumerate(self.numbers):
+            column = frame[name]
+            values = as_numbers(column)
+            if not pd.api.types.is_numeric_dtype(column):
+                _refuse(name, column, np.isnan(values) & column.notna().to_numpy(), "which is not a number")
+            with np.errstate(over="ignore"):
+                scaled = np.abs((values - self.means[place]) / self.scales[place])
+            _refuse(name, column, scaled > _LARGEST, "which is too large")
+
+
+def _refuse(name: str, column: pd.Series[Any], wrong: Any, reason: str) -> None:
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        value = column.iloc[rows[0]]
+        shown = repr(value) if isinstance(value, str) else str(value)
+        raise P4FError(
+            f"column {name!r} has {shown} in row {rows[0] + 1}, {reason}, and the model was trained on numbers there; "
+            "correct it, or leave it empty"
+        )
+
+
+def filled(values: Floats, fills: Floats, marked: list[int]) -> Floats:
+    """Numbers with their gaps filled, and beside them for some columns whether there was one."""
+    missing = np.isnan(values)
+    return np.hstack([np.where(missing, fills, values), missing[:, marked]])
+
+
+def as_numbers(column: pd.Series[Any]) -> Floats:
+    """A column as numbers, whatever it was read as; NaN for what is missing or is no number."""
+    if pd.api.types.is_numeric_dtype(column):
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    codes, found = pd.factorize(column)
+    numbers: Floats = np.array([*map(_number, found), np.nan])
+    return np.asarray(numbers[codes])
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value) if "_" not in str(value) else np.nan
+    except OverflowError:
+        return np.inf
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
+    """For each row a position among texts; whole numbers are the same text whatever they were read as."""
+    codes, found = pd.factorize(column)
+    return codes, [*map(_text, found), MISSING]
+
+
+def _text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
+
+
+def prepared(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns as the encoder learns them: numbers as floats, everything else as text."""
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            columns[name] = as_numbers(frame[name])
+        else:
+            # Each different value becomes text once, however many rows have it.
+            codes, texts = text_codes(frame[name])
+            columns[name] = np.array(texts, dtype=object)[codes]
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def make_encoder(frame: pd.DataFrame) -> Encoder:
+    """Numbers scaled, categories as indicators, missing values filled and marked; fitted on a prepared frame."""
+    numbers = [name for name in frame.columns if frame[name].dtype == np.float64]
+    fills, marked, means, scales = _scales(frame[numbers])
+    categories, rare = _categories(frame.drop(columns=numbers))
+    return Encoder(tuple(numbers), tuple(numbers[place] for place in marked), categories, rare, fills, means, scales)
+
+
+def _scales(frame: pd.DataFrame) -> tuple[Floats, list[int], Floats, Floats]:
+    """For columns of numbers what fills their gaps, which of them have any; their means and scales."""
+    if not len(frame.columns):
+        return np.zeros(0), [], np.zeros(0), np.zeros(0)
+    values = frame.to_numpy(dtype=np.float64)
+    marked = np.flatnonzero(np.isnan(values).any(axis=0)).tolist()
+    with np.errstate(over="ignore", invalid="ignore"):
+        # 0 for a column without any value.
+        fills = np.nan_to_num(SimpleImputer(keep_empty_features=True).fit(values).statistics_)
+        scaler = StandardScaler().fit(filled(values, fills, marked))
+    for place, name in enumerate(frame.columns):
+        if not np.isfinite([scaler.mean_[place], scaler.var_[place]]).all():
+            largest = np.nanmax(np.abs(values[:, place]))
+            raise P4FError(
+                f"column {name!r} has values up to {largest:g}, too large to be scaled; correct them, or divide them"
+            )
+    return fills, marked, scaler.mean_, scaler.scale_
+
+
+def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
+    """For columns of texts the values that get an indicator each, and the columns in which others share one."""
+    if not len(frame.columns):
+        return {}, frozenset()
+    found = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES).fit(frame)
+    categories, shared = {}, set()
+    for name, values, rare in zip(frame.columns, found.categories_, found.infrequent_categories_, strict=True):
+        gone = set() if rare is None else set(rare)
+        shared |= {name} if gone else set()
+        categories[name] = tuple(str(value) for value in values if value not in gone)
+    return categories, frozenset(shared)
+
+
+def encode(encoder: Encoder, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """The network's input, made piece by piece: what is made on the way takes several times as much memory."""
+    parts = (frame.iloc[start : start + CHUNK] for start in range(0, len(frame), CHUNK))
+    first = np.asarray(encoder.transform(next(parts, frame)), dtype=np.float32)
+    if len(first) == len(frame):
+        return np.ascontiguousarray(first)
+    matrix = np.empty((len(frame), first.shape[1]), dtype=np.float32)
+    matrix[:CHUNK] = first
+    for number, part in enumerate(parts, start=1):
+        matrix[number * CHUNK : (number + 1) * CHUNK] = encoder.transform(part)
+    return matrix

@@ -1,0 +1,51 @@
+"""Labels as codes: which classes there are, and which class each row has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Codes
+
+
+def find_classes(labels: Any, favourable: Any = None) -> tuple[Any, ...]:
+    """The classes of recorded labels; of two, the favourable one last, which is the larger one by default."""
+    classes = np.unique(np.asarray(labels))
+    if len(classes) < 2:
+        raise P4FError(f"y has one class only ({classes.tolist()[0]!r}); a classifier needs two or more")
+    if favourable is not None:
+        if len(classes) != 2 or favourable not in classes:
+            raise P4FError(f"favourable={favourable!r} is not one of two labels {list(classes)}")
+        if classes[0] == favourable:
+            classes = classes[::-1]
+    return tuple(classes)
+
+
+def label_codes(labels: Any, classes: Sequence[Any], name: str = "y", missing: bool = False) -> Codes:
+    """The class of each row by its position among ``classes``.
+
+    Parameters
+    ----------
+    labels
+        ``[rows]``.
+    classes
+        The classes that are known.
+    name
+        What the labels are called in errors.
+    missing
+        Whether a missing label is allowed; its code is -1.
+    """
+    codes, found = pd.factorize(np.asarray(labels, dtype=object) if missing else np.asarray(labels))
+    place = {value: number for number, value in enumerate(np.asarray(classes).tolist())}
+    for value in np.asarray(found).tolist():
+        if value not in place:
+            known = ", ".join(map(repr, place))
+            raise P4FError(f"{name} has the label {value!r}, which training did not see; it saw {known}")
+    if not missing and (codes < 0).any():
+        raise P4FError(f"{name} has {int((codes < 0).sum())} missing values; drop those rows")
+    places = np.array([*(place[value] for value in np.asarray(found).tolist()), -1], dtype=np.int64)
+    return places[codes]
