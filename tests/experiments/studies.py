@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -45,10 +46,22 @@ def deadly(flag, stack):
     return constant(stack)
 
 
+def endless(folder, stack):
+    """Says which process computes it, and never comes to an end."""
+    (Path(folder) / f"{os.getpid()}.pid").touch()
+    while True:
+        time.sleep(0.01)
+
+
+def endless_study(folder: str) -> Study:
+    return tiny(methods=(Method("endless", partial(endless, folder)),))
+
+
 def slow_study() -> Study:
     study = bias_sweep(betas=[0.0, 0.2, 0.4, 0.6, 0.8])
     return tiny(study, methods=(Method("slow", slow), study.methods[2]))
 
 
 if __name__ == "__main__":
-    run(slow_study(), sys.argv[1], jobs=int(sys.argv[2]))
+    folder, jobs, *kind = sys.argv[1:]
+    run(endless_study(folder) if kind == ["endless"] else slow_study(), folder, jobs=int(jobs))
