@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from dataclasses import replace
@@ -40,9 +41,17 @@ def failing(stack):
 
 def deadly(flag, stack):
     """Kills its worker, once: the first to come finds the file."""
-    if Path(flag).exists():
+    try:
         Path(flag).unlink()
-        os._exit(9)
+    except FileNotFoundError:
+        return constant(stack)
+    os._exit(9)
+
+
+def without_a_folder(folder, stack):
+    """Puts a file where the study's folder was."""
+    shutil.rmtree(folder, ignore_errors=True)
+    Path(folder).touch()
     return constant(stack)
 
 

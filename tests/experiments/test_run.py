@@ -16,6 +16,7 @@ import pytest
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments import METHODS, Method, assumption, dependent, run
 from problog4fairness.experiments.store import key_of
+from problog4fairness.files import FileWarning
 from tests.children import is_running, started, wait_for
 from tests.experiments.studies import constant, deadly, failing, slow_study, tiny
 
@@ -56,7 +57,9 @@ def test_a_damaged_stack_is_computed_again(tmp_path):
     before = run(study, tmp_path)
     file = tmp_path / f"{key_of(study.stacks()[2])}.json"
     file.write_bytes(file.read_bytes()[:100])
-    after = run(study, tmp_path)
+    with pytest.warns(FileWarning, match="computed again") as warned:
+        after = run(study, tmp_path)
+    assert len(warned) == 1
     assert after.computed == 1
     pd.testing.assert_frame_equal(before.results, after.results)
 
