@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import safetensors.torch
 from typer.testing import CliRunner
 
 from problog4fairness.cli.main import app
@@ -174,3 +175,18 @@ def test_the_command_says_where_results_are_that_it_cannot_report(tmp_path, disk
         "run again to write the report"
     )
     assert len(list((folder / "stacks").glob("*.json"))) == len(study().stacks())
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 1000, safetensors.torch.save({}, metadata={"a": "b"})])
+def test_a_damaged_checkpoint_is_not_the_end_of_a_run(tmp_path, content):
+    small = tiny_faces(methods=tiny_faces().methods[:1])
+    expected = run_faces(small, tmp_path / "whole", jobs=1)
+    (file,) = (tmp_path / "whole").glob("*.json")
+    checkpoint = tmp_path / "damaged" / f"{file.stem}.safetensors"
+    checkpoint.parent.mkdir()
+    checkpoint.write_bytes(content)
+    with pytest.warns(FileWarning, match=f"{checkpoint.name}: damaged; lower, seed 0 was computed from its beginning"):
+        found = run_faces(small, checkpoint.parent, jobs=1)
+    assert not found.failures
+    pd.testing.assert_frame_equal(found.results, expected.results)
+    assert not checkpoint.exists()

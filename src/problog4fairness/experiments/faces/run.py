@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from problog4fairness.errors import CheckpointError
 from problog4fairness.experiments.archive import Archive, Identity, Table, name_of
 from problog4fairness.experiments.faces.pictures import pictures_of
 from problog4fairness.experiments.faces.plan import FaceRun, FaceStudy
@@ -24,16 +25,18 @@ from problog4fairness.experiments.faces.work import COLUMNS, compute, keys_of
 from problog4fairness.experiments.keeping import Keeper
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.run import Outcome
+from problog4fairness.files.problems import warn
 from problog4fairness.files.writing import ready_folder
 from problog4fairness.training.vision import named_network
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a run: its numbers, or the reason why there are none."""
+    """What became of a run: its numbers, or the reason why there are none; and what a user is to be warned of."""
 
     table: Table | None = None
     reason: str | None = None
+    warning: str | None = None
 
 
 def run_faces(study: FaceStudy, folder: Path | str, *, jobs: int = -1, progress: bool | None = None) -> Outcome:
@@ -76,6 +79,8 @@ def run_faces(study: FaceStudy, folder: Path | str, *, jobs: int = -1, progress:
             call = partial(_ended, runs=runs, folder=folder, reports=Path(reports), told=told)
             for number, ended in in_parallel(call, left, partial(loky, 1 if here else jobs)):
                 bar.finished(number)
+                if ended.warning is not None:
+                    warn(ended.warning)
                 if ended.table is not None:
                     tables[number] = ended.table
                     keeper.keep(names[number], keys[number], ended.table)
@@ -107,15 +112,20 @@ def _ended(
     threads = torch.get_num_threads()
     if run.study.data == "drawn":
         torch.set_num_threads(1)
-    checkpoint = _checkpoint(folder, name)
+    checkpoint, warning = _checkpoint(folder, name), None
     try:
         pictures = len(pictures_of(run.study).faces.rows("train"))
         reporter = Reporter(reports / str(number), pictures, run.study.training.max_epochs, told)
-        table = compute(run, checkpoint, reporter)
+        try:
+            table = compute(run, checkpoint, reporter)
+        except CheckpointError:
+            warning = f"{checkpoint}: damaged; {run.name} was computed from its beginning"
+            checkpoint.unlink()
+            table = compute(run, checkpoint, reporter)
         if archive.try_save(name, table):  # where it cannot, the caller keeps it
             checkpoint.unlink(missing_ok=True)
     except Exception as error:
         return Ended(reason=f"{type(error).__name__}: {error}")
     finally:
         torch.set_num_threads(threads)
-    return Ended(table)
+    return Ended(table, warning=warning)
