@@ -124,3 +124,7 @@ class ShapeError(P4FError):
 
 class TrainingError(P4FError):
     """Training that cannot begin with these settings, jobs or files, or cannot go on: a loss that is not finite."""
+
+
+class CheckpointError(TrainingError):
+    """A checkpoint file that is damaged, or of another fit."""

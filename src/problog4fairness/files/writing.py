@@ -100,6 +100,31 @@ def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str
         _check_place(Path(output))
 
 
+def ready_folder(folder: str | PathLike[str]) -> Path:
+    """Before the work: make a folder where there is none, and try whether a file can be written to it.
+
+    Parameters
+    ----------
+    folder
+        The folder, which may lie in others that do not exist yet.
+
+    Raises
+    ------
+    TableError
+        In one line: it is a file, it may not be written to, its disk is full.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as trial:
+            trial.write(b"\0")
+            trial.flush()
+    except OSError as error:
+        reason = error.strerror or error
+        raise TableError(f"{folder}: nothing can be written there ({reason}); choose another folder") from None
+    return folder
+
+
 def _check_place(path: Path) -> None:
     if path.is_dir():
         raise TableError(f"{path} is a folder; name a file in it")
