@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 
 import pytest
@@ -36,13 +37,13 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     file = Checkpoint(tmp_path / "run", {})
     file.save(TENSORS, {"epoch": 1})
 
-    def fails(tensors, path, metadata):
-        path.write_bytes(b"half")
-        raise OSError("disk full")
+    def fails(_):
+        raise OSError(28, "disk full")
 
-    monkeypatch.setattr("safetensors.torch.save_file", fails)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="disk full") as caught:
         file.save(TENSORS, {"epoch": 2})
+    assert caught.value.filename == str(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     loaded = file.load()
     assert loaded is not None

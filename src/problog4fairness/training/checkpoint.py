@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from problog4fairness.errors import TrainingError
+from problog4fairness.files.writing import write_whole
 
 _KEY = "problog4fairness.checkpoint"
 
@@ -64,21 +64,12 @@ class Checkpoint:
 
     def save(self, tensors: Mapping[str, Tensor], rest: Mapping[str, Any]) -> None:
         """Replace the file."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
         # Tensors that share memory, such as tied weights, are written as separate ones.
         apart = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
         header = json.dumps({"run": self._run, "rest": dict(rest)})
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name, suffix=".part")
-        os.close(handle)
-        part = Path(name)
-        try:
-            save_file(apart, part, metadata={_KEY: header})
-            with part.open("rb+") as file:
-                os.fsync(file.fileno())
-            part.replace(self.path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(self.path, save(apart, metadata={_KEY: header}))
 
 
 def _short(value: Any) -> str:
