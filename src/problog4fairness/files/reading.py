@@ -36,6 +36,7 @@ _PACKED = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 # What a packed file may unpack to: so many bytes, or so many times its own size.
 UNPACKED, RATIO = 1 << 28, 100
+WIDE = 50
 
 
 def read_table(
@@ -258,11 +259,12 @@ def _refuse_ragged(stream: _Source, dialect: Dialect) -> None:
 
 
 def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The table, with a warning about columns that hold nothing."""
+    """The table in one piece, with a warning about columns that hold nothing."""
     empty = [str(column) for column in frame.columns if frame[column].isna().all()]
     if empty:
         warn(f"{name}: column{'s' if len(empty) > 1 else ''} {listed(empty)} hold{'s' * (len(empty) == 1)} no value")
-    return frame
+    # Read column by column, a wide table is in as many pieces, and pandas warns of every column that is added to it.
+    return frame.copy() if len(frame.columns) > WIDE else frame
 
 
 def _is_number(text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from problog4fairness.errors import printable
 from problog4fairness.files.formulas import without_formulas
-from problog4fairness.files.parquet import parquet_bytes
+from problog4fairness.files.parquet import parquet_bytes, require_pyarrow
 from problog4fairness.files.problems import TableError
 
 if TYPE_CHECKING:
@@ -93,13 +93,15 @@ def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike
 
 
 def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
-    """Before the work: raise the error of an output that is an input, is a folder, or cannot be written to its own.
+    """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
 
     The arguments are those of :func:`refuse_overwrite`.
     """
     refuse_overwrite(output, *inputs)
     if output is not None and str(output) != STANDARD:
         _check_place(Path(output))
+        if _is_parquet(output):
+            require_pyarrow("write")
 
 
 def _check_place(path: Path) -> None:
@@ -137,12 +139,12 @@ def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreads
     for_spreadsheet
         Whether to put an apostrophe before texts in a CSV file that a spreadsheet would take for formulas.
     """
-    suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
-    if suffixes[-1:] in ([".parquet"], [".pq"]):
+    if _is_parquet(target):
         write_whole(target, parquet_bytes(frame))
         return
     if for_spreadsheet:
         frame = without_formulas(frame)
+    suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
     content = frame.to_csv(index=False, sep="\t" if ".tsv" in suffixes else ",", lineterminator="\n")
     if str(target) == STANDARD:
         _print(content)
@@ -150,6 +152,10 @@ def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreads
     data = content.encode()
     # Without a time in it, so that the same table is the same file.
     write_whole(target, gzip.compress(data, mtime=0) if suffixes[-1:] == [".gz"] else data)
+
+
+def _is_parquet(target: str | PathLike[str]) -> bool:
+    return Path(target).suffix.lower() in (".parquet", ".pq")
 
 
 def _print(content: str) -> None:
