@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from problog4fairness.errors import TrainingError
+from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.training.checkpoint import Checkpoint
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor(3), "c": torch.arange(6.0).view(2, 3).t()}
@@ -31,6 +31,12 @@ def test_the_file_is_plain_safetensors_with_json(tmp_path):
     with safe_open(tmp_path / "run", framework="pt") as file:
         (header,) = file.metadata().values()
     assert json.loads(header) == {"run": {"seed": 1}, "rest": {"x": 2}}
+
+
+def test_a_folder_that_is_read_only_is_told_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
+    with pytest.raises(P4FError, match="nothing can be written to the folder"):
+        Checkpoint(tmp_path / "run", {})
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):

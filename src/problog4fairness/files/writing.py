@@ -38,13 +38,13 @@ def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
     path = Path(path)
     _check_place(path)
     data = content.encode() if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
     try:
-        _replace(path.resolve(), data)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data)
     except OSError as error:
-        # The error would name the file beside it, which nobody knows.
+        # The error would name no file, or the one beside it, which nobody knows.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 

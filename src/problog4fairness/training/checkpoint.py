@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.files.writing import write_whole
+from problog4fairness.files.writing import check_output, write_whole
 
 _KEY = "problog4fairness.checkpoint"
 
@@ -36,6 +36,7 @@ class Checkpoint:
         self._run = json.loads(json.dumps(dict(run)))
         if not self.path.parent.is_dir():
             raise TrainingError(f"{self.path}: the folder of the checkpoint does not exist")
+        check_output(self.path)
 
     def load(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The tensors and the rest, or None where there is no file yet."""
