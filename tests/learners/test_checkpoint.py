@@ -37,6 +37,12 @@ def test_the_file_is_plain_safetensors_with_json(tmp_path):
     assert json.loads(header) == {"run": {"seed": 1}, "rest": {"x": 2}}
 
 
+def test_a_folder_that_is_read_only_is_told_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: not (path == tmp_path and mode == os.W_OK))
+    with pytest.raises(P4FError, match="nothing can be written to the folder"):
+        Checkpoint(tmp_path / "run", {})
+
+
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     file = Checkpoint(tmp_path / "run", {})
     file.save(TENSORS, {"epoch": 1})

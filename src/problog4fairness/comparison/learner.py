@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,13 +22,16 @@ from problog4fairness.mechanisms import Mechanism
 # Numbers in encoded inputs that are kept for other methods on the same rows: 256 MiB.
 _KEPT = 1 << 26
 
+Slot: TypeAlias = tuple[Any, ...]
+
 
 class Learner(DebiasedClassifier):
     """A :class:`~problog4fairness.DebiasedClassifier` that is fitted in two steps, with the same result as ``fit``.
 
     Only its inputs may be wider: they have a column for every category of the whole table, whether or not the training
     rows have it, because networks of one stack need inputs of one width. A column that the training rows lack is 0
-    throughout, also where a tested row has that category; scales and fillings come from the training rows alone.
+    throughout, also where a tested row has that category; scales and fillings, and which of very many categories are
+    rare enough to share a column, come from the training rows alone.
     """
 
     mechanism: Mechanism | None
@@ -76,7 +79,7 @@ class Encoders:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
-        self._slots: dict[Hashable, list[Hashable]] = {}
+        self._slots: dict[Hashable, list[Slot]] = {}
         self._kept: dict[Hashable, tuple[Any, Tensor]] = {}
         self._room = _KEPT
 
@@ -108,12 +111,24 @@ class Encoders:
         return encoder, matrix
 
 
-def _widened(encoder: ColumnTransformer, whole: list[Hashable]) -> Any:
+def _widened(encoder: ColumnTransformer, whole: list[Slot]) -> Any:
     slots = _slots(encoder)
     if slots == whole:
         return encoder
+    return _Widened(encoder, _places(slots, whole), len(whole))
+
+
+def _places(slots: list[Slot], whole: list[Slot]) -> Codes:
+    """Where each input goes among those of the whole table.
+
+    A category that is rare in the whole table but frequent in a part takes a free place of its column. There always is
+    one: a part has no more categories than the whole, and of each column at most ``MAX_CATEGORIES`` are told apart.
+    """
     place = {slot: number for number, slot in enumerate(whole)}
-    return _Widened(encoder, np.array([place[slot] for slot in slots], dtype=np.int64), len(whole))
+    free: dict[Slot, list[int]] = {}
+    for slot in sorted(set(whole) - set(slots), key=place.__getitem__, reverse=True):
+        free.setdefault(slot[:2], []).append(place[slot])
+    return np.array([place[slot] if slot in place else free[slot[:2]].pop() for slot in slots], dtype=np.int64)
 
 
 class _Widened:
@@ -129,13 +144,15 @@ class _Widened:
         return wide
 
 
-def _slots(encoder: ColumnTransformer) -> list[Hashable]:
-    """What each column of the input means, in order."""
+def _slots(encoder: ColumnTransformer) -> list[Slot]:
+    """What each input means, in order: its kind, its column and, of a category, a value; None for all rare ones."""
     numbers, categories = encoder.transformers_[:2]
-    slots: list[Hashable] = [("number", name) for name in numbers[2]]
+    slots: list[Slot] = [("number", name) for name in numbers[2]]
     if numbers[2]:
         slots += [("missing", numbers[2][place]) for place in numbers[1][0].indicator_.features_]
     if categories[2]:
-        known = zip(categories[2], categories[1].categories_, strict=True)
-        slots += [("category", name, value) for name, values in known for value in values]
+        one_hot = categories[1]
+        for name, values, rare in zip(categories[2], one_hot.categories_, one_hot.infrequent_categories_, strict=True):
+            told_apart = values if rare is None else [*values[~np.isin(values, rare)], None]
+            slots += [("category", name, value) for value in told_apart]
     return slots
