@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from problog4fairness.errors import P4FError
-from problog4fairness.lifeline import end_with_parent
+from problog4fairness.lifetime import end_with_parent
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -20,7 +20,7 @@ from typing import Any
 from problog4fairness.errors import P4FError
 
 # What is stored depends on these modules; a change in one of them makes what is stored stale.
-_MAKERS = ("syntax.py", "safety.py", "ground.py", "causal.py", "data.py", "terms.py")
+_MAKERS = ("syntax.py", "safety.py", "libraries.py", "ground.py", "causal.py", "data.py", "terms.py")
 
 
 def folder() -> Path:

@@ -17,7 +17,7 @@ from problog4fairness import datasets
 from problog4fairness.datasets.faces.protocol import PARTITIONS, Faces, Part
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.faces.plan import FaceStudy
-from problog4fairness.lifeline import end_with_parent
+from problog4fairness.lifetime import end_with_parent
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
