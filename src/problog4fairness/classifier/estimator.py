@@ -298,14 +298,23 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to one file: the program, a JSON manifest, weights as safetensors; no pickle."""
+        """Write the model to one file of numbers and names: the program, a JSON manifest, weights as safetensors.
+
+        Equal trainings give equal bytes: with the same data, options and integer ``random_state``, on the same kind of
+        machine, with the same versions of the packages and the same number of threads (``torch.get_num_threads()``).
+        With another number of threads sums are taken in another order, and weights may differ in their last digits.
+        """
         from problog4fairness.classifier.saving import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a model that :meth:`save` wrote; a changed or foreign file gets an error and runs nothing."""
+        """Read a model that :meth:`save` wrote; a changed or foreign file gets an error.
+
+        A model file holds numbers and names only. Reading one from a stranger runs nothing of theirs, opens no other
+        file, and takes little more memory than the file has bytes.
+        """
         from problog4fairness.classifier.saving import load
 
         return load(cls, path)
@@ -323,7 +332,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _known(self, X: Any, sensitive_features: Any = None) -> pd.DataFrame:
-        return self._join(read_new(self, X), sensitive_features)
+        frame = read_new(self, X)
+        self.encoder_.check(frame)
+        return self._join(frame, sensitive_features)
 
     def _with_sensitive(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
         known = self._join(frame, sensitive_features)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.compose import ColumnTransformer
 from torch import Tensor
 
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.columns import encode, make_encoder, prepared
+from problog4fairness.classifier.encoder import Encoder, Slot
 from problog4fairness.classifier.view import inputs_of
 from problog4fairness.comparison.table import Array, Codes
 from problog4fairness.errors import P4FError
@@ -21,8 +21,6 @@ from problog4fairness.mechanisms import Mechanism
 
 # Numbers in encoded inputs that are kept for other methods on the same rows: 256 MiB.
 _KEPT = 1 << 26
-
-Slot: TypeAlias = tuple[Any, ...]
 
 
 class Learner(DebiasedClassifier):
@@ -102,7 +100,7 @@ class Encoders:
             return self._kept[rows, key]
         if key not in self._slots:
             whole = inputs_of(mechanism, self._frame, learner.columns_).frame
-            self._slots[key] = _slots(make_encoder(prepared(whole)))
+            self._slots[key] = make_encoder(prepared(whole)).slots
         encoder = _widened(make_encoder(prepared(frame)), self._slots[key])
         matrix = torch.from_numpy(encode(encoder, frame))
         self._room -= matrix.numel()
@@ -111,8 +109,8 @@ class Encoders:
         return encoder, matrix
 
 
-def _widened(encoder: ColumnTransformer, whole: list[Slot]) -> Any:
-    slots = _slots(encoder)
+def _widened(encoder: Encoder, whole: list[Slot]) -> Any:
+    slots = encoder.slots
     if slots == whole:
         return encoder
     return _Widened(encoder, _places(slots, whole), len(whole))
@@ -134,25 +132,12 @@ def _places(slots: list[Slot], whole: list[Slot]) -> Codes:
 class _Widened:
     """An encoder with further columns that are always 0."""
 
-    def __init__(self, encoder: ColumnTransformer, places: Codes, width: int) -> None:
+    def __init__(self, encoder: Encoder, places: Codes, width: int) -> None:
         self._encoder, self._places, self._width = encoder, places, width
+        self.check = encoder.check
 
     def transform(self, frame: pd.DataFrame) -> Array:
-        """The input, from a prepared frame."""
+        """The input."""
         wide = np.zeros((len(frame), self._width))
         wide[:, self._places] = self._encoder.transform(frame)
         return wide
-
-
-def _slots(encoder: ColumnTransformer) -> list[Slot]:
-    """What each input means, in order: its kind, its column and, of a category, a value; None for all rare ones."""
-    numbers, categories = encoder.transformers_[:2]
-    slots: list[Slot] = [("number", name) for name in numbers[2]]
-    if numbers[2]:
-        slots += [("missing", numbers[2][place]) for place in numbers[1][0].indicator_.features_]
-    if categories[2]:
-        one_hot = categories[1]
-        for name, values, rare in zip(categories[2], one_hot.categories_, one_hot.infrequent_categories_, strict=True):
-            told_apart = values if rare is None else [*values[~np.isin(values, rare)], None]
-            slots += [("category", name, value) for value in told_apart]
-    return slots
