@@ -12,7 +12,7 @@ from problog4fairness.mechanisms.label import LabelBias, classifier, label_queri
 from problog4fairness.mechanisms.measurement import MeasurementBias
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.sensitive import Sensitive
-from problog4fairness.mechanisms.text import Level, comment, distinct, slug
+from problog4fairness.mechanisms.text import Level, comment, distinct, predicates
 from problog4fairness.program.program import Program
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ class Chain(Mechanism):
             raise P4FError("all label biases of a chain must have the same classes")
         identities = [(m.variable.columns, m.variable.levels) for m in mechanisms]
         order = list(dict.fromkeys(identities))
-        taken = {"h", "y", "y_h", "x"} | {n for m in measured for n in m.names.values()}
-        names = distinct(slug("_".join(columns)) for columns, _ in order)
-        names = [f"a_{name}" if name in taken else name for name in names]
+        taken = {"x"} | {n for m in measured for n in m.names.values()}
+        names = predicates(("_".join(columns) for columns, _ in order), "a", taken)
         by_identity = {identity: Sensitive(*identity, name=name) for identity, name in zip(order, names, strict=True)}
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | None = None
@@ -72,7 +71,7 @@ class Chain(Mechanism):
     def text(self) -> str:
         """The program as text."""
         head = ["A chain of biases, one after the other.", *(sensitive_comment(v) for v in self.variables)]
-        parts = [comment("\n".join(head)), "\n".join(v.declaration() for v in self.variables)]
+        parts = [comment(*head), "\n".join(v.declaration() for v in self.variables)]
         if self.measurement:
             parts += ["% First, the recorded features are taken to the fair ones.", *self.measurement.rules()]
         if self.stages:
@@ -93,7 +92,8 @@ class Chain(Mechanism):
     @property
     def label_variables(self) -> tuple[Sensitive, ...]:
         """The sensitive variables that the label depends on."""
-        return tuple(v for v in self.variables if any(stage.variable == v for stage in self.stages))
+        of_stages = {stage.variable for stage in self.stages}
+        return tuple(v for v in self.variables if v in of_stages)
 
     def label_program(self) -> Program:
         """The part of the program that is about the label."""

@@ -118,7 +118,7 @@ class LabelBias(Mechanism):
             sensitive_comment(self.variable),
         ]
         queries = label_queries(self.classes)
-        parts = [comment("\n".join(head)), classifier(self.classes) + "\n" + self.variable.declaration()]
+        parts = [comment(*head), classifier(self.classes) + "\n" + self.variable.declaration()]
         return "\n\n".join([*parts, *self.rules("y_h", "y_"), queries]) + "\n"
 
     def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
@@ -341,16 +341,14 @@ def _transition_rates(mechanism: LabelBias, transitions: float | Mapping[Any, fl
 def _class_rules(mechanism: LabelBias, fair: str, recorded: str, suffix: str) -> list[str]:
     classes = mechanism.classes or ()
     flip, flipped = f"label_flip{suffix}", f"label_flipped{suffix}"
-    rates = {cell: rate for rate, cell in ((r, mechanism.cells()[r.name]) for r in mechanism.rates)}
-    facts = []
-    for level in mechanism.groups:
-        for f, value in enumerate(classes):
-            heads = [
-                f"{rate.weight} :: {flip}(X,{atom(value)},{atom(classes[r])})"
-                for (lv, ff, r), rate in rates.items()
-                if lv == level and ff == f
-            ]
-            facts.append(" ;\n    ".join(heads) + f" :- {mechanism.variable.goal(level)}.")
+    cells = mechanism.cells()
+    heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in mechanism.groups for f in range(len(classes))}
+    for rate in mechanism.rates:
+        level, f, r = cells[rate.name]
+        heads[level, f].append(f"{rate.weight} :: {flip}(X,{atom(classes[f])},{atom(classes[r])})")
+    facts = [
+        " ;\n    ".join(outcomes) + f" :- {mechanism.variable.goal(level)}." for (level, _), outcomes in heads.items()
+    ]
     rules = [
         f"{flipped}(X,F) :- {flip}(X,F,_).",
         f"{recorded}(X,F) :- {fair}(X,F), \\+{flipped}(X,F).",

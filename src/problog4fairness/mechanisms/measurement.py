@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,7 @@ from problog4fairness.mechanisms.base import Mechanism, level_json, levels_from_
 from problog4fairness.mechanisms.label import sensitive_comment
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.sensitive import Sensitive, joint_values
-from problog4fairness.mechanisms.text import Level, atom, comment, distinct, slug
+from problog4fairness.mechanisms.text import Level, atom, comment, predicates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,12 +89,10 @@ class MeasurementBias(Mechanism):
         """The sensitive variable."""
         return self.variables[0]
 
-    @property
+    @functools.cached_property
     def names(self) -> dict[str, str]:
         """The name of each feature in the program."""
-        plain = distinct(slug(name) for name in self.features)
-        taken = {"h", "a", "y", "y_h", "y_"}
-        return {f: f"f_{name}" if name in taken else name for f, name in zip(self.features, plain, strict=True)}
+        return dict(zip(self.features, predicates(self.features, "f", {"a"}), strict=True))
 
     def _feature_rates(self, feature: str, negative: Strength, positive: Strength) -> list[Rate]:
         options, name, variable = self.values[feature], self.names[feature], self.variable
@@ -142,7 +141,7 @@ class MeasurementBias(Mechanism):
             "features, weighted by the product of their probabilities.",
             sensitive_comment(self.variable),
         ]
-        return "\n\n".join([comment("\n".join(head)), self.variable.declaration(), *self.rules()]) + "\n"
+        return "\n\n".join([comment(*head), self.variable.declaration(), *self.rules()]) + "\n"
 
     def rules(self) -> list[str]:
         """A paragraph of clauses for each feature."""
@@ -153,7 +152,7 @@ class MeasurementBias(Mechanism):
         name, options = self.names[feature], self.values[feature]
         if len(options) > 2:
             return self._table_rules(feature, rates)
-        lines = [f"% {feature}", f"nn({name},X) :: {name}_(X)."]
+        lines = [comment(feature), f"nn({name},X) :: {name}_(X)."]
         biased = []
         for kind, body in (("neg", f"\\+{name}_(X)"), ("pos", f"{name}_(X)")):
             found = [
@@ -179,7 +178,7 @@ class MeasurementBias(Mechanism):
 
     def _table_rules(self, feature: str, rates: Mapping[str, Rate]) -> str:
         name, options = self.names[feature], self.values[feature]
-        lines = [f"% {feature}", f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
+        lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
         for level in self.groups:
             for recorded in options:
                 heads = [
