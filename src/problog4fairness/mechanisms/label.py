@@ -16,6 +16,7 @@ from problog4fairness.mechanisms.base import (
     rate_json,
     rates_from_json,
 )
+from problog4fairness.mechanisms.combinations import Codes, every
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.sensitive import Sensitive
 from problog4fairness.mechanisms.text import Level, atom, comment
@@ -172,10 +173,11 @@ class LabelBias(Mechanism):
         }
         return {rate.name: positions[_plain(rate.name)] for rate in self.rates}
 
-    def label_table(self) -> Tensor:
+    def label_table(self, groups: Codes | None = None) -> Tensor:
         """See :meth:`Mechanism.label_table`."""
         self.require_rates()
-        return label_table(self.program(), self.variables, self.class_count)
+        groups = every(self.variables) if groups is None else groups
+        return label_table(self.program(), self.variables, self.class_count, groups)
 
     def estimate(
         self,

@@ -11,9 +11,10 @@ from torch import Tensor
 
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms.base import Mechanism, level_json, levels_from_json, rate_json, rates_from_json
+from problog4fairness.mechanisms.combinations import Codes, answers, every
 from problog4fairness.mechanisms.label import sensitive_comment
 from problog4fairness.mechanisms.rates import Rate
-from problog4fairness.mechanisms.sensitive import Sensitive, joint_values
+from problog4fairness.mechanisms.sensitive import Sensitive
 from problog4fairness.mechanisms.text import Level, atom, comment, predicates
 
 if TYPE_CHECKING:
@@ -199,33 +200,27 @@ class MeasurementBias(Mechanism):
         """See :meth:`Mechanism.feature_values`."""
         return dict(self.values)
 
-    def feature_tables(self) -> dict[str, Tensor]:
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """See :meth:`Mechanism.feature_tables`."""
         self.require_rates()
-        return self.tables_of(self.program().compile().probability, self.variables)
-
-    def tables_of(self, probability: Any, variables: tuple[Sensitive, ...]) -> dict[str, Tensor]:
-        """The tables from a compiled program whose first queries are this mechanism's."""
-        groups = joint_values(variables)
-        count = next(iter(groups.values())).shape[0]
+        groups = every(self.variables) if groups is None else groups
+        circuit = self.program().compile()
         tables, first = {}, 0
-        fixed = {
-            self.names[f]: torch.zeros(()).double() if len(v) == 2 else torch.eye(len(v)).double()[0]
-            for f, v in self.values.items()
-        }
         for feature, options in self.values.items():
-            size = len(options)
-            recorded = torch.arange(size).repeat(count)
-            value = recorded.double() if size == 2 else torch.eye(size).double()[recorded]
-            nn = {name: v.repeat_interleave(size, dim=0) for name, v in groups.items()}
-            answer = probability(nn={**fixed, **nn, self.names[feature]: value})
-            if size == 2:
-                yes = answer[:, first : first + 1]
-                tables[feature] = torch.cat([1 - yes, yes], dim=-1).reshape(count, size, size)
+            # Every query is about one feature, so the others may have any value.
+            recorded = torch.arange(len(options))
+            cases = {
+                self.names[other]: _certain(recorded if other == feature else torch.zeros_like(recorded), len(values))
+                for other, values in self.values.items()
+            }
+            answer = answers(circuit, self.variables, groups, cases)
+            if len(options) == 2:
+                yes = answer[..., first : first + 1]
+                tables[feature] = torch.cat([1 - yes, yes], dim=-1)
                 first += 1
             else:
-                tables[feature] = answer[:, first : first + size].reshape(count, size, size)
-                first += size
+                tables[feature] = answer[..., first : first + len(options)]
+                first += len(options)
         return tables
 
     def cells(self) -> dict[str, tuple[str, int, int, int]]:
@@ -300,3 +295,8 @@ class MeasurementBias(Mechanism):
         mechanism.groups = tuple(value["groups"])
         mechanism.rates = rates_from_json(value["rates"])
         return mechanism
+
+
+def _certain(value: Tensor, size: int) -> Tensor:
+    """What the network of a feature says where its value is known, by position."""
+    return value.double() if size == 2 else torch.eye(size).double()[value]
