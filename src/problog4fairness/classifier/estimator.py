@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -194,10 +193,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = self._known(X, sensitive_features)
         if isinstance(self.mechanism_, ProgramMechanism):
             return np.exp(self._program_logs(self.mechanism_, known))
-        table = self._label_table()
         fair = np.exp(self._fair_logs(known, apply=self._training_mechanism() is not None))
-        groups = groups_of(self.mechanism_, known)
-        return np.asarray(np.einsum("ng,nf,gfr->nr", groups, fair, table))
+        return np.asarray(np.einsum("nf,nfr->nr", fair, self._row_tables(known)))
 
     def distortion_proba(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Array:
         """For each row the probability that its recorded label was distorted: that the fair label is another one.
@@ -211,12 +208,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         recorded = codes_among(self.classes_, y, len(known))
         if isinstance(self.mechanism_, ProgramMechanism):
             return self._program_distortion(self.mechanism_, known, recorded)
-        table = self._label_table()
         fair = np.exp(self._fair_logs(known, apply=self._training_mechanism() is not None))
-        groups = groups_of(self.mechanism_, known)
+        table = self._row_tables(known)
         rows = np.arange(len(known))
-        seen = np.einsum("ng,nf,gfr->nr", groups, fair, table)[rows, recorded]
-        kept = np.einsum("ng,gn->n", groups, table[:, recorded, recorded]) * fair[rows, recorded]
+        seen = np.einsum("nf,nf->n", fair, table[rows, :, recorded])
+        kept = table[rows, recorded, recorded] * fair[rows, recorded]
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(seen > 0, np.clip(1 - kept / seen, 0, 1), np.nan)
 
@@ -228,11 +224,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise P4FError("the mechanism does not distort features")
         groups = groups_of(mechanism, known)
         codes = feature_codes(mechanism, known)
-        result = {}
-        for feature, table in mechanism.feature_tables().items():
-            same = table.numpy()[:, codes[feature], codes[feature]]
-            result[feature] = 1 - np.einsum("ng,gn->n", groups, same)
-        return pd.DataFrame(result)
+        rows = np.arange(len(known))
+        tables = mechanism.feature_tables(groups.levels).items()
+        return pd.DataFrame(
+            {name: 1 - groups.mean(table.numpy())[rows, codes[name], codes[name]] for name, table in tables}
+        )
 
     def sensitivity(
         self,
@@ -376,16 +372,19 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         return mechanism
 
-    def _label_table(self) -> Array:
-        """P(recorded label | fair label, groups), the identity where labels are not distorted."""
+    def _label_table(self, groups: Array) -> Array:
+        """P(recorded label | fair label) in some combinations of groups; the identity where labels are as they were."""
         mechanism = self._training_mechanism()
-        table = None if mechanism is None else mechanism.label_table()
+        table = None if mechanism is None else mechanism.label_table(groups)
         if table is None:
             size = len(self.classes_)
-            variables = self.mechanism_.variables if self.mechanism_ is not None else ()
-            groups = math.prod(len(variable.levels) for variable in variables)
-            return np.broadcast_to(np.eye(size), (groups, size, size))
+            return np.broadcast_to(np.eye(size), (len(groups), size, size))
         return table.numpy()
+
+    def _row_tables(self, known: pd.DataFrame) -> Array:
+        """The same for each row, ``[rows, fair, recorded]``."""
+        groups = groups_of(self.mechanism_, known)
+        return groups.mean(self._label_table(groups.levels))
 
     def _likelihood(self, known: pd.DataFrame, recorded: Array, inputs: Inputs) -> Likelihood:
         mechanism = self._training_mechanism()
@@ -397,14 +396,15 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _kinds(self, mechanism: Mechanism | None, known: pd.DataFrame, recorded: Array | None) -> tuple[Kinds, Tensor]:
         features, label = [], None
+        groups = groups_of(mechanism, known)
         if mechanism is not None:
             values = feature_codes(mechanism, known)
-            features = [(values[name], table) for name, table in mechanism.feature_tables().items()]
-            label = mechanism.label_table() if recorded is not None else None
+            features = [(values[name], table) for name, table in mechanism.feature_tables(groups.levels).items()]
+            label = mechanism.label_table(groups.levels) if recorded is not None else None
         if label is None and recorded is not None:
             size = len(self.classes_)
-            label = torch.eye(size).double().expand(groups_of(mechanism, known.iloc[:1]).shape[1], size, size)
-        return row_kinds(groups_of(mechanism, known), recorded, label, features)
+            label = torch.eye(size).double().expand(len(groups.levels), size, size)
+        return row_kinds(groups.rows, recorded, label, features)
 
     def _fair_logs(self, known: pd.DataFrame, apply: bool | None = None) -> Array:
         """log P(fair label); ``apply`` says whether the mechanism takes recorded features to fair ones first."""
