@@ -26,6 +26,11 @@ def one_line(message: str) -> str:
     return line if len(line) <= MAX_LINE else line[:MAX_LINE] + " ..."
 
 
+def printable(text: str) -> str:
+    """A text with everything that a terminal would act on, such as the bytes that move its cursor, shown escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 class P4FError(ValueError):
     """Root of all errors that an input can cause; reads as one printable line, whatever the input holds."""
 
@@ -124,3 +129,7 @@ class ShapeError(P4FError):
 
 class TrainingError(P4FError):
     """Training that cannot begin with these settings, jobs or files, or cannot go on: a loss that is not finite."""
+
+
+class CheckpointError(TrainingError):
+    """A checkpoint file that is damaged, or of another fit."""

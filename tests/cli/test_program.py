@@ -118,7 +118,7 @@ def test_draw_does_not_overwrite_the_program(tmp_path):
 def test_an_output_that_cannot_be_written_is_one_line(tmp_path):
     run = p4f("draw", EXAMPLES / "label.pl", "-o", tmp_path / "nowhere" / "label.svg")
     assert run.returncode == 2
-    assert run.stderr.endswith("No such file or directory\n")
+    assert run.stderr.endswith(f"there is no folder {tmp_path / 'nowhere'}\n")
     assert len(run.stderr.splitlines()) == 1
 
 

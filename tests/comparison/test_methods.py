@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import problog4fairness as p4f
 from problog4fairness.baselines import LowerBaseline, Massaging, ParityThresholds, Unawareness
+from problog4fairness.classifier.columns import make_encoder, prepared
 from problog4fairness.comparison import Table, TableMethod, cells, stacked
 from problog4fairness.comparison.learner import Encoders, Learner
 from problog4fairness.comparison.methods import predict
@@ -180,3 +182,35 @@ def test_what_cannot_run_is_an_error_of_one_line():
         TableMethod("ours")
     with pytest.raises(P4FError, match="'lower' of the kind 'lower' takes no belief"):
         TableMethod("lower", "lower", BELIEF)
+
+
+def cities(rows, count, seed=0):
+    """A column of many categories, of which each part of the rows has other ones, beside the loans."""
+    people, recorded, _ = loans(rows)
+    numbers = np.random.default_rng(seed).integers(0, count, rows)
+    return people.assign(city=[f"city {number}" for number in numbers]), recorded
+
+
+@pytest.mark.parametrize("count", [200, 300, 600])
+def test_folds_may_differ_in_which_of_many_categories_are_rare(count):
+    people, recorded = cities(900, count)
+    table = Table.of(people, recorded, sensitive_features="poor_area")
+    methods = [TableMethod("ours", belief=BELIEF), TableMethod("lower", "lower")]
+    parts, predictions = found(table, *methods, seeds=1, folds=3)
+    assert not predictions.left_out
+    for cell, chance in zip(parts, predictions.chances["ours"], strict=True):
+        assert len(chance) == len(cell.test)
+        assert np.isfinite(chance).all()
+
+
+@pytest.mark.parametrize("count", [200, 300, 600])
+def test_a_wider_encoder_loses_nothing(count):
+    people, recorded = cities(900, count)
+    encoders, part = Encoders(people), people[:600].reset_index(drop=True)
+    learner = Learner(random_state=0)
+    wide = learner.prepare(part, recorded[:600].to_numpy(), encoders, "part").inputs.numpy()
+    narrow = make_encoder(prepared(part)).transform(prepared(part)).astype(np.float32)
+    widest = make_encoder(prepared(people)).transform(prepared(people)).shape[1]
+    assert wide.shape == (600, widest)
+    kept = pd.DataFrame(wide).loc[:, np.abs(wide).sum(axis=0) > 0]
+    assert sorted(map(tuple, kept.to_numpy().T)) == sorted(map(tuple, narrow.T))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,10 +41,29 @@ def failing(stack):
 
 def deadly(flag, stack):
     """Kills its worker, once: the first to come finds the file."""
-    if Path(flag).exists():
+    try:
         Path(flag).unlink()
-        os._exit(9)
+    except FileNotFoundError:
+        return constant(stack)
+    os._exit(9)
+
+
+def without_a_folder(folder, stack):
+    """Puts a file where the study's folder was."""
+    shutil.rmtree(folder, ignore_errors=True)
+    Path(folder).touch()
     return constant(stack)
+
+
+def endless(folder, stack):
+    """Says which process computes it, and never comes to an end."""
+    (Path(folder) / f"{os.getpid()}.pid").touch()
+    while True:
+        time.sleep(0.01)
+
+
+def endless_study(folder: str) -> Study:
+    return tiny(methods=(Method("endless", partial(endless, folder)),))
 
 
 def slow_study() -> Study:
@@ -51,4 +72,5 @@ def slow_study() -> Study:
 
 
 if __name__ == "__main__":
-    run(slow_study(), sys.argv[1], jobs=int(sys.argv[2]))
+    folder, jobs, *kind = sys.argv[1:]
+    run(endless_study(folder) if kind == ["endless"] else slow_study(), folder, jobs=int(jobs))

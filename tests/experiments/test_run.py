@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,8 @@ import pytest
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments import METHODS, Method, assumption, dependent, run
 from problog4fairness.experiments.store import key_of
+from problog4fairness.files import FileWarning
+from tests.children import is_running, started, wait_for
 from tests.experiments.studies import constant, deadly, failing, slow_study, tiny
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +57,9 @@ def test_a_damaged_stack_is_computed_again(tmp_path):
     before = run(study, tmp_path)
     file = tmp_path / f"{key_of(study.stacks()[2])}.json"
     file.write_bytes(file.read_bytes()[:100])
-    after = run(study, tmp_path)
+    with pytest.warns(FileWarning, match="computed again") as warned:
+        after = run(study, tmp_path)
+    assert len(warned) == 1
     assert after.computed == 1
     pd.testing.assert_frame_equal(before.results, after.results)
 
@@ -107,6 +112,25 @@ def test_going_on_after_a_kill(tmp_path, jobs):
     assert {file: file.stat().st_mtime_ns for file in left} == left
     assert len(list(folder.glob("*.json"))) == len(study.stacks())
     pd.testing.assert_frame_equal(resumed.results, run(study, tmp_path / "unbroken").results)
+
+
+@pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_the_study(tmp_path, way):
+    command = [sys.executable, "-m", "tests.experiments.studies", str(tmp_path), "2", "endless"]
+    with started(command, cwd=ROOT) as study:
+        workers = wait_for(lambda: [int(file.stem) for file in tmp_path.glob("*.pid")], 2, 120)
+        assert study.pid not in workers
+        study.send_signal(way)
+        study.wait()
+        wait_for(lambda: [worker for worker in workers if not is_running(worker)], 2, 5)
+
+
+def test_a_study_after_one_in_a_thread_that_ended(tmp_path):
+    """With that thread, its idle workers ended."""
+    study = tiny(methods=(Method("one", constant),))
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(run, study, tmp_path / "one", jobs=2).result()
+    pd.testing.assert_frame_equal(run(study, tmp_path / "two", jobs=2).results, first.results)
 
 
 def test_errors(tmp_path, monkeypatch):

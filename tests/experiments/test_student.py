@@ -28,6 +28,7 @@ from problog4fairness.experiments.student.beliefs import PROGRAMS, audited, beli
 from problog4fairness.experiments.student.claims import student_claims
 from problog4fairness.experiments.student.report import disparities, draw_methods
 from problog4fairness.experiments.student.study import METHODS
+from problog4fairness.files import FileWarning
 from tests.experiments.pupils import long_study, pupils, tiny
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +83,9 @@ def test_a_damaged_piece_is_computed_again(finished, tmp_path):
     massaging = next(piece for piece in study.pieces() if piece.name == "massaging")
     file = tmp_path / f"{name_of(massaging.identity)}.json"
     file.write_bytes(file.read_bytes()[:200])
-    after = run_student(study, tmp_path)
+    with pytest.warns(FileWarning, match="computed again") as warned:
+        after = run_student(study, tmp_path)
+    assert len(warned) == 1
     assert (after.computed, after.read) == (1, len(METHODS) - 1)
     pd.testing.assert_frame_equal(outcome.results, after.results)
 

@@ -182,3 +182,24 @@ def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypat
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000))
     with pytest.raises(TableError, match=r"bomb\.csv\.gz: the file unpacks to more than 1048576 bytes"):
         read_table(tmp_path / "bomb.csv.gz")
+
+
+def test_the_memory_that_is_free_bounds_what_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("problog4fairness.files.memory.available", lambda: 2 << 20)
+    (tmp_path / "large.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000))
+    with pytest.raises(TableError, match="unpacks to more than 1048576 bytes"):
+        read_table(tmp_path / "large.csv.gz")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+@pytest.mark.parametrize("lines", [1, 400_000])
+def test_a_nul_is_refused_wherever_it_is(tmp_path, encoding, lines):
+    text = "a,b\n" + "1,x\n" * lines + "2,x\0y\n" + "3,z\n" * 10
+    with pytest.raises(TableError, match=f"table.csv: line {lines + 2} holds a NUL character"):
+        read_table(written(tmp_path, text.encode(encoding)), encoding=encoding)
+
+
+def test_a_nul_after_the_sample_is_refused_when_the_encoding_was_found(tmp_path):
+    content = b"a,b\n" + b"1,x\n" * 400_000 + b"2,\0\n"
+    with pytest.raises(TableError, match="line 400002 holds a NUL character"):
+        read_table(written(tmp_path, gzip.compress(content)))

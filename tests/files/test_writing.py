@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -48,6 +49,13 @@ def test_a_failure_names_the_file_itself(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full") as caught:
         write_whole(tmp_path / "f", "x")
     assert caught.value.filename == str(tmp_path / "f")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_device_is_named():
+    with pytest.raises(OSError, match="No space left") as caught:
+        write_whole("/dev/full", "x")
+    assert caught.value.filename == "/dev/full"
 
 
 def test_a_folder_that_is_read_only_is_told_before_the_work(tmp_path, monkeypatch):

@@ -171,7 +171,7 @@ def test_a_soft_group_counts_for_each_group_by_its_share():
         (lambda: LabelBias(["a", "b"]), "each level must be a tuple of 2 values"),
         (lambda: LabelBias("a", classes=(0, 1)), "three or more classes"),
         (lambda: LabelBias("a", 0.1, classes=(0, 1, 2)), "give transitions"),
-        (lambda: LabelBias("a", levels=("it's", "b", "c")), "cannot hold"),
+        (lambda: LabelBias("a", levels=("nu\0l", "b", "c")), "holds a NUL or a lone surrogate"),
     ],
 )
 def test_impossible_mechanisms(call, message):

@@ -199,7 +199,7 @@ def test_full_disk(folder, monkeypatch, forget):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(cache.json, "dump", no_space)
+        patch.setattr(os, "fsync", no_space)
         first = answer()
     assert not list(folder.iterdir())
     forget()

@@ -6,7 +6,9 @@ import pytest
 import torch
 
 import problog4fairness as p4f
+from problog4fairness import Program
 from problog4fairness.program.terms import Structure
+from tests import extremes
 
 LABEL = r"""
 nn(h,X) :: y(X).   nn(a,X) :: a(X).
@@ -149,3 +151,32 @@ def test_a_certain_query_has_no_gradient_and_no_nan():
     assert logs[0, :2].tolist() == [0, -torch.inf]
     logs[0, 2].backward()
     assert z.grad.isfinite().all()
+
+
+def test_no_nan_at_the_far_ends():
+    """Logits up to 500 either way and parameters of 0 and 1, in both types; ``python -m tests.extremes`` tries more."""
+    for seed in range(300):
+        extremes.check(seed)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("first", [-45.0, -100.0, -500.0])
+def test_a_probability_under_unlikely_evidence_has_a_slope(first, dtype):
+    """Given that a or b holds, which of two unlikely ones was it? sigmoid(first - second), all but exactly."""
+    circuit = Program("nn(h,x)::a. nn(g,x)::b. e :- a. e :- b. evidence(e). query(a).").compile()
+    h, g = (torch.tensor(value, dtype=dtype, requires_grad=True) for value in (first, first - 1))
+    probability = circuit.probability(logits={"h": h, "g": g})
+    probability.sum().backward()
+    expected = torch.sigmoid(torch.tensor(1.0))
+    assert probability.item() == pytest.approx(expected.item(), rel=1e-4)
+    assert h.grad.item() == pytest.approx((expected * (1 - expected)).item(), rel=1e-3)
+    assert g.grad.item() == pytest.approx(-(expected * (1 - expected)).item(), rel=1e-3)
+
+
+def test_the_slope_of_a_conditional_probability_at_0():
+    """P(a | a or b) = p / (p + b - p b): at p = 0 its slope is 1 / b, and beyond the largest number it ends there."""
+    circuit = Program("p::a. nn(g,x)::b. e :- a. e :- b. evidence(e). query(a).").compile()
+    for dtype, logit, slope in ((torch.float64, -3.0, 1 / 0.04742587), (torch.float32, -500.0, 1e32)):
+        p = torch.tensor(0.0, dtype=dtype, requires_grad=True)
+        circuit.probability(logits={"g": torch.tensor(logit, dtype=dtype)}, parameters={"p": p}).sum().backward()
+        assert p.grad.item() == pytest.approx(slope, rel=1e-5) or slope <= p.grad.item() < float("inf")

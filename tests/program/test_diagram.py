@@ -272,7 +272,7 @@ def test_an_unknown_suffix_is_refused(tmp_path: Path):
 
 def test_a_failed_save_leaves_nothing_behind(tmp_path: Path):
     (tmp_path / "taken.svg").mkdir()
-    with pytest.raises(OSError, match=r"taken\.svg"):
+    with pytest.raises(P4FError, match=r"taken\.svg is a folder; name a file in it"):
         example("loan").save(tmp_path / "taken.svg")
     assert [path.name for path in tmp_path.iterdir()] == ["taken.svg"]
 

@@ -16,8 +16,9 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from problog4fairness.errors import InconsistentEvidenceError, P4FError
-from tests import fuzz, oracle
-from tests.fuzz import Case, cases, compiled, generate, logits_of
+from tests import oracle
+from tests.fuzz import circuits as fuzz
+from tests.fuzz.circuits import Case, cases, compiled, generate, logits_of
 
 
 @pytest.mark.parametrize("seed", range(160))

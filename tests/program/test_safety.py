@@ -277,6 +277,11 @@ def test_a_file_next_to_the_program_is_not_a_library(trap, monkeypatch):
     assert not caught(trap)
     with pytest.raises(UnsafeProgramError):
         Program(":- use_module(lists). a. query(a).")
+    (trap / "library'(lists).py").write_text((trap / "evil.py").read_text())
+    for goal_text in ("use_module('library'(lists))", "call(use_module, 'library'(lists))"):
+        with pytest.raises(UnsafeProgramError):
+            Program(f":- {goal_text}. 0.5::a. query(a).").compile()
+    assert not caught(trap)
 
 
 def test_nothing_is_printed(capfd):

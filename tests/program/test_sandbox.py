@@ -385,6 +385,34 @@ def test_no_worker_outlives_its_caller():
 
 
 @posix
+def test_a_busy_worker_ends_with_its_caller_long_before_its_limit():
+    """Also in the middle of C code, and when the thread that asked for it ended long ago."""
+    killed = script("""
+        import os, signal, threading, time
+        from problog4fairness.program import sandbox
+        first = threading.Thread(target=sandbox.run, args=("compile", "0.5::a. query(a)."))
+        first.start()
+        first.join()
+        time.sleep(0.2)
+        assert sandbox._workers[-1]._process.poll() is None
+        bomb = "a :- X is 9**(9**9). query(a)."
+        limits = sandbox.Limits(seconds=600, memory=2**40)
+        threading.Thread(target=sandbox.run, args=("compile", bomb, limits), daemon=True).start()
+        time.sleep(0.5)
+        print(sandbox._workers[-1]._process.pid, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    orphan = int(killed.stdout)
+    deadline = time.monotonic() + 5
+    while is_running(orphan) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    outlived = is_running(orphan)
+    if outlived:
+        os.kill(orphan, signal.SIGKILL)
+    assert not outlived
+
+
+@posix
 def test_files_in_the_current_folder_are_not_modules(tmp_path):
     """``problog.py`` or ``json.py`` next to somebody's data must not become part of the worker."""
     for name in ("problog", "json", "pysdd", "resource", "problog4fairness"):

@@ -21,7 +21,8 @@ class GroupedBaseline(Baseline):
     Parameters
     ----------
     sensitive
-        The sensitive column of X, where it is not passed as ``sensitive_features``.
+        The sensitive column of X, where it is not passed as ``sensitive_features``; those of an array are ``x0``,
+        ``x1``, ...
     levels
         The two groups as the column has them, the sensitive one second.
     """

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from problog4fairness.classifier.encoder import Encoder, Floats, as_numbers, filled, text_codes
 from problog4fairness.errors import P4FError
 
 # Rows that are encoded at a time.
@@ -63,39 +62,66 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) 
 
 
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns as the encoder takes them: numbers as floats, everything else as text, missing values kept."""
+    """Columns as the encoder learns them: numbers as floats, everything else as text."""
     columns: dict[str, Any] = {}
     for name in frame.columns:
-        values = frame[name]
-        if pd.api.types.is_numeric_dtype(values):
-            columns[name] = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            columns[name] = as_numbers(frame[name])
         else:
             # Each different value becomes text once, however many rows have it.
-            codes, found = pd.factorize(values)
-            texts = np.array([*(str(value) for value in found), "missing"], dtype=object)
-            columns[name] = texts[codes]
+            codes, texts = text_codes(frame[name])
+            columns[name] = np.array(texts, dtype=object)[codes]
     return pd.DataFrame(columns, index=frame.index)
 
 
-def make_encoder(frame: pd.DataFrame) -> ColumnTransformer:
+def make_encoder(frame: pd.DataFrame) -> Encoder:
     """Numbers scaled, categories as indicators, missing values filled and marked; fitted on a prepared frame."""
     numbers = [name for name in frame.columns if frame[name].dtype == np.float64]
-    categories = [name for name in frame.columns if name not in numbers]
-    filled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
-    indicators = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False, dtype=np.float32
-    )
-    return ColumnTransformer([("numbers", filled, numbers), ("categories", indicators, categories)]).fit(frame)
+    fills, marked, means, scales = _scales(frame[numbers])
+    categories, rare = _categories(frame.drop(columns=numbers))
+    return Encoder(tuple(numbers), tuple(numbers[place] for place in marked), categories, rare, fills, means, scales)
 
 
-def encode(encoder: ColumnTransformer, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _scales(frame: pd.DataFrame) -> tuple[Floats, list[int], Floats, Floats]:
+    """For columns of numbers what fills their gaps, which of them have any; their means and scales."""
+    if not len(frame.columns):
+        return np.zeros(0), [], np.zeros(0), np.zeros(0)
+    values = frame.to_numpy(dtype=np.float64)
+    marked = np.flatnonzero(np.isnan(values).any(axis=0)).tolist()
+    with np.errstate(over="ignore", invalid="ignore"):
+        # 0 for a column without any value.
+        fills = np.nan_to_num(SimpleImputer(keep_empty_features=True).fit(values).statistics_)
+        scaler = StandardScaler().fit(filled(values, fills, marked))
+    for place, name in enumerate(frame.columns):
+        if not np.isfinite([scaler.mean_[place], scaler.var_[place]]).all():
+            largest = np.nanmax(np.abs(values[:, place]))
+            raise P4FError(
+                f"column {name!r} has values up to {largest:g}, too large to be scaled; correct them, or divide them"
+            )
+    return fills, marked, scaler.mean_, scaler.scale_
+
+
+def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
+    """For columns of texts the values that get an indicator each, and the columns in which others share one."""
+    if not len(frame.columns):
+        return {}, frozenset()
+    found = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES).fit(frame)
+    categories, shared = {}, set()
+    for name, values, rare in zip(frame.columns, found.categories_, found.infrequent_categories_, strict=True):
+        gone = set() if rare is None else set(rare)
+        shared |= {name} if gone else set()
+        categories[name] = tuple(str(value) for value in values if value not in gone)
+    return categories, frozenset(shared)
+
+
+def encode(encoder: Encoder, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
     """The network's input, made piece by piece: what is made on the way takes several times as much memory."""
     parts = (frame.iloc[start : start + CHUNK] for start in range(0, len(frame), CHUNK))
-    first = np.asarray(encoder.transform(prepared(next(parts, frame))), dtype=np.float32)
+    first = np.asarray(encoder.transform(next(parts, frame)), dtype=np.float32)
     if len(first) == len(frame):
         return np.ascontiguousarray(first)
     matrix = np.empty((len(frame), first.shape[1]), dtype=np.float32)
     matrix[:CHUNK] = first
     for number, part in enumerate(parts, start=1):
-        matrix[number * CHUNK : (number + 1) * CHUNK] = encoder.transform(prepared(part))
+        matrix[number * CHUNK : (number + 1) * CHUNK] = encoder.transform(part)
     return matrix

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
+from problog4fairness.files import write_whole
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
@@ -17,7 +18,7 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     """See :meth:`DebiasedClassifier.to_onnx`."""
     check_is_fitted(model)
     try:
-        from onnx import TensorProto, checker, helper, numpy_helper, save
+        from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
         raise P4FError("writing ONNX needs the package onnx: pip install 'problog4fairness[onnx]'") from None
     nodes, weights, value = [], [], "features"
@@ -50,4 +51,4 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     )
     file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     checker.check_model(file)
-    save(file, path)
+    write_whole(path, file.SerializeToString())

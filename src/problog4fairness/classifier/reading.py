@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def read_training(estimator: BaseEstimator, X: Any, y: Any) -> tuple[pd.DataFrame, Array]:
-    """Training data as columns and labels; notes the features on the estimator."""
+    """Training data as columns and labels; notes the features on the estimator, their names as ``names_``."""
     if is_frame(X):
         frame = to_frame(X)
         _check_feature_names(estimator, X, reset=True)
@@ -42,6 +42,7 @@ def read_training(estimator: BaseEstimator, X: Any, y: Any) -> tuple[pd.DataFram
         raise P4FError(f"y has {missing} missing values; drop those rows")
     check_classification_targets(y)
     _check_infinite(frame)
+    estimator.names_ = list(frame.columns)
     return frame, np.asarray(y)
 
 
@@ -54,7 +55,7 @@ def read_new(estimator: BaseEstimator, X: Any) -> pd.DataFrame:
         frame = to_frame(X)
     else:
         X = validate_data(estimator, X, reset=False, dtype="numeric", ensure_all_finite="allow-nan")
-        frame = to_frame(X, getattr(estimator, "feature_names_in_", None))
+        frame = to_frame(X, estimator.names_)
     _check_infinite(frame)
     return frame
 

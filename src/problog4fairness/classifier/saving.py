@@ -1,16 +1,14 @@
-"""A trained classifier as one file: a zip of the program, a JSON manifest, safetensors weights and a skops encoder.
+"""A trained classifier as one file that holds numbers and names only: the belief, a JSON manifest, safetensors weights.
 
-Nothing in it is pickled, so reading a file from a stranger runs nothing. The manifest holds a checksum of every part;
-a changed, truncated or foreign file is refused.
+Nothing in it is an object of another library, so reading a file from a stranger runs nothing and opens nothing. What is
+read is checked in :mod:`~problog4fairness.classifier.manifest`; a changed, truncated or foreign file is refused.
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
+import struct
 import zipfile
-import zlib
+from dataclasses import replace
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -19,9 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import safetensors
 import safetensors.torch
-import skops.io
+import torch
 from sklearn.utils.validation import check_is_fitted
 
+from problog4fairness.classifier import manifest as checked
+from problog4fairness.classifier.encoder import Encoder
+from problog4fairness.classifier.parts import FORMAT, ModelFileError, packed, unpacked
 from problog4fairness.errors import P4FError
 from problog4fairness.files import write_whole
 from problog4fairness.learners import MLP
@@ -32,11 +33,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound="DebiasedClassifier")
 
-FORMAT = 1
-MAX_SIZE = 1 << 28
-# What the encoder holds besides the types that skops itself trusts.
-TRUSTED = {"numpy.dtype"}
-PACKAGES = ("problog4fairness", "problog", "PySDD", "torch", "scikit-learn", "numpy", "pandas", "skops")
+PACKAGES = ("problog4fairness", "problog", "PySDD", "torch", "scikit-learn", "numpy", "pandas")
 # What reading a damaged or hostile file can raise.
 _WRONG = (
     ArithmeticError,
@@ -47,118 +44,98 @@ _WRONG = (
     TypeError,
     ValueError,
     safetensors.SafetensorError,
+    struct.error,
     zipfile.BadZipFile,
-    zlib.error,
 )
-
-
-class ModelFileError(P4FError):
-    """A file that is not a model, or was changed."""
 
 
 def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     """See :meth:`DebiasedClassifier.save`."""
     check_is_fitted(model)
+    encoder = model.encoder_
+    if not isinstance(encoder, Encoder) or not isinstance(model.network_, MLP):
+        raise P4FError("the model cannot be saved: its encoder or its network is not one of problog4fairness")
+    program = "" if model.mechanism_ is None else model.mechanism_.text()
+    tensors = {name: value.contiguous() for name, value in model.network_.state_dict().items()}
+    tensors |= {name: torch.from_numpy(np.array(getattr(encoder, name))) for name in checked.ENCODER}
+    try:
+        content = packed(_manifest(model, encoder), program, safetensors.torch.save(tensors))
+    except P4FError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise P4FError(f"the model cannot be saved: {error}") from None
+    write_whole(path, content)
+
+
+def _manifest(model: DebiasedClassifier, encoder: Encoder) -> dict[str, Any]:
+    place = {name: number for number, name in enumerate(model.names_)}
     mechanism = model.mechanism_
-    parts = {
-        "weights.safetensors": safetensors.torch.save(
-            {name: value.contiguous() for name, value in model.network_.state_dict().items()}
-        ),
-        "encoder.skops": skops.io.dumps(model.encoder_),
-        "program.pl": b"" if mechanism is None else mechanism.text().encode(),
-    }
-    options = {name: value for name, value in model.get_params(deep=False).items() if name != "mechanism"}
-    options["random_state"] = model.random_state if isinstance(model.random_state, int) else None
-    manifest = {
+    return {
         "format": FORMAT,
         "versions": {name: version(name) for name in PACKAGES},
         "mechanism": None if mechanism is None else mechanism.to_json(),
-        "options": options,
-        "classes": model.classes_.tolist(),
-        "classes_dtype": model.classes_.dtype.str,
-        "columns": list(model.columns_),
-        "features": int(model.n_features_in_),
-        "feature_names": [str(n) for n in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
+        "options": checked.options_json(model.get_params(deep=False)),
+        "classes": model.classes_,
+        "classes_dtype": checked.label_type(model.classes_),
+        "features": len(model.names_),
+        "feature_names": model.names_,
+        "named": hasattr(model, "feature_names_in_"),
+        "columns": [place[name] for name in model.columns_],
+        "encoder": {
+            "numbers": [place[name] for name in encoder.numbers],
+            "marked": [place[name] for name in encoder.marked],
+            "categories": [[place[name], name in encoder.rare, values] for name, values in encoder.categories.items()],
+        },
         "recorded": model.recorded_,
         "seed": model.seed_,
         "epochs": model.n_iter_,
         "history": model.history_,
-        "inputs": int(model.network_.sizes[0]),
-        "digests": {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()},
     }
-    try:
-        text = json.dumps(manifest, indent=1, default=_plain)
-    except TypeError as error:
-        raise P4FError(f"the model cannot be saved: {error}") from None
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", text)
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    write_whole(path, buffer.getvalue())
 
 
 def load(kind: type[Model], path: str | PathLike[str]) -> Model:
     """See :meth:`DebiasedClassifier.load`."""
-    manifest, parts = _read(Path(path))
     try:
-        mechanism = None if manifest["mechanism"] is None else mechanism_of(manifest["mechanism"])
-        options = {**manifest["options"], "hidden": tuple(manifest["options"]["hidden"])}
-        model = kind(mechanism, **options)
-        model.mechanism_ = mechanism
-        model.classes_ = np.array(manifest["classes"], dtype=np.dtype(str(manifest["classes_dtype"])))
-        model.columns_ = [str(name) for name in manifest["columns"]]
-        model.n_features_in_ = int(manifest["features"])
-        names = manifest["feature_names"]
-        if names is not None:
-            if not isinstance(names, list) or len(names) != model.n_features_in_:
-                raise ValueError("the names of its features do not fit their number")
-            model.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-        recorded = manifest.get("recorded")
-        model.recorded_ = None if recorded is None else str(recorded)
-        model.seed_, model.n_iter_, model.history_ = manifest["seed"], manifest["epochs"], manifest["history"]
-        outputs = 1 if len(model.classes_) == 2 else len(model.classes_)
-        network = MLP(int(manifest["inputs"]), options["hidden"], outputs, options["dropout"])
-        network.load_state_dict(safetensors.torch.load(parts["weights.safetensors"]))
-        model.network_ = network.eval()
-        untrusted = set(skops.io.get_untrusted_types(data=parts["encoder.skops"])) - TRUSTED
-        if untrusted:
-            raise ModelFileError(f"{path}: the encoder holds types that are not trusted: {', '.join(untrusted)}")
-        model.encoder_ = skops.io.loads(parts["encoder.skops"], trusted=sorted(TRUSTED))
-    except P4FError:
-        raise
-    except _WRONG as error:
-        raise ModelFileError(f"{path}: not a model of this version of problog4fairness ({error})") from None
-    return model
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    names = ("weights.safetensors", "encoder.skops", "program.pl")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if sorted(archive.namelist()) != sorted(("manifest.json", *names)):
-                raise ModelFileError(f"{path}: not a model file")
-            if sum(part.file_size for part in archive.infolist()) > MAX_SIZE:
-                raise ModelFileError(f"{path}: the file holds more than {MAX_SIZE} bytes")
-            manifest = json.loads(archive.read("manifest.json"))
-            parts = {name: archive.read(name) for name in names}
-        if manifest["format"] != FORMAT:
-            raise ModelFileError(f"{path}: the file has format {manifest['format']}, this version reads {FORMAT}")
-        digests = dict(manifest["digests"])
+        parts = unpacked(Path(path))
     except OSError as error:
         raise ModelFileError(f"{path}: {error.strerror or error}") from None
-    except P4FError:
-        raise
+    except P4FError as error:
+        raise ModelFileError(f"{path}: {error}") from None
     except _WRONG:
         raise ModelFileError(f"{path}: not a model file, or damaged") from None
-    for name, content in parts.items():
-        if hashlib.sha256(content).hexdigest() != digests.get(name):
-            raise ModelFileError(f"{path}: {name} was changed after the model was saved")
-    return manifest, parts
+    try:
+        return _model(kind, *parts)
+    except _WRONG as error:
+        raise ModelFileError(f"{path}: not a model of this version of problog4fairness ({error})") from None
 
 
-def _plain(value: Any) -> Any:
-    """numpy numbers and arrays as JSON."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is not plain data")
+def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: bytes) -> Model:
+    """The model that the parts of a file describe: first what is small, then shapes, then arrays."""
+    classes = checked.classes_of(manifest["classes"], manifest["classes_dtype"])
+    names = checked.names_of(manifest["features"], manifest["feature_names"])
+    columns = checked.columns_of(manifest["columns"], names)
+    encoder = checked.encoder_of(manifest["encoder"], names, columns)
+    mechanism = None if manifest["mechanism"] is None else mechanism_of(manifest["mechanism"])
+    expected = getattr(mechanism, "class_count", None)
+    if expected not in (None, len(classes)):
+        raise ValueError(f"its belief is for {expected} classes, it has {len(classes)}")
+    if program != ("" if mechanism is None else mechanism.text()):
+        raise ValueError("its program is not that of its belief")
+    model = kind(mechanism, **checked.options_of(manifest["options"], set(kind().get_params(deep=False))))
+    settings = model._settings()
+    model.mechanism_, model.classes_ = mechanism, classes
+    model.names_, model.columns_, model.n_features_in_ = names, columns, len(names)
+    if manifest["named"]:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.recorded_ = checked.recorded_of(manifest["recorded"])
+    model.seed_, model.n_iter_ = checked.whole(manifest["seed"]), checked.whole(manifest["epochs"])
+    model.history_ = checked.history_of(manifest["history"])
+    sizes = (encoder.width, *settings.hidden, 1 if len(classes) == 2 else len(classes))
+    tensors = checked.tensors_of(weights, encoder, sizes)
+    fills, means, scales = (tensors.pop(name).numpy() for name in checked.ENCODER)
+    model.encoder_ = replace(encoder, fills=fills, means=means, scales=scales)
+    with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
+        network = MLP(sizes[0], sizes[1:-1], sizes[-1], settings.dropout)
+    network.load_state_dict(tensors, assign=True)
+    model.network_ = network.eval().requires_grad_()
+    return model

@@ -16,7 +16,7 @@ from torch import Tensor
 from problog4fairness.classifier.columns import encode
 from problog4fairness.classifier.groups import groupings
 from problog4fairness.classifier.reading import codes_among
-from problog4fairness.classifier.view import inputs_of
+from problog4fairness.classifier.view import groups_of, inputs_of
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners import Job, fit_many
 from problog4fairness.mechanisms.base import Mechanism
@@ -113,8 +113,9 @@ def sensitivity(
     known = model._known(X, sensitive_features)
     recorded = codes_among(model.classes_, y, len(known))
     variants, notes = [_Variant(belief)], []
+    groups = groups_of(belief, known).levels
     for rate in rates:
-        found, cut = _variants(belief, rate, values, beyond)
+        found, cut = _variants(belief, rate, groups, values, beyond)
         variants += found
         notes += cut
     refit = model._training_mechanism() is not None
@@ -151,12 +152,14 @@ def _chosen(model: DebiasedClassifier, parameters: Sequence[str] | None) -> tupl
     return mechanism, [rates[name] for name in chosen]
 
 
-def _variants(mechanism: Mechanism, rate: Rate, values: int, beyond: float) -> tuple[list[_Variant], list[str]]:
+def _variants(
+    mechanism: Mechanism, rate: Rate, groups: Array, values: int, beyond: float
+) -> tuple[list[_Variant], list[str]]:
     """The belief with other values of one parameter, in order."""
     if rate.value is None:
         raise P4FError(f"parameter {rate.name} has no value to start from")
     low, high = interval_of(rate)
-    floor, ceiling = _limits(mechanism, rate)
+    floor, ceiling = _limits(mechanism, rate, groups)
     # An end of the interval that is the value itself is fitted already.
     below, above = ((values - 1) // 2 + (end == rate.value) for end in (low, high))
     start, end = max(low - beyond, floor, 0.0), min(high + beyond, ceiling, 1.0)
@@ -183,7 +186,7 @@ def interval_of(rate: Rate) -> tuple[float, float]:
     return min(rate.low, value), max(rate.high, value)
 
 
-def _limits(mechanism: Mechanism, rate: Rate) -> tuple[float, float]:
+def _limits(mechanism: Mechanism, rate: Rate, groups: Array) -> tuple[float, float]:
     """Between which values the belief makes sense: labels stay informative, and probabilities sum to 1 at most.
 
     Every entry of a belief's tables is affine in each of its parameters, so two points tell where it becomes too small.
@@ -195,10 +198,10 @@ def _limits(mechanism: Mechanism, rate: Rate) -> tuple[float, float]:
     probe = value / 2 if value > 0 else 0.01
     rates = tuple(replace(r, value=probe) if r.name == rate.name else r for r in mechanism.rates)
     try:
-        there = _margins(mechanism.with_rates(rates))
+        there = _margins(mechanism.with_rates(rates), groups)
     except P4FError:
         return 0.0, value
-    here = _margins(mechanism)
+    here = _margins(mechanism, groups)
     slope = (there - here) / (probe - value)
     room = here.clamp_min(0)
     falling, rising = slope < -1e-9, slope > 1e-9
@@ -207,10 +210,10 @@ def _limits(mechanism: Mechanism, rate: Rate) -> tuple[float, float]:
     return max(0.0, value - below), min(1.0, value + above)
 
 
-def _margins(mechanism: Mechanism) -> Tensor:
+def _margins(mechanism: Mechanism, groups: Array) -> Tensor:
     """What must not become negative: how much more likely a class is recorded where it is right, and probabilities."""
-    parts = [table.flatten() for table in mechanism.feature_tables().values()]
-    table = mechanism.label_table()
+    parts = [table.flatten() for table in mechanism.feature_tables(groups).values()]
+    table = mechanism.label_table(groups)
     if table is not None:
         right = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2)
         ahead = right - table

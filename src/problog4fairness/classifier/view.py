@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -14,9 +15,12 @@ from torch import Tensor
 
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms.base import Mechanism
-from problog4fairness.mechanisms.sensitive import joint_shares
+from problog4fairness.mechanisms.combinations import Combinations, observed
 
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+# Inputs at which the network may be needed.
+MOST_INPUTS = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,9 @@ class Inputs:
         return part if self.variants == 1 else (part * self.variants).unsqueeze(1) + torch.arange(self.variants)
 
 
-def groups_of(mechanism: Mechanism | None, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """``[rows, groups]``: the probability of each combination of groups."""
-    if mechanism is None or not mechanism.variables:
-        return np.ones((len(frame), 1))
-    return joint_shares(mechanism.variables, frame)
+def groups_of(mechanism: Mechanism | None, frame: pd.DataFrame) -> Combinations:
+    """The combinations of groups that occur, and which of them each row has; a single one without a mechanism."""
+    return observed(() if mechanism is None else mechanism.variables, frame)
 
 
 def check_groups(mechanism: Mechanism, frame: pd.DataFrame) -> None:
@@ -90,6 +92,12 @@ def inputs_of(mechanism: Mechanism | None, frame: pd.DataFrame, columns: Sequenc
     contexts, place = (
         _distinct(visible[others]) if others else (pd.DataFrame(index=range(1)), np.zeros(len(frame), int))
     )
+    count = math.prod(map(len, values.values()))
+    if count * len(contexts) > MOST_INPUTS:
+        raise P4FError(
+            f"{len(values)} distorted features have {count:,} combinations of fair values, for {len(contexts):,} "
+            f"different rows: more than {MOST_INPUTS:,} inputs; name fewer features in the mechanism"
+        )
     variants = list(product(*values.values()))
     table = contexts.loc[contexts.index.repeat(len(variants))].reset_index(drop=True)
     for position, feature in enumerate(values):

@@ -24,6 +24,8 @@ from problog4fairness.cli.data import (
     Table,
     print_json,
     read,
+    save,
+    say,
     show,
     working,
 )
@@ -70,12 +72,13 @@ def compare(
     are added.
     """
     from problog4fairness.classifier.table import belief_for
-    from problog4fairness.files import refuse_overwrite
+    from problog4fairness.files import check_folder, check_output
     from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, save_comparison
 
     if output is not None:
-        for name in COMPARISON_FILES:
-            refuse_overwrite(output / name, data, belief, audit)
+        check_folder(output)
+        for name in COMPARISON_FILES if output.exists() else ():
+            check_output(output / name, data, belief, audit)
     frame = read(data, delimiter, encoding, decimal)
     audited = None if audit is None else read(audit, delimiter, encoding, decimal)
     found = compare_tables(
@@ -92,15 +95,17 @@ def compare(
         seeds=[seed + number for number in range(seeds)],
         folds=folds,
     )
-    with working("drawing"):
-        files = [] if output is None else save_comparison(found, output)
+    files = [] if output is None else [output / name for name in COMPARISON_FILES]
+    if output is not None:
+        with working("drawing"):
+            save(lambda folder: save_comparison(found, folder), output)
     if as_json:
         print_json({**found.to_dict(), "files": files})
         return
     for number, labels in enumerate(found.labels):
         rows = found.audited if labels == "fair" else found.rows
-        show(found.table(labels), title=f"{chr(10) * bool(number)}On {labels} labels, {rows} rows")
+        say(*[""] * bool(number))
+        show(found.table(labels), title=f"On {labels} labels, {rows} rows")
     for name, reason in found.left_out.items():
-        print(f"left out: {name}: {reason}")
-    for file in files:
-        print(file)
+        say(f"left out: {name}: {reason}")
+    say(*map(str, files))

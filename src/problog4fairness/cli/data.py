@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +47,10 @@ Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="The same se
 Epochs: TypeAlias = Annotated[int, typer.Option("--epochs", min=1, help="Passes over the data, at most.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Output: TypeAlias = Annotated[str, typer.Option("-o", "--output", help="The file to write.", show_default=False)]
+ForSpreadsheet: TypeAlias = Annotated[
+    bool,
+    typer.Option("--for-spreadsheet", help="Put ' before texts such as =1+1 that a spreadsheet would run as formulas."),
+]
 Delimiter: TypeAlias = Annotated[
     str | None,
     typer.Option(help="Between values: , ; | or tab. Found out by default.", rich_help_panel=_READING),
@@ -81,6 +86,22 @@ def belief(file: Path, **options: Any) -> Mechanism:
     return read_belief(file, **options)
 
 
+def save(write: Callable[[Path], object], output: str | Path) -> None:
+    """Write what was computed to a file or folder; where that fails now, to a new folder that the error names."""
+    from problog4fairness.files import TableError
+
+    try:
+        write(Path(output))
+    except (OSError, TableError) as error:
+        named = f"{error.filename or output}: {error.strerror or error}" if isinstance(error, OSError) else str(error)
+        try:
+            kept = Path(tempfile.mkdtemp(prefix="p4f-")) / Path(output).name
+            write(kept)
+        except (OSError, TableError):
+            raise P4FError(f"{named}; the result is lost, nothing could be written elsewhere either") from None
+        raise P4FError(f"{named}; the result was kept as {kept}") from None
+
+
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner on standard error while something is done; nothing where that is not a terminal."""
@@ -88,26 +109,37 @@ def working(text: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(text):
+    with Console(stderr=True).status(Text(printable(text))):
         yield
+
+
+def say(*lines: str) -> None:
+    """Lines on standard output; what names and cells bring along that a terminal would act on is shown escaped."""
+    for line in lines:
+        print(printable(line))
 
 
 def show(frame: pd.DataFrame, title: str | None = None) -> None:
     """A data frame on standard output, with its index where that has a name."""
     from rich.console import Console
     from rich.table import Table as RichTable
+    from rich.text import Text
 
-    console = Console(highlight=False, markup=False)
+    console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, markup=False, width=200)
-    table = RichTable(box=None, title=title, title_justify="left", pad_edge=False)
+        console = Console(highlight=False, width=200)
+    # As Text, a cell means nothing to rich, neither [bold] nor :warning:.
+    heading = None if title is None else Text(printable(title), style="table.title")
+    table = RichTable(box=None, title=heading, title_justify="left", pad_edge=False)
     shown = frame.reset_index() if frame.index.name else frame
     for name in shown.columns:
         numeric = shown[name].dtype.kind in "iuf"
-        table.add_column(str(name).replace("_", " "), justify="right" if numeric else "left", overflow="fold")
+        heading = Text(printable(str(name)).replace("_", " "))
+        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
     for row in shown.itertuples(index=False):
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(Text(printable(_cell(value))) for value in row))
     console.print(table)
 
 

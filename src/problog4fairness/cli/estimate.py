@@ -20,6 +20,7 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     refuse_both,
+    say,
     show,
     working,
 )
@@ -102,4 +103,4 @@ def estimate(
         print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameters})
         return
     show(found.parameters)
-    print(f"\nstill_needed: rows of that kind to know a parameter within 0.1\n{output}")
+    say("", "still_needed: rows of that kind to know a parameter within 0.1", output)

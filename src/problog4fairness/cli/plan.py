@@ -11,12 +11,14 @@ from problog4fairness.cli.data import (
     Delimiter,
     Encoding,
     Favourable,
+    ForSpreadsheet,
     GroupValue,
     Json,
     Seed,
     print_json,
     read,
     refuse_both,
+    say,
     show,
 )
 
@@ -42,6 +44,7 @@ def plan(
     ] = None,
     draw: Annotated[str | None, typer.Option(help="Write the rows to audit to this file.")] = None,
     fair: Annotated[str, typer.Option(help="Name of the empty column for the fair label in that file.")] = "fair",
+    for_spreadsheet: ForSpreadsheet = False,
     simple: Annotated[bool, typer.Option("--simple", help="Draw from everybody, not from each group.")] = False,
     seed: Seed = 0,
     as_json: Json = False,
@@ -70,7 +73,8 @@ def plan(
         roles = find_roles(frame, recorded=recorded, sensitive=sensitive, favourable=favourable, group=group)
         found = audit_plan(error, confidence, frame=roles.clean(frame), roles=roles, positive_rate=positive_rate)
         if draw is not None:
-            write_table(found.draw(frame, roles, fair=fair, seed=seed, by_group=not simple), draw)
+            drawn = found.draw(frame, roles, fair=fair, seed=seed, by_group=not simple)
+            write_table(drawn, draw, for_spreadsheet=for_spreadsheet)
     if as_json:
         names = ("error", "confidence", "needed", "simple", "stratified", "assumed", "cells", "groups")
         print_json({name: getattr(found, name) for name in names} | {"drawn": draw})
@@ -78,10 +82,13 @@ def plan(
     if draw == "-":
         return
     show(found.cells)
-    print(f"\n{found.needed} rows of each cell: every parameter within {error:g} with {confidence:.0%} confidence")
-    print(f"{found.simple} rows in all, drawn at random from everybody")
     per_group = ", ".join(f"{row.to_draw} where {row.group}" for row in found.groups.itertuples())
-    print(f"{found.stratified} rows in all, drawn from each group by itself: {per_group}")
-    print(f"assumed: {found.assumed}")
+    say(
+        "",
+        f"{found.needed} rows of each cell: every parameter within {error:g} with {confidence:.0%} confidence",
+        f"{found.simple} rows in all, drawn at random from everybody",
+        f"{found.stratified} rows in all, drawn from each group by itself: {per_group}",
+        f"assumed: {found.assumed}",
+    )
     if draw is not None:
-        print(f"{draw}: fill in the column {fair}")
+        say(f"{draw}: fill in the column {fair}")

@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from problog4fairness.cli.data import Decimal, Delimiter, Encoding, Json, Table, print_json, read, working
+from problog4fairness.cli.data import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    ForSpreadsheet,
+    Json,
+    Table,
+    print_json,
+    read,
+    save,
+    say,
+    working,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +37,7 @@ def predict(
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="The fair label is favourable from this probability on.")
     ] = 0.5,
+    for_spreadsheet: ForSpreadsheet = False,
     as_json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -34,7 +47,8 @@ def predict(
 
     fair_probability and fair_label; recorded_probability where the sensitive column is there; distorted_probability
     where the recorded label is there, too. All other columns are kept. With --json and no output file, the rows
-    themselves are printed as JSON.
+    themselves are printed as JSON. Cells are written as they came; say --for-spreadsheet if the rows are a stranger's
+    and the CSV file will be opened in a spreadsheet, which runs cells such as =cmd|...
     """
     from problog4fairness.classifier import DebiasedClassifier, score_rows
     from problog4fairness.files import check_column, check_output, write_table
@@ -50,13 +64,12 @@ def predict(
         if as_json:
             print_json(scored)
         else:
-            write_table(scored, output)
+            write_table(scored, output, for_spreadsheet=for_spreadsheet)
         return
-    write_table(scored, output)
+    save(lambda file: write_table(scored, file, for_spreadsheet=for_spreadsheet), output)
     new = [name for name in scored.columns if name not in frame.columns]
     favourable = float((scored["fair_label"] == trained.classes_[1]).mean())
     if as_json:
         print_json({"scored": output, "rows": len(scored), "columns": new, "favourable": favourable})
         return
-    print(f"{len(scored)} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(new)}")
-    print(output)
+    say(f"{len(scored)} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(new)}", output)

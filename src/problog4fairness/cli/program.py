@@ -94,8 +94,9 @@ def draw(
     memory: Memory = 2048,
 ) -> None:
     """Draw the causal picture of a program: what depends on what, dashed where it is not observed."""
-    if output.exists() and output.samefile(file):
-        raise P4FError(f"{output} is the program itself; choose another output file")
+    from problog4fairness.files import check_output
+
+    check_output(output, file)
     _program(file, seconds, memory).diagram(classifier=classifier).save(output)
     print(output)
 

@@ -18,6 +18,8 @@ from problog4fairness.cli.data import (
     Seed,
     print_json,
     read,
+    save,
+    say,
     working,
 )
 
@@ -53,10 +55,10 @@ def report(
     The page needs no other file and no network; it can be printed, mailed, and read on a phone.
     """
     from problog4fairness.classifier import DebiasedClassifier
-    from problog4fairness.files import refuse_overwrite
+    from problog4fairness.files import check_output
     from problog4fairness.reporting.tables import report_tables
 
-    refuse_overwrite(output, data, model, audit)
+    check_output(output, data, model, audit)
     trained = DebiasedClassifier.load(model)
     frame = read(data, delimiter, encoding, decimal)
     audited = None if audit is None else read(audit, delimiter, encoding, decimal)
@@ -73,12 +75,8 @@ def report(
         seed=seed,
     )
     with working("writing"):
-        made.save(output)
+        save(made.save, output)
     if as_json:
         print_json({"report": output, **made.to_dict()})
         return
-    for sentence in made.summary:
-        print(sentence)
-    for warning in made.warnings:
-        print(f"warning: {warning}")
-    print(output)
+    say(*made.summary, *(f"warning: {warning}" for warning in made.warnings), output)

@@ -10,6 +10,7 @@ import typer
 
 from problog4fairness.cli import reproduce_faces, reproduce_student
 from problog4fairness.cli.studies import tell
+from problog4fairness.files.writing import ready_folder
 
 Output: TypeAlias = Annotated[
     Path, typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims.")
@@ -55,9 +56,10 @@ def _register_synthetic(studies: typer.Typer, name: str, about: str) -> None:
         from problog4fairness.experiments import STUDIES, run, write_report
 
         plan = STUDIES[name](quick=quick, seeds=seeds, folds=folds)
-        folder = output / name
-        outcome = run(plan, folder / "stacks", jobs=jobs, backend=backend.value, scheduler=scheduler)
-        return tell(write_report(plan, outcome, folder), folder, outcome.failures)
+        folder = ready_folder(output / name)
+        work = folder / "stacks"
+        outcome = run(plan, work, jobs=jobs, backend=backend.value, scheduler=scheduler)
+        return tell(lambda: write_report(plan, outcome, folder), folder, work, outcome.failures)
 
     study.__doc__ = f"""{about}
 

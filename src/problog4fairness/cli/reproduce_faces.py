@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.studies import tell
+from problog4fairness.files.writing import ready_folder
 
 
 class FaceSource(StrEnum):
@@ -47,6 +48,7 @@ def faces(
     from problog4fairness.experiments.faces import face_study, run_faces, write_face_report
 
     study = face_study(data.value, network, quick=quick, epochs=epochs, seeds=seeds)
-    folder = output / ("faces" if data is FaceSource.drawn else f"faces-{data.value}")
-    outcome = run_faces(study, folder / "runs", jobs=jobs)
-    return tell(write_face_report(study, outcome, folder), folder, outcome.failures)
+    folder = ready_folder(output / ("faces" if data is FaceSource.drawn else f"faces-{data.value}"))
+    work = folder / "runs"
+    outcome = run_faces(study, work, jobs=jobs)
+    return tell(lambda: write_face_report(study, outcome, folder), folder, work, outcome.failures)

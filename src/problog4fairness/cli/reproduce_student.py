@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.studies import tell
+from problog4fairness.files.writing import ready_folder
 
 
 class ReadingName(StrEnum):
@@ -79,6 +80,7 @@ def student(
     )
     for line in plan.warnings:
         print(f"warning: {line}", file=sys.stderr)
-    folder = output / plan.name
-    outcome = run_student(plan, folder / "stacks", jobs=jobs)
-    return tell(write_student_report(plan, outcome, folder), folder, outcome.failures)
+    folder = ready_folder(output / plan.name)
+    work = folder / "stacks"
+    outcome = run_student(plan, work, jobs=jobs)
+    return tell(lambda: write_student_report(plan, outcome, folder), folder, work, outcome.failures)

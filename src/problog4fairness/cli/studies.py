@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from problog4fairness.files.problems import TableError
 
 if TYPE_CHECKING:
     from problog4fairness.experiments.claims import Claim
 
 
-def tell(claims: Iterable[Claim], folder: Path, failures: Mapping[str, str]) -> int:
-    """Print which claims hold, where everything is, and what failed; the exit status."""
+def tell(write: Callable[[], Iterable[Claim]], folder: Path, work: Path, failures: Mapping[str, str]) -> int:
+    """Write the report of a study; print which claims hold, where everything is, and what failed; the exit status.
+
+    Parameters
+    ----------
+    write
+        Writes the report, and gives the claims.
+    folder
+        Where the report is.
+    work
+        Where finished work is stored, which a report that cannot be written does not touch.
+    failures
+        Reasons of what failed, by name.
+    """
+    try:
+        claims = write()
+    except (OSError, TableError) as error:
+        place = getattr(error, "filename", None)
+        reason = f"{place}: {error.strerror}" if isinstance(error, OSError) and place else str(error)
+        raise TableError(f"{reason}; what was computed is kept in {work}: run again to write the report") from None
     for claim in claims:
         print(claim.line)
     print(folder)

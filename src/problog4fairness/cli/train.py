@@ -26,6 +26,8 @@ from problog4fairness.cli.data import (
     Table,
     print_json,
     read,
+    save,
+    say,
 )
 
 
@@ -107,7 +109,7 @@ def train(
         verbose=True,
     )
     del frame
-    model.save(output)
+    save(model.save, output)
     done = {
         "model": output,
         "rows": len(rows.features),
@@ -121,9 +123,7 @@ def train(
     if as_json:
         print_json(done)
         return
-    print(f"{done['rows']} rows, {done['rows_left_out']} left out")
-    print(f"features: {', '.join(rows.features.columns)}")
+    say(f"{done['rows']} rows, {done['rows_left_out']} left out", f"features: {', '.join(rows.features.columns)}")
     if rows.left_out:
-        print(f"left out: {', '.join(rows.left_out)}")
-    print(f"{done['epochs']} epochs, best validation loss {done['validation_loss']:.4f}")
-    print(output)
+        say(f"left out: {', '.join(rows.left_out)}")
+    say(f"{done['epochs']} epochs, best validation loss {done['validation_loss']:.4f}", output)

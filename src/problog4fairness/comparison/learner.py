@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.compose import ColumnTransformer
 from torch import Tensor
 
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.columns import encode, make_encoder, prepared
+from problog4fairness.classifier.encoder import Encoder, Slot
 from problog4fairness.classifier.view import inputs_of
 from problog4fairness.comparison.table import Array, Codes
 from problog4fairness.errors import P4FError
@@ -28,7 +28,8 @@ class Learner(DebiasedClassifier):
 
     Only its inputs may be wider: they have a column for every category of the whole table, whether or not the training
     rows have it, because networks of one stack need inputs of one width. A column that the training rows lack is 0
-    throughout, also where a tested row has that category; scales and fillings come from the training rows alone.
+    throughout, also where a tested row has that category; scales and fillings, and which of very many categories are
+    rare enough to share a column, come from the training rows alone.
     """
 
     mechanism: Mechanism | None
@@ -76,7 +77,7 @@ class Encoders:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
-        self._slots: dict[Hashable, list[Hashable]] = {}
+        self._slots: dict[Hashable, list[Slot]] = {}
         self._kept: dict[Hashable, tuple[Any, Tensor]] = {}
         self._room = _KEPT
 
@@ -99,7 +100,7 @@ class Encoders:
             return self._kept[rows, key]
         if key not in self._slots:
             whole = inputs_of(mechanism, self._frame, learner.columns_).frame
-            self._slots[key] = _slots(make_encoder(prepared(whole)))
+            self._slots[key] = make_encoder(prepared(whole)).slots
         encoder = _widened(make_encoder(prepared(frame)), self._slots[key])
         matrix = torch.from_numpy(encode(encoder, frame))
         self._room -= matrix.numel()
@@ -108,34 +109,35 @@ class Encoders:
         return encoder, matrix
 
 
-def _widened(encoder: ColumnTransformer, whole: list[Hashable]) -> Any:
-    slots = _slots(encoder)
+def _widened(encoder: Encoder, whole: list[Slot]) -> Any:
+    slots = encoder.slots
     if slots == whole:
         return encoder
+    return _Widened(encoder, _places(slots, whole), len(whole))
+
+
+def _places(slots: list[Slot], whole: list[Slot]) -> Codes:
+    """Where each input goes among those of the whole table.
+
+    A category that is rare in the whole table but frequent in a part takes a free place of its column. There always is
+    one: a part has no more categories than the whole, and of each column at most ``MAX_CATEGORIES`` are told apart.
+    """
     place = {slot: number for number, slot in enumerate(whole)}
-    return _Widened(encoder, np.array([place[slot] for slot in slots], dtype=np.int64), len(whole))
+    free: dict[Slot, list[int]] = {}
+    for slot in sorted(set(whole) - set(slots), key=place.__getitem__, reverse=True):
+        free.setdefault(slot[:2], []).append(place[slot])
+    return np.array([place[slot] if slot in place else free[slot[:2]].pop() for slot in slots], dtype=np.int64)
 
 
 class _Widened:
     """An encoder with further columns that are always 0."""
 
-    def __init__(self, encoder: ColumnTransformer, places: Codes, width: int) -> None:
+    def __init__(self, encoder: Encoder, places: Codes, width: int) -> None:
         self._encoder, self._places, self._width = encoder, places, width
+        self.check = encoder.check
 
     def transform(self, frame: pd.DataFrame) -> Array:
-        """The input, from a prepared frame."""
+        """The input."""
         wide = np.zeros((len(frame), self._width))
         wide[:, self._places] = self._encoder.transform(frame)
         return wide
-
-
-def _slots(encoder: ColumnTransformer) -> list[Hashable]:
-    """What each column of the input means, in order."""
-    numbers, categories = encoder.transformers_[:2]
-    slots: list[Hashable] = [("number", name) for name in numbers[2]]
-    if numbers[2]:
-        slots += [("missing", numbers[2][place]) for place in numbers[1][0].indicator_.features_]
-    if categories[2]:
-        known = zip(categories[2], categories[1].categories_, strict=True)
-        slots += [("category", name, value) for name, values in known for value in values]
-    return slots

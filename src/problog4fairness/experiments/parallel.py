@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from problog4fairness.errors import P4FError
+from problog4fairness.lifetime import end_with_parent
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -22,8 +24,9 @@ def check_jobs(jobs: int) -> None:
 
 
 def loky(jobs: int) -> AbstractContextManager[dict[str, Any]]:
-    """Options of joblib's ``Parallel`` for processes on this machine."""
-    return nullcontext({"n_jobs": jobs, "backend": "loky"})
+    """Options of joblib's ``Parallel`` for processes on this machine, which end when this one does."""
+    options = {"n_jobs": jobs, "backend": "loky", "initializer": end_with_parent, "initargs": (os.getpid(),)}
+    return nullcontext(options)
 
 
 def in_parallel(

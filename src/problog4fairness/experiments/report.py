@@ -10,6 +10,7 @@ from problog4fairness.experiments.claims import Claim, claims, claims_table
 from problog4fairness.experiments.figures import draw, save
 from problog4fairness.experiments.run import Outcome
 from problog4fairness.experiments.study import Study
+from problog4fairness.files.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import summarise
 
 
@@ -20,14 +21,13 @@ def summary_of(results: pd.DataFrame) -> pd.DataFrame:
 
 def write_report(study: Study, outcome: Outcome, folder: Path | str) -> list[Claim]:
     """Write ``results.csv``, ``summary.csv``, ``figure.pdf``, ``figure.png`` and ``claims.md``; the claims."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = ready_folder(folder)
     found = claims(study.name, outcome.results)
-    outcome.results.to_csv(folder / "results.csv", index=False)
-    (folder / "claims.md").write_text(claims_text(study, outcome, found), encoding="utf-8")
+    write_table(outcome.results, folder / "results.csv")
+    write_whole(folder / "claims.md", claims_text(study, outcome, found))
     if len(outcome.results):
         summary = summary_of(outcome.results)
-        summary.to_csv(folder / "summary.csv", index=False)
+        write_table(summary, folder / "summary.csv")
         save(draw(study, summary), folder)
     return found
 

@@ -19,10 +19,12 @@ import pandas as pd
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import Table
 from problog4fairness.experiments.bar import StudyBar
+from problog4fairness.experiments.keeping import Keeper
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
-from problog4fairness.experiments.store import COLUMNS, Store
+from problog4fairness.experiments.store import COLUMNS, Store, identity, keys_of
 from problog4fairness.experiments.study import StackPlan, Study
 from problog4fairness.experiments.work import Done, work
+from problog4fairness.files.writing import ready_folder
 
 Backend: TypeAlias = Literal["loky", "dask"]
 
@@ -74,7 +76,8 @@ def run(
         Whether to show a bar; by default only where standard error is a terminal.
     """
     check_jobs(jobs)
-    store = Store(Path(folder))
+    store = Store(ready_folder(folder))
+    keeper = Keeper(store.folder)
     plans = study.stacks()
     tables: dict[int, Table] = {}
     for number, plan in enumerate(plans):
@@ -89,8 +92,7 @@ def run(
             for number, table, reason in zip(numbers, done.tables, done.reasons, strict=True):
                 if table is not None:
                     tables[number] = table
-                    if store.load(plans[number]) is None:  # a worker elsewhere stored it on a disk of its own
-                        store.save(plans[number], table)
+                    keeper.keep(identity(plans[number]), keys_of(plans[number]), table)
                 elif reason is not None:
                     failures[number] = reason
                     bar.failed(plans[number].name, reason)
@@ -115,7 +117,7 @@ def _computed(
 def _finished(numbers: list[int], plans: list[StackPlan], store: Store) -> Done:
     """What a worker does; a stack that an earlier worker stored before it died is read."""
     own = [plans[number] for number in numbers]
-    kept = [store.load(plan) for plan in own]
+    kept = [store.find(plan) for plan in own]
     new = work([plan for plan, table in zip(own, kept, strict=True) if table is None], store)
     fresh = iter(zip(new.tables, new.reasons, strict=True))
     pairs = [next(fresh) if table is None else (table, None) for table in kept]

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.experiments.archive import Archive, Table, name_of, source_version
+from problog4fairness.experiments.archive import Archive, Keys, Table, name_of, source_version
+from problog4fairness.experiments.measure import METRICS
 from problog4fairness.experiments.study import StackPlan
 
 COLUMNS = ("bias", "x", "method", "seed", "fold", "metric", "value")
@@ -46,6 +47,17 @@ def key_of(plan: StackPlan) -> str:
     return name_of(identity(plan))
 
 
+def keys_of(plan: StackPlan) -> Keys:
+    """What the rows of a stack begin with: all of :data:`COLUMNS` but the value."""
+    return [
+        (point.bias, point.x, plan.method.name, seed, fold, metric)
+        for point in plan.points
+        for seed in plan.seeds
+        for fold in range(plan.folds)
+        for metric in METRICS
+    ]
+
+
 @dataclass(frozen=True)
 class Store:
     """A folder of finished stacks.
@@ -60,8 +72,16 @@ class Store:
 
     def load(self, plan: StackPlan) -> Table | None:
         """The numbers of a stack, a row of :data:`COLUMNS` per cell and metric; None if missing or damaged."""
-        return Archive(self.folder).load(identity(plan))
+        return Archive(self.folder).load(identity(plan), keys_of(plan))
+
+    def find(self, plan: StackPlan) -> Table | None:
+        """As :meth:`load`, without a warning of what is damaged."""
+        return Archive(self.folder).find(identity(plan), keys_of(plan))
 
     def save(self, plan: StackPlan, table: Table) -> None:
         """Store the numbers of a stack, in one step."""
         Archive(self.folder).save(identity(plan), table)
+
+    def try_save(self, plan: StackPlan, table: Table) -> bool:
+        """Store the numbers of a stack where that is possible; whether it was."""
+        return Archive(self.folder).try_save(identity(plan), table)

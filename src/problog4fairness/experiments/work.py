@@ -39,7 +39,7 @@ def work(plans: list[StackPlan], store: Store) -> Done:
         for plan in plans:
             try:
                 table = compute(plan, memo)
-                store.save(plan, table)
+                store.try_save(plan, table)  # where it cannot, the caller keeps it
             except Exception as error:
                 done.tables.append(None)
                 done.reasons.append(f"{type(error).__name__}: {error}")

@@ -4,7 +4,7 @@ from problog4fairness.files.features import feature_columns, identifiers
 from problog4fairness.files.problems import FileNote, FileWarning, TableError
 from problog4fairness.files.reading import read_table
 from problog4fairness.files.roles import Roles, check_column, find_roles
-from problog4fairness.files.writing import check_output, refuse_overwrite, write_table, write_whole
+from problog4fairness.files.writing import check_folder, check_output, refuse_overwrite, write_table, write_whole
 
 __all__ = [
     "FileNote",
@@ -12,6 +12,7 @@ __all__ = [
     "Roles",
     "TableError",
     "check_column",
+    "check_folder",
     "check_output",
     "feature_columns",
     "find_roles",

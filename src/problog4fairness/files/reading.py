@@ -8,7 +8,6 @@ import io
 import re
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +15,8 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from problog4fairness.files.memory import allowed
+from problog4fairness.files.parquet import read_parquet
 from problog4fairness.files.problems import TableError, listed, note, warn
 from problog4fairness.files.sniffing import (
     NAMES,
@@ -26,7 +27,7 @@ from problog4fairness.files.sniffing import (
     is_blank,
     spoken_delimiter,
 )
-from problog4fairness.files.writing import STANDARD, require_pyarrow
+from problog4fairness.files.writing import STANDARD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ _PACKED = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 # What a packed file may unpack to: so many bytes, or so many times its own size.
 UNPACKED, RATIO = 1 << 28, 100
+WIDE = 50
 
 
 def read_table(
@@ -79,7 +81,7 @@ def read_table(
         stream = _Source(source)
         if stream.first.startswith(_PARQUET):
             with stream.reopen() as handle:
-                return _checked(_read_parquet(handle), name)
+                return _checked(read_parquet(handle), name)
         dialect = find_dialect(stream.first, stream.whole, delimiter, encoding, decimal)
         _check_header(dialect)
         frame, used = _read_csv(stream, dialect, guess=encoding is None)
@@ -125,13 +127,13 @@ class _Source:
     def _refuse_bomb(self) -> None:
         """A small file that unpacks to more than memory holds; tables pack to a tenth or so, never to a hundredth."""
         with self._raw() as raw:
-            allowed = max(UNPACKED, RATIO * raw.seek(0, io.SEEK_END))
+            limit = min(allowed(), max(UNPACKED, RATIO * raw.seek(0, io.SEEK_END)))
         with self.reopen() as stream:
             found = 0
             while chunk := stream.read(SAMPLE):
                 found += len(chunk)
-                if found > allowed:
-                    raise TableError(f"the file unpacks to more than {allowed} bytes, too much for its size")
+                if found > limit:
+                    raise TableError(f"the file unpacks to more than {limit} bytes, too much for its size")
 
     def reopen(self) -> IO[bytes]:
         """The bytes from the beginning, unpacked."""
@@ -189,6 +191,7 @@ def _read_csv(stream: _Source, dialect: Dialect, guess: bool) -> tuple[pd.DataFr
     """All rows, and the encoding that they are in: later bytes may tell more than the sample did."""
     import pandas as pd
 
+    _refuse_nul(stream, dialect.encoding)
     if dialect.ragged:
         _refuse_ragged(stream, dialect)
     options: dict[str, Any] = {
@@ -226,6 +229,17 @@ def _read_csv(stream: _Source, dialect: Dialect, guess: bool) -> tuple[pd.DataFr
     return frame, dialect.encoding
 
 
+def _refuse_nul(stream: _Source, encoding: str) -> None:
+    """Raise the error that names the line with a NUL, at which pandas would silently end a value or drop it."""
+    line = 1
+    with stream.reopen() as raw, io.TextIOWrapper(raw, encoding, errors="replace", newline="") as text:
+        while chunk := text.read(SAMPLE):
+            before, nul, _ = chunk.partition("\0")
+            line += before.count("\n")
+            if nul:
+                raise TableError(f"line {line} holds a NUL character; the file is damaged, or holds binary data")
+
+
 def _refuse_ragged(stream: _Source, dialect: Dialect) -> None:
     """Raise the error that names the first line with more or fewer values than the header has names."""
     columns = len(dialect.header)
@@ -244,41 +258,13 @@ def _refuse_ragged(stream: _Source, dialect: Dialect) -> None:
             raise TableError(f"line {begins} cannot be read: {error}") from None
 
 
-def _read_parquet(handle: IO[bytes]) -> pd.DataFrame:
-    require_pyarrow("read")
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        table = pyarrow.parquet.read_table(handle)
-        for field in table.schema:
-            if pyarrow.types.is_nested(field.type):
-                raise TableError(f"column {field.name!r} holds {field.type}, not single values")
-            if pyarrow.types.is_decimal(field.type):
-                place = table.schema.get_field_index(field.name)
-                table = table.set_column(place, field.name, table.column(place).cast(pyarrow.float64()))
-        repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
-        if repeated:
-            raise TableError(f"the file names {listed(repeated)} more than once; give each column its own name")
-        frame = table.to_pandas(ignore_metadata=True)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"the Parquet file is damaged ({error})") from None
-    if not len(frame.columns) or not len(frame):
-        raise TableError("the file has no rows")
-    if len(frame.columns) == 1:
-        raise TableError(f"the file has one column only ({frame.columns[0]!r})")
-    frame.columns = [" ".join(str(name).split()) for name in frame.columns]
-    return frame
-
-
 def _checked(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The table, with a warning about columns that hold nothing."""
+    """The table in one piece, with a warning about columns that hold nothing."""
     empty = [str(column) for column in frame.columns if frame[column].isna().all()]
     if empty:
         warn(f"{name}: column{'s' if len(empty) > 1 else ''} {listed(empty)} hold{'s' * (len(empty) == 1)} no value")
-    return frame
+    # Read column by column, a wide table is in as many pieces, and pandas warns of every column that is added to it.
+    return frame.copy() if len(frame.columns) > WIDE else frame
 
 
 def _is_number(text: str) -> bool:

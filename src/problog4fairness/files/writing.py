@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import sys
 import tempfile
@@ -12,6 +11,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from problog4fairness.errors import printable
+from problog4fairness.files.formulas import without_formulas
+from problog4fairness.files.parquet import parquet_bytes, require_pyarrow
 from problog4fairness.files.problems import TableError
 
 if TYPE_CHECKING:
@@ -36,13 +38,13 @@ def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
     path = Path(path)
     _check_place(path)
     data = content.encode() if isinstance(content, str) else content
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
     try:
-        _replace(path.resolve(), data)
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data)
     except OSError as error:
-        # The error would name the file beside it, which nobody knows.
+        # The error would name no file, or the one beside it, which nobody knows.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
@@ -91,13 +93,40 @@ def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike
 
 
 def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
-    """Before the work: raise the error of an output that is an input, is a folder, or has no place to lie in.
+    """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
 
     The arguments are those of :func:`refuse_overwrite`.
     """
     refuse_overwrite(output, *inputs)
     if output is not None and str(output) != STANDARD:
         _check_place(Path(output))
+        if _is_parquet(output):
+            require_pyarrow("write")
+
+
+def ready_folder(folder: str | PathLike[str]) -> Path:
+    """Before the work: make a folder where there is none, and try whether a file can be written to it.
+
+    Parameters
+    ----------
+    folder
+        The folder, which may lie in others that do not exist yet.
+
+    Raises
+    ------
+    TableError
+        In one line: it is a file, it may not be written to, its disk is full.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as trial:
+            trial.write(b"\0")
+            trial.flush()
+    except OSError as error:
+        reason = error.strerror or error
+        raise TableError(f"{folder}: nothing can be written there ({reason}); choose another folder") from None
+    return folder
 
 
 def _check_place(path: Path) -> None:
@@ -110,8 +139,21 @@ def _check_place(path: Path) -> None:
         raise TableError(f"{path}: nothing can be written to the folder {folder}")
 
 
-def write_table(frame: pd.DataFrame, target: str | PathLike[str]) -> None:
+def check_folder(folder: str | PathLike[str]) -> None:
+    """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to."""
+    path = Path(folder)
+    there = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise TableError(f"{folder}: {there} is a file, not a folder")
+    if not os.access(there, os.W_OK):
+        raise TableError(f"{folder}: nothing can be written to the folder {there}")
+
+
+def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreadsheet: bool = False) -> None:
     """Write a table: Parquet where the name ends in ``.parquet``, otherwise CSV (``.tsv`` with tabs, ``.gz`` packed).
+
+    A spreadsheet takes a cell of a CSV file that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and may run
+    it. Cells are written as they are unless ``for_spreadsheet`` is set.
 
     Parameters
     ----------
@@ -119,33 +161,30 @@ def write_table(frame: pd.DataFrame, target: str | PathLike[str]) -> None:
         The table; its index is not written.
     target
         The file, or ``-`` for CSV on standard output.
+    for_spreadsheet
+        Whether to put an apostrophe before texts in a CSV file that a spreadsheet would take for formulas.
     """
-    if str(target) == STANDARD:
-        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+    if _is_parquet(target):
+        write_whole(target, parquet_bytes(frame))
         return
+    if for_spreadsheet:
+        frame = without_formulas(frame)
     suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
-    if suffixes[-1:] in ([".parquet"], [".pq"]):
-        write_whole(target, _parquet(frame))
+    content = frame.to_csv(index=False, sep="\t" if ".tsv" in suffixes else ",", lineterminator="\n")
+    if str(target) == STANDARD:
+        _print(content)
         return
-    separator = "\t" if ".tsv" in suffixes else ","
-    content = frame.to_csv(index=False, sep=separator, lineterminator="\n").encode()
+    data = content.encode()
     # Without a time in it, so that the same table is the same file.
-    write_whole(target, gzip.compress(content, mtime=0) if suffixes[-1:] == [".gz"] else content)
+    write_whole(target, gzip.compress(data, mtime=0) if suffixes[-1:] == [".gz"] else data)
 
 
-def _parquet(frame: pd.DataFrame) -> bytes:
-    require_pyarrow("write")
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False, engine="pyarrow")
-    return buffer.getvalue()
+def _is_parquet(target: str | PathLike[str]) -> bool:
+    return Path(target).suffix.lower() in (".parquet", ".pq")
 
 
-def require_pyarrow(verb: str) -> None:
-    """Raise the error that says how to get Parquet where it is not installed."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise TableError(
-            f"pyarrow is needed to {verb} Parquet files; install it with pip install 'problog4fairness[parquet]', "
-            "or use CSV"
-        ) from None
+def _print(content: str) -> None:
+    """A file's content on standard output: as it is for a program that reads it, escaped for a terminal."""
+    if sys.stdout.isatty():
+        content = "".join(f"{printable(line)}\n" for line in content.splitlines())
+    sys.stdout.write(content)

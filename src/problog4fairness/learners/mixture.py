@@ -53,7 +53,7 @@ class Kinds:
 
 
 def row_kinds(
-    shares: np.ndarray[Any, np.dtype[np.float64]],
+    shares: np.ndarray[Any, np.dtype[np.float64]] | Codes,
     recorded: Codes | None,
     label_table: Tensor | None,
     features: Sequence[tuple[Codes, Tensor]],
@@ -63,7 +63,7 @@ def row_kinds(
     Parameters
     ----------
     shares
-        ``[rows, groups]``: probability of each group.
+        ``[rows, groups]``: probability of each group; or ``[rows]``: the group of each row, by position.
     recorded
         ``[rows]``: the recorded class, or None where only fair labels are asked for.
     label_table
@@ -72,13 +72,14 @@ def row_kinds(
         For each distorted feature the recorded value of each row, by position, and its table
         ``[groups, recorded, fair]``.
     """
-    hard = bool(((shares == 0) | (shares == 1)).all())
-    groups = shares.shape[1]
-    columns = [shares.argmax(axis=1)] if hard else list(shares.T)
+    hard = shares.ndim == 1 or bool(((shares == 0) | (shares == 1)).all())
+    if hard and shares.ndim == 2:
+        shares = shares.argmax(axis=1)
+    columns = [shares] if hard else list(shares.T)
     columns += [codes for codes, _ in features] + ([] if recorded is None else [recorded])
     examples, kinds = _distinct(columns)
     share = torch.from_numpy(shares[examples])
-    chosen = share.argmax(1, keepdim=True) if hard else torch.arange(groups).expand(len(examples), groups)
+    chosen = share.unsqueeze(1) if hard else torch.arange(share.shape[1]).expand(share.shape)
     factors = []
     for codes, table in features:
         value = torch.from_numpy(codes[examples])
@@ -88,7 +89,7 @@ def row_kinds(
         label = torch.from_numpy(recorded[examples].astype(np.int64))
         if label_table is None:
             classes = max(2, int(label.max()) + 1)
-            label_table = torch.eye(classes).double().expand(groups, classes, classes)
+            label_table = torch.eye(classes).double().expand(int(chosen.max()) + 1, classes, classes)
         labels = label_table[chosen, :, label[:, None]].log()
     shares_log = torch.zeros(len(examples), 1).double() if hard else share.log()
     result = Kinds(shares_log, labels, tuple(factors))

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.batches import Batch, Batches, training_batches
-from problog4fairness.learners.checkpoint import Checkpoint
+from problog4fairness.learners.checkpoint import Checkpoint, check_state
 from problog4fairness.learners.history import Fit, History
 from problog4fairness.learners.job import check_seed
 from problog4fairness.learners.likelihood import Likelihood
@@ -110,7 +110,7 @@ def fit_module(
     if file is not None and (found := file.load()) is not None:
         try:
             run.resume(*found)
-        except (KeyError, ValueError, RuntimeError):
+        except (LookupError, TypeError, ValueError, RuntimeError):
             raise file.damaged() from None
     run.agree(checkpoint)
     with own_randomness(processes.device), _bar(settings.max_epochs, progress if first else False) as bar:
@@ -272,6 +272,7 @@ class _Run:
 
     def resume(self, tensors: dict[str, Tensor], rest: dict[str, Any]) -> None:
         """Go on from such a state."""
+        check_state(tensors, rest, self._module.state_dict(), self._optimiser.param_groups[0]["params"])
         self._module.load_state_dict(_below("module.", tensors))
         self.best = {name: tensor.to(self._device) for name, tensor in _below("best.", tensors).items()}
         moments: dict[int, dict[str, Tensor]] = {}

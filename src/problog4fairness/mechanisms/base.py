@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms.combinations import Codes, answers
 from problog4fairness.mechanisms.rates import Rate, bind, check_known, table
-from problog4fairness.mechanisms.sensitive import Sensitive, joint_values
+from problog4fairness.mechanisms.sensitive import Sensitive
 from problog4fairness.mechanisms.text import Level
 from problog4fairness.program.program import Program
 
@@ -90,11 +91,14 @@ class Mechanism(ABC):
         """All sensitive columns, each once."""
         return tuple(dict.fromkeys(column for variable in self.variables for column in variable.columns))
 
-    def label_table(self) -> Tensor | None:
-        """P(recorded label | fair label, groups), ``[groups, fair, recorded]``; None where labels are not distorted."""
+    def label_table(self, groups: Codes | None = None) -> Tensor | None:  # noqa: ARG002
+        """P(recorded label | fair label, groups), ``[groups, fair, recorded]``; None where labels are not distorted.
+
+        ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
+        """
         return None
 
-    def feature_tables(self) -> dict[str, Tensor]:
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:  # noqa: ARG002
         """For each changed feature P(fair value | recorded value, groups), ``[groups, recorded, fair]``."""
         return {}
 
@@ -118,19 +122,13 @@ class Mechanism(ABC):
         return hash(self.text())
 
 
-def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int) -> Tensor:
-    """The label table of a program with one classifier ``h``, for every combination of groups."""
-    groups = joint_values(variables)
+def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int, groups: Codes) -> Tensor:
+    """The label table of a program with one classifier ``h``, for some combinations of groups."""
     circuit = program.compile()
-    count = next(iter(groups.values())).shape[0] if groups else 1
-    fair = torch.arange(classes).repeat(count)
-    h = fair.double() if classes == 2 else torch.eye(classes).double()[fair]
-    values = {name: value.repeat_interleave(classes, dim=0) for name, value in groups.items()}
+    h = torch.arange(2).double() if classes == 2 else torch.eye(classes).double()
     labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
-    recorded = circuit.probability(nn={"h": h, **values})[:, labels]
-    if classes == 2:
-        recorded = torch.cat([1 - recorded, recorded], dim=-1)
-    return recorded.reshape(count, classes, classes)
+    recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
+    return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded
 
 
 def rate_json(rates: tuple[Rate, ...]) -> list[dict[str, Any]]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,13 @@ from problog4fairness.mechanisms.base import Mechanism
 from problog4fairness.mechanisms.belief_json import BeliefError, checked_mechanism
 from problog4fairness.mechanisms.custom import ProgramMechanism
 from problog4fairness.mechanisms.rates import Rate
-from problog4fairness.mechanisms.text import Level, number
+from problog4fairness.mechanisms.scanning import tokens
+from problog4fairness.mechanisms.text import Level, comment, number, printed
 from problog4fairness.program.program import Program, read_text
 
 MARK = "% p4f: "
 _ABOUT = "% The line below brings back intervals, groups and columns. The program above counts: change it as you like."
-# Comments and quoted atoms, in which nothing is to be found or changed.
-_OPAQUE = re.compile(r"""%[^\n]*|/\*.*?\*/|'(?:[^'\\\n]|\\.|'')*'|"(?:[^"\\\n]|\\.)*\"""", re.DOTALL)
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def belief_text(mechanism: Mechanism, notes: Sequence[str] = ()) -> str:
@@ -41,13 +41,16 @@ def belief_text(mechanism: Mechanism, notes: Sequence[str] = ()) -> str:
     notes
         Lines for its head: where the numbers came from.
     """
-    head = "".join(f"% {one_line(line)}\n" for line in notes)
+    head = "".join(comment(one_line(line)) + "\n" for line in notes)
     if isinstance(mechanism, ProgramMechanism):
         known = [rate for rate in mechanism.rates if rate.value is not None and rate.rows is not None]
         head += "".join(
-            f"% {rate.name} = {number(rate.value or 0)}:{rate.remark.rpartition(':')[2]}\n" for rate in known
+            comment(f"{rate.name} = {number(rate.value or 0)}:{rate.remark.rpartition(':')[2]}") + "\n"
+            for rate in known
         )
-    line = json.dumps(mechanism.to_json(), separators=(",", ":"))
+    described = mechanism.to_json()
+    _check_texts(described)
+    line = json.dumps(described, separators=(",", ":"))
     return f"{head}{'%' if head else ''}\n{_written(mechanism).strip()}\n\n{_ABOUT}\n{MARK}{line}\n".lstrip("\n")
 
 
@@ -88,44 +91,42 @@ def read_belief(
 
 def _divided(text: str, name: str | None) -> tuple[str, Mechanism | None]:
     """The program, and the mechanism that the last marked line describes."""
-    lines = text.splitlines()
+    # Not splitlines: ProbLog ends a line, and with it a comment, at a line feed and nowhere else.
+    lines = text.split("\n")
     marked = [i for i, line in enumerate(lines) if line.startswith(MARK)]
     if not marked:
         return text, None
     place = f"{name or 'the program'}, line {marked[-1] + 1}"
     described = checked_mechanism(lines[marked[-1]].removeprefix(MARK), place)
-    gone = {*marked, *(i for i, line in enumerate(lines) if line == _ABOUT)}
-    return "\n".join(line for i, line in enumerate(lines) if i not in gone) + "\n", described
+    gone = {*marked, *(i for i, line in enumerate(lines) if line.rstrip() == _ABOUT)}
+    return "\n".join(line for i, line in enumerate(lines) if i not in gone), described
 
 
 def _restored(body: str, described: Mechanism, name: str | None) -> Mechanism | None:
     """The described mechanism with the numbers of the text; None where the text is another program."""
     if isinstance(described, ProgramMechanism):
         return described if Program(body) == Program(_written(described)) else None
-    unknown = tuple(Rate(rate.name, rate.meaning) for rate in described.rates)
-    pattern = _plain(described.with_rates(unknown).text())
-    for rate in unknown:
-        # A number, or the name of a parameter that is still unknown.
-        slot = _plain(rate.name) + "::"
-        parts = re.split(rf"(?<![\w)]){re.escape(slot)}", pattern)
-        if len(parts) != 2:
-            raise BeliefError(f"{name or 'the program'}: the line '% p4f: ...' names a parameter {rate.name} too many")
-        pattern = f"\0{rate.name}\0".join(parts)
-    pieces = [
-        f"({_NUMBER}|{re.escape(_plain(piece))})::" if i % 2 else re.escape(piece)
-        for i, piece in enumerate(pattern.split("\0"))
-    ]
-    order = pattern.split("\0")[1::2]
-    found = re.fullmatch("".join(pieces), _plain(body))
-    if found is None:
+    rates = {rate.name: rate for rate in described.rates}
+    unknown = described.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in described.rates))
+    expected, written = tokens(unknown.text()), tokens(body)
+    slots = Counter(token.text for token in expected if token.weight)
+    odd = next((rate for rate in rates if slots[rate] != 1), None)
+    if odd is not None:
+        raise BeliefError(f"{name or 'the program'}: the line '% p4f: ...' names a parameter {odd} too many")
+    if len(expected) != len(written):
         return None
-    values = dict(zip(order, found.groups(), strict=True))
+    values: dict[str, str] = {}
+    for ours, theirs in zip(expected, written, strict=True):
+        if ours.weight and ours.text in rates and (ours.text == theirs.text or _NUMBER.fullmatch(theirs.text)):
+            values[ours.text] = theirs.text
+        elif ours.text != theirs.text:
+            return None
     return described.with_rates(tuple(_with_number(rate, values[rate.name]) for rate in described.rates))
 
 
 def _with_number(rate: Rate, written: str) -> Rate:
     """The rate with the number that the text gives it; its interval stays where the number is the same."""
-    value = None if written == _plain(rate.name) else float(written)
+    value = None if written == rate.name else float(written)
     if value == rate.value:
         return rate
     stated = Rate(rate.name, rate.meaning, value)
@@ -184,39 +185,24 @@ def _written(mechanism: Mechanism) -> str:
     text = mechanism.text()
     if not isinstance(mechanism, ProgramMechanism):
         return text
-    for rate in mechanism.rates:
-        if rate.value is not None:
-            name = re.escape(rate.name).replace(r"\(", r"\s*\(\s*").replace(",", r"\s*,\s*").replace(r"\)", r"\s*\)")
-            name = rf"(?<![\w(,]){name}(?=\s*::)"
-            text = "".join(
-                piece if opaque else re.sub(name, number(rate.value), piece) for piece, opaque in _pieces(text)
-            )
-    return text
+    values = {rate.name: number(rate.value) for rate in mechanism.rates if rate.value is not None}
+    pieces, start = [], 0
+    for token in tokens(text):
+        if token.weight and token.text in values:
+            pieces += [text[start : token.start], values[token.text]]
+            start = token.end
+    return "".join([*pieces, text[start:]])
 
 
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, and whether each is a comment or quoted."""
-    start = 0
-    for found in _OPAQUE.finditer(text):
-        yield text[start : found.start()], False
-        yield found.group(), True
-        start = found.end()
-    yield text[start:], False
-
-
-def _plain(text: str) -> str:
-    """The program without comments, and without blanks that mean nothing."""
-    tokens: list[str] = []
-    for piece, opaque in _pieces(text):
-        if not opaque:
-            tokens += re.findall(r"\w+|[^\w\s]", piece)
-        elif piece[0] in "'\"":
-            tokens.append(piece)
-    joined = ""
-    for token in tokens:
-        both_words = joined[-1:].isalnum() and (token[0].isalnum() or token[0] == "_")
-        joined += f" {token}" if both_words else token
-    return joined
+def _check_texts(value: Any) -> None:
+    """Refuse names that no file can hold, wherever they stand."""
+    if isinstance(value, str):
+        printed(value)
+    elif isinstance(value, dict):
+        _check_texts([*value, *value.values()])
+    elif isinstance(value, list):
+        for part in value:
+            _check_texts(part)
 
 
 def _tell(message: str) -> None:

@@ -8,7 +8,10 @@ from typing import Any, NoReturn
 
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms.base import Mechanism
+from problog4fairness.mechanisms.text import is_plain
 
+# Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
+MOST_CELLS = 100_000
 _RATE = {"name", "meaning", "value", "low", "high", "rows"}
 
 
@@ -60,8 +63,10 @@ def _check(value: Any, key: str) -> None:
         return
     if key == "levels":
         _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
-    elif key in ("features", "suffixes"):
+    elif key == "features":
         _require(isinstance(value, list) and all(isinstance(entry, str) for entry in value), f"{key} are not names")
+    elif key == "suffixes":
+        _require(isinstance(value, list) and all(map(_is_suffix, value)), "its suffixes are not names")
     elif key == "columns":
         names = value.values() if isinstance(value, dict) else value
         _require(isinstance(value, dict | list), "its columns are not names")
@@ -70,16 +75,29 @@ def _check(value: Any, key: str) -> None:
         _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
     elif key in ("name", "kind", "text", "classifier"):
         _require(isinstance(value, str), f"its {key} is not text")
+        _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")
     elif isinstance(value, dict):
         for name, part in value.items():
             _check(part, name)
         if "groups" in value and "levels" in value:
             _require(all(group < len(value["levels"]) for group in value["groups"]), "bad groups")
+            cells = len(value["levels"]) * _pairs(value)
+            _require(cells <= MOST_CELLS, f"it has room for {cells} parameters, more than {MOST_CELLS}")
     elif isinstance(value, list):
         for part in value:
             _check(part, "")
     elif not key:
         _require(isinstance(value, str | int | dict), "it is not an object")
+
+
+def _pairs(value: dict[str, Any]) -> int:
+    """Of classes, or of the values of features: how many pairs there are."""
+    options = [value.get("classes") or [], *(value.get("values") or {}).values()]
+    return max(1, sum(len(values) ** 2 for values in options))
+
+
+def _is_suffix(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("_") and is_plain(value[1:])
 
 
 def _require(holds: bool, reason: str) -> None:

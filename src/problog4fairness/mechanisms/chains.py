@@ -8,11 +8,12 @@ from torch import Tensor
 
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms.base import Mechanism, label_table
+from problog4fairness.mechanisms.combinations import Codes, part_of
 from problog4fairness.mechanisms.label import LabelBias, classifier, label_queries, sensitive_comment
 from problog4fairness.mechanisms.measurement import MeasurementBias
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.sensitive import Sensitive
-from problog4fairness.mechanisms.text import Level, comment, distinct, slug
+from problog4fairness.mechanisms.text import Level, comment, distinct, predicates
 from problog4fairness.program.program import Program
 
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ class Chain(Mechanism):
             raise P4FError("all label biases of a chain must have the same classes")
         identities = [(m.variable.columns, m.variable.levels) for m in mechanisms]
         order = list(dict.fromkeys(identities))
-        taken = {"h", "y", "y_h", "x"} | {n for m in measured for n in m.names.values()}
-        names = distinct(slug("_".join(columns)) for columns, _ in order)
-        names = [f"a_{name}" if name in taken else name for name in names]
+        taken = {"x"} | {n for m in measured for n in m.names.values()}
+        names = predicates(("_".join(columns) for columns, _ in order), "a", taken)
         by_identity = {identity: Sensitive(*identity, name=name) for identity, name in zip(order, names, strict=True)}
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | None = None
@@ -65,6 +65,11 @@ class Chain(Mechanism):
         self.rates = tuple(rate for part in parts for rate in part.rates)
 
     @property
+    def classes(self) -> tuple[int | str, ...] | None:
+        """The classes of the label where there are more than two."""
+        return self.stages[0].classes if self.stages else None
+
+    @property
     def class_count(self) -> int:
         """Number of classes of the label."""
         return self.stages[0].class_count if self.stages else 2
@@ -72,7 +77,7 @@ class Chain(Mechanism):
     def text(self) -> str:
         """The program as text."""
         head = ["A chain of biases, one after the other.", *(sensitive_comment(v) for v in self.variables)]
-        parts = [comment("\n".join(head)), "\n".join(v.declaration() for v in self.variables)]
+        parts = [comment(*head), "\n".join(v.declaration() for v in self.variables)]
         if self.measurement:
             parts += ["% First, the recorded features are taken to the fair ones.", *self.measurement.rules()]
         if self.stages:
@@ -80,7 +85,7 @@ class Chain(Mechanism):
         return "\n\n".join(parts) + "\n"
 
     def _label_part(self) -> str:
-        classes = self.stages[0].classes
+        classes = self.classes
         parts = [classifier(classes)]
         last = len(self.stages) - 1
         fair = "y_h"
@@ -93,29 +98,29 @@ class Chain(Mechanism):
     @property
     def label_variables(self) -> tuple[Sensitive, ...]:
         """The sensitive variables that the label depends on."""
-        return tuple(v for v in self.variables if any(stage.variable == v for stage in self.stages))
+        of_stages = {stage.variable for stage in self.stages}
+        return tuple(v for v in self.variables if v in of_stages)
 
     def label_program(self) -> Program:
         """The part of the program that is about the label."""
         declarations = "\n".join(v.declaration() for v in self.label_variables)
         return Program(declarations + "\n\n" + self._label_part() + "\n")
 
-    def label_table(self) -> Tensor | None:
+    def label_table(self, groups: Codes | None = None) -> Tensor | None:
         """See :meth:`Mechanism.label_table`."""
         if not self.stages:
             return None
         self.require_rates()
-        table = label_table(self.label_program(), self.label_variables, self.class_count)
-        return _spread(table, self.label_variables, self.variables)
+        own, place = part_of(self.variables, self.label_variables, groups)
+        return label_table(self.label_program(), self.label_variables, self.class_count, own)[place]
 
-    def feature_tables(self) -> dict[str, Tensor]:
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """See :meth:`Mechanism.feature_tables`."""
         if self.measurement is None:
             return {}
         self.require_rates()
-        alone = self.measurement
-        tables = alone.tables_of(alone.program().compile().probability, alone.variables)
-        return {name: _spread(table, alone.variables, self.variables) for name, table in tables.items()}
+        own, place = part_of(self.variables, self.measurement.variables, groups)
+        return {name: table[place] for name, table in self.measurement.feature_tables(own).items()}
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """See :meth:`Mechanism.feature_values`."""
@@ -178,6 +183,8 @@ class Chain(Mechanism):
         copy.suffixes = tuple(value["suffixes"])
         parts: list[Mechanism] = [*([copy.measurement] if copy.measurement else []), *copy.stages]
         copy.rates = tuple(rate for part in parts for rate in part.rates)
+        if not {variable for part in parts for variable in part.variables} <= set(copy.variables):
+            raise ValueError("a part is about a sensitive variable that the chain does not have")
         return copy
 
 
@@ -191,11 +198,3 @@ def variable_from_json(value: dict[str, Any]) -> Sensitive:
     """The inverse of :func:`variable_json`."""
     levels = tuple(tuple(level) if isinstance(level, list) else level for level in value["levels"])
     return Sensitive(tuple(value["columns"]), levels, str(value["name"]))
-
-
-def _spread(table: Tensor, some: tuple[Sensitive, ...], variables: tuple[Sensitive, ...]) -> Tensor:
-    """A table over the groups of some variables, as a table over all combinations of groups of all of them."""
-    shape = [len(v.levels) if v in some else 1 for v in variables]
-    full = [len(v.levels) for v in variables]
-    size = table.shape[-2:]
-    return table.reshape(*shape, *size).expand(*full, *size).reshape(-1, *size)

@@ -86,13 +86,10 @@ class ProgramMechanism(Mechanism):
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
         """The columns that its networks read."""
-        return tuple(
-            dict.fromkeys(c for name, c in self.columns.items() if c not in self.features and self._reads(name))
-        )
-
-    def _reads(self, name: str) -> bool:
-        """Whether a network reads a column of its own, rather than the numbered features."""
-        return next(network.inputs for network in self._program.networks if network.name == name) == 1
+        # A network of two inputs reads the numbered features, not a column of its own.
+        reading = {network.name for network in self._program.networks if network.inputs == 1}
+        features = set(self.features)
+        return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
 
     def text(self) -> str:
         """The program as text."""

@@ -21,9 +21,10 @@ from problog4fairness.mechanisms.audit import (
     tell,
     value_codes,
 )
+from problog4fairness.mechanisms.combinations import MOST, every, network_values, observed
 from problog4fairness.mechanisms.maximum import Floats, LabelModel, maximise
 from problog4fairness.mechanisms.rates import Rate
-from problog4fairness.mechanisms.sensitive import Sensitive, joint_shares, joint_values
+from problog4fairness.mechanisms.sensitive import Sensitive
 from problog4fairness.parameters import Estimate, interval, proportion
 from problog4fairness.program.program import Program
 
@@ -53,7 +54,9 @@ def estimate_labels(
     confidence: float,
 ) -> LabelBias:
     """See :meth:`LabelBias.estimate`."""
-    counts = _label_counts(mechanism, mechanism.variables, audit, recorded, fair, sensitive_features, favourable)
+    frame, true, seen = _labels(mechanism, audit, recorded, fair, sensitive_features, favourable)
+    variable = mechanism.variable
+    counts = _cross(variable.positions(frame), len(variable.levels), true, seen, mechanism.class_count)
     if mechanism.noise:
         rates = _by_likelihood(mechanism, counts, confidence)
     else:
@@ -64,7 +67,7 @@ def estimate_labels(
     estimated = mechanism.with_rates(rates)
     _warn(rates)
     if not any(rate.value is None for rate in rates):
-        _warn_signal(estimated.label_table(), mechanism.variable)
+        _warn_signal(estimated.label_table(), variable)
     return estimated
 
 
@@ -96,11 +99,18 @@ def estimate_chain(
     if method == "marginal":
         return marginal
     variables = mechanism.label_variables
-    counts = _label_counts(mechanism.stages[0], variables, audit, recorded, fair, sensitive_features, favourable)
+    frame, true, seen = _labels(mechanism, audit, recorded, fair, sensitive_features, favourable)
+    groups = observed(variables, frame)
+    if len(groups.levels) > MOST:
+        raise P4FError(
+            f"the audit has {len(groups.levels):,} combinations of groups, more than {MOST:,}; chain fewer biases"
+        )
+    counts = _cross(groups.rows, len(groups.levels), true, seen, mechanism.class_count)
     labels = tuple(rate for stage in mechanism.stages for rate in stage.rates)
     starts = [rate.value for stage in alone for rate in stage.rates]
     open_chain = mechanism.with_rates((*measured, *(Rate(rate.name, rate.meaning) for rate in labels)))
-    rates = _joint(open_chain.label_program(), variables, labels, counts, starts, confidence)
+    cells = network_values(variables, groups.levels)
+    rates = _joint(open_chain.label_program(), cells, labels, counts, starts, confidence)
     _warn(rates)
     return mechanism.with_rates((*measured, *rates))
 
@@ -117,7 +127,7 @@ def estimate_features(
     recorded, fair = (
         _by_feature(values, mechanism.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
     )
-    groups: Floats | None = None
+    groups: Codes | Floats | None = None
     tables = {}
     for feature, options in mechanism.values.items():
         seen = column(audit, recorded[feature], f"recorded {feature}")
@@ -125,9 +135,9 @@ def estimate_features(
         _same_length(seen, true)
         if groups is None:
             frame = frame_of(audit, sensitive_features, mechanism.sensitive_columns, len(seen))
-            groups = joint_shares(mechanism.variables, frame)
+            groups = mechanism.variable.positions(frame)
         codes = [value_codes(v, options, f"{role} {feature}") for v, role in ((seen, "recorded"), (true, "fair"))]
-        tables[feature] = _cross(groups, codes[0], codes[1], len(options))
+        tables[feature] = _cross(groups, len(mechanism.variable.levels), codes[0], codes[1], len(options))
     rates = tuple(
         rate.estimated(_proportion(tables[feature][group, r], f, confidence))
         for rate, (feature, group, r, f) in ((rate, mechanism.cells()[rate.name]) for rate in mechanism.rates)
@@ -148,24 +158,22 @@ def _by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[st
     return dict(zip(features, values, strict=True))
 
 
-def _label_counts(
-    stage: LabelBias,
-    variables: tuple[Sensitive, ...],
+def _labels(
+    mechanism: LabelBias | Chain,
     audit: pd.DataFrame | None,
     recorded: Column,
     fair: Column,
     sensitive_features: Any,
     favourable: Any,
-) -> Counts:
+) -> tuple[pd.DataFrame, Codes, Codes]:
+    """The sensitive columns of an audit, the fair labels and the recorded ones."""
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
-    if stage.classes is None:
+    if mechanism.classes is None:
         codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     else:
-        codes = [value_codes(v, stage.classes, role) for v, role in ((seen, "recorded"), (true, "fair"))]
-    columns = tuple(dict.fromkeys(name for variable in variables for name in variable.columns))
-    groups = joint_shares(variables, frame_of(audit, sensitive_features, columns, len(seen)))
-    return _cross(groups, codes[1], codes[0], stage.class_count)
+        codes = [value_codes(v, mechanism.classes, role) for v, role in ((seen, "recorded"), (true, "fair"))]
+    return frame_of(audit, sensitive_features, mechanism.sensitive_columns, len(seen)), codes[1], codes[0]
 
 
 def _same_length(recorded: pd.Series[Any], fair: pd.Series[Any]) -> None:
@@ -175,10 +183,13 @@ def _same_length(recorded: pd.Series[Any], fair: pd.Series[Any]) -> None:
         )
 
 
-def _cross(groups: Floats, first: Codes, second: Codes, size: int) -> Floats:
+def _cross(groups: Codes | Floats, count: int, first: Codes, second: Codes, size: int) -> Floats:
     """Counts ``[groups, first, second]``; a row of uncertain group counts for each group by its share."""
-    counts = np.zeros((groups.shape[1], size, size))
-    for group in range(groups.shape[1]):
+    counts = np.zeros((count, size, size))
+    if groups.ndim == 1:
+        np.add.at(counts, (groups.astype(np.int64), first, second), 1)
+        return counts
+    for group in range(count):
         np.add.at(counts[group], (first, second), groups[:, group])
     return counts
 
@@ -194,12 +205,13 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
 def _by_likelihood(mechanism: LabelBias, counts: Counts, confidence: float) -> tuple[Rate, ...]:
     unknown = mechanism.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in mechanism.rates))
     starts = [0.1] * len(mechanism.rates)
-    return _joint(unknown.program(), mechanism.variables, mechanism.rates, counts, starts, confidence)
+    cells = network_values(mechanism.variables, every(mechanism.variables))
+    return _joint(unknown.program(), cells, mechanism.rates, counts, starts, confidence)
 
 
 def _joint(
     program: Program,
-    variables: tuple[Sensitive, ...],
+    groups: Mapping[str, Tensor],
     rates: tuple[Rate, ...],
     counts: Counts,
     starts: Sequence[float | None],
@@ -207,7 +219,6 @@ def _joint(
 ) -> tuple[Rate, ...]:
     """All rates at once, from the counts of every combination of groups."""
     classes = counts.shape[-1]
-    groups = joint_values(variables)
     fair = torch.arange(classes).repeat(len(counts))
     h = fair.double() if classes == 2 else torch.eye(classes).double()[fair]
     nn = {"h": h} | {name: value.repeat_interleave(classes, dim=0) for name, value in groups.items()}

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from problog4fairness.mechanisms.base import Mechanism
 from problog4fairness.mechanisms.chains import Chain
+from problog4fairness.mechanisms.combinations import Codes
 from problog4fairness.mechanisms.label import LabelBias
 from problog4fairness.mechanisms.measurement import MeasurementBias, Strength
 from problog4fairness.mechanisms.rates import Rate
@@ -68,13 +69,13 @@ class HistoricalBias(Mechanism):
         )
         return f"% Historical bias: this mechanism is applied {when}.\n" + self._whole.text()
 
-    def label_table(self) -> Tensor | None:
+    def label_table(self, groups: Codes | None = None) -> Tensor | None:
         """See :meth:`Mechanism.label_table`."""
-        return self._whole.label_table()
+        return self._whole.label_table(groups)
 
-    def feature_tables(self) -> dict[str, Tensor]:
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """See :meth:`Mechanism.feature_tables`."""
-        return self._whole.feature_tables()
+        return self._whole.feature_tables(groups)
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """See :meth:`Mechanism.feature_values`."""

@@ -16,6 +16,7 @@ from problog4fairness.mechanisms.base import (
     rate_json,
     rates_from_json,
 )
+from problog4fairness.mechanisms.combinations import Codes, every
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.sensitive import Sensitive
 from problog4fairness.mechanisms.text import Level, atom, comment
@@ -118,7 +119,7 @@ class LabelBias(Mechanism):
             sensitive_comment(self.variable),
         ]
         queries = label_queries(self.classes)
-        parts = [comment("\n".join(head)), classifier(self.classes) + "\n" + self.variable.declaration()]
+        parts = [comment(*head), classifier(self.classes) + "\n" + self.variable.declaration()]
         return "\n\n".join([*parts, *self.rules("y_h", "y_"), queries]) + "\n"
 
     def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
@@ -172,10 +173,11 @@ class LabelBias(Mechanism):
         }
         return {rate.name: positions[_plain(rate.name)] for rate in self.rates}
 
-    def label_table(self) -> Tensor:
+    def label_table(self, groups: Codes | None = None) -> Tensor:
         """See :meth:`Mechanism.label_table`."""
         self.require_rates()
-        return label_table(self.program(), self.variables, self.class_count)
+        groups = every(self.variables) if groups is None else groups
+        return label_table(self.program(), self.variables, self.class_count, groups)
 
     def estimate(
         self,
@@ -341,16 +343,14 @@ def _transition_rates(mechanism: LabelBias, transitions: float | Mapping[Any, fl
 def _class_rules(mechanism: LabelBias, fair: str, recorded: str, suffix: str) -> list[str]:
     classes = mechanism.classes or ()
     flip, flipped = f"label_flip{suffix}", f"label_flipped{suffix}"
-    rates = {cell: rate for rate, cell in ((r, mechanism.cells()[r.name]) for r in mechanism.rates)}
-    facts = []
-    for level in mechanism.groups:
-        for f, value in enumerate(classes):
-            heads = [
-                f"{rate.weight} :: {flip}(X,{atom(value)},{atom(classes[r])})"
-                for (lv, ff, r), rate in rates.items()
-                if lv == level and ff == f
-            ]
-            facts.append(" ;\n    ".join(heads) + f" :- {mechanism.variable.goal(level)}.")
+    cells = mechanism.cells()
+    heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in mechanism.groups for f in range(len(classes))}
+    for rate in mechanism.rates:
+        level, f, r = cells[rate.name]
+        heads[level, f].append(f"{rate.weight} :: {flip}(X,{atom(classes[f])},{atom(classes[r])})")
+    facts = [
+        " ;\n    ".join(outcomes) + f" :- {mechanism.variable.goal(level)}." for (level, _), outcomes in heads.items()
+    ]
     rules = [
         f"{flipped}(X,F) :- {flip}(X,F,_).",
         f"{recorded}(X,F) :- {fair}(X,F), \\+{flipped}(X,F).",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,10 +11,11 @@ from torch import Tensor
 
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms.base import Mechanism, level_json, levels_from_json, rate_json, rates_from_json
+from problog4fairness.mechanisms.combinations import Codes, answers, every
 from problog4fairness.mechanisms.label import sensitive_comment
 from problog4fairness.mechanisms.rates import Rate
-from problog4fairness.mechanisms.sensitive import Sensitive, joint_values
-from problog4fairness.mechanisms.text import Level, atom, comment, distinct, slug
+from problog4fairness.mechanisms.sensitive import Sensitive
+from problog4fairness.mechanisms.text import Level, atom, comment, predicates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,12 +90,10 @@ class MeasurementBias(Mechanism):
         """The sensitive variable."""
         return self.variables[0]
 
-    @property
+    @functools.cached_property
     def names(self) -> dict[str, str]:
         """The name of each feature in the program."""
-        plain = distinct(slug(name) for name in self.features)
-        taken = {"h", "a", "y", "y_h", "y_"}
-        return {f: f"f_{name}" if name in taken else name for f, name in zip(self.features, plain, strict=True)}
+        return dict(zip(self.features, predicates(self.features, "f", {"a"}), strict=True))
 
     def _feature_rates(self, feature: str, negative: Strength, positive: Strength) -> list[Rate]:
         options, name, variable = self.values[feature], self.names[feature], self.variable
@@ -142,7 +142,7 @@ class MeasurementBias(Mechanism):
             "features, weighted by the product of their probabilities.",
             sensitive_comment(self.variable),
         ]
-        return "\n\n".join([comment("\n".join(head)), self.variable.declaration(), *self.rules()]) + "\n"
+        return "\n\n".join([comment(*head), self.variable.declaration(), *self.rules()]) + "\n"
 
     def rules(self) -> list[str]:
         """A paragraph of clauses for each feature."""
@@ -153,7 +153,7 @@ class MeasurementBias(Mechanism):
         name, options = self.names[feature], self.values[feature]
         if len(options) > 2:
             return self._table_rules(feature, rates)
-        lines = [f"% {feature}", f"nn({name},X) :: {name}_(X)."]
+        lines = [comment(feature), f"nn({name},X) :: {name}_(X)."]
         biased = []
         for kind, body in (("neg", f"\\+{name}_(X)"), ("pos", f"{name}_(X)")):
             found = [
@@ -179,7 +179,7 @@ class MeasurementBias(Mechanism):
 
     def _table_rules(self, feature: str, rates: Mapping[str, Rate]) -> str:
         name, options = self.names[feature], self.values[feature]
-        lines = [f"% {feature}", f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
+        lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
         for level in self.groups:
             for recorded in options:
                 heads = [
@@ -200,33 +200,27 @@ class MeasurementBias(Mechanism):
         """See :meth:`Mechanism.feature_values`."""
         return dict(self.values)
 
-    def feature_tables(self) -> dict[str, Tensor]:
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """See :meth:`Mechanism.feature_tables`."""
         self.require_rates()
-        return self.tables_of(self.program().compile().probability, self.variables)
-
-    def tables_of(self, probability: Any, variables: tuple[Sensitive, ...]) -> dict[str, Tensor]:
-        """The tables from a compiled program whose first queries are this mechanism's."""
-        groups = joint_values(variables)
-        count = next(iter(groups.values())).shape[0]
+        groups = every(self.variables) if groups is None else groups
+        circuit = self.program().compile()
         tables, first = {}, 0
-        fixed = {
-            self.names[f]: torch.zeros(()).double() if len(v) == 2 else torch.eye(len(v)).double()[0]
-            for f, v in self.values.items()
-        }
         for feature, options in self.values.items():
-            size = len(options)
-            recorded = torch.arange(size).repeat(count)
-            value = recorded.double() if size == 2 else torch.eye(size).double()[recorded]
-            nn = {name: v.repeat_interleave(size, dim=0) for name, v in groups.items()}
-            answer = probability(nn={**fixed, **nn, self.names[feature]: value})
-            if size == 2:
-                yes = answer[:, first : first + 1]
-                tables[feature] = torch.cat([1 - yes, yes], dim=-1).reshape(count, size, size)
+            # Every query is about one feature, so the others may have any value.
+            recorded = torch.arange(len(options))
+            cases = {
+                self.names[other]: _certain(recorded if other == feature else torch.zeros_like(recorded), len(values))
+                for other, values in self.values.items()
+            }
+            answer = answers(circuit, self.variables, groups, cases)
+            if len(options) == 2:
+                yes = answer[..., first : first + 1]
+                tables[feature] = torch.cat([1 - yes, yes], dim=-1)
                 first += 1
             else:
-                tables[feature] = answer[:, first : first + size].reshape(count, size, size)
-                first += size
+                tables[feature] = answer[..., first : first + len(options)]
+                first += len(options)
         return tables
 
     def cells(self) -> dict[str, tuple[str, int, int, int]]:
@@ -301,3 +295,8 @@ class MeasurementBias(Mechanism):
         mechanism.groups = tuple(value["groups"])
         mechanism.rates = rates_from_json(value["rates"])
         return mechanism
+
+
+def _certain(value: Tensor, size: int) -> Tensor:
+    """What the network of a feature says where its value is known, by position."""
+    return value.double() if size == 2 else torch.eye(size).double()[value]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from problog4fairness.errors import MissingValueError, ProbabilityError, UnknownNameError, one_line
-from problog4fairness.mechanisms.text import number
+from problog4fairness.errors import MissingValueError, ProbabilityError, UnknownNameError
+from problog4fairness.mechanisms.text import comment, number
 from problog4fairness.parameters import Estimate, required_samples
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class Rate:
     @property
     def remark(self) -> str:
         """The comment that follows the rule in the program."""
-        # A column's name or a group may hold a line break; what follows it would be read as program.
-        meaning = one_line(self.meaning)
         if self.value is None:
-            return f"  % {meaning}: to be estimated"
-        if self.low is None or self.high is None:
-            return f"  % {self.name}, {meaning}: stated"
-        return f"  % {self.name}, {meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+            said = f"{self.meaning}: to be estimated"
+        elif self.low is None or self.high is None:
+            said = f"{self.name}, {self.meaning}: stated"
+        else:
+            said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+        return "  " + comment(said)
 
     def estimated(self, estimate: Estimate) -> Rate:
         """The same rate with an estimate for its value; unknown where the estimate rests on no row."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from problog4fairness.errors import P4FError
+from problog4fairness.mechanisms.combinations import Codes, Floats
 from problog4fairness.mechanisms.text import Level, atom, slug
 
 if TYPE_CHECKING:
@@ -72,12 +71,17 @@ class Sensitive:
         values = value if isinstance(value, tuple) else (value,)
         return " and ".join(f"{column} = {v}" for column, v in zip(self.columns, values, strict=True))
 
-    def certain(self) -> Tensor:
-        """The value of its network for each group in turn: ``[levels]`` or, with outcomes, ``[levels, levels]``."""
-        return torch.tensor([0.0, 1.0], dtype=torch.float64) if self.binary else torch.eye(len(self.levels)).double()
+    def shares(self, frame: pd.DataFrame) -> Floats:
+        """For each row the probability of each group, ``[rows, levels]``; 0 and 1 where the group is recorded."""
+        groups = self.positions(frame)
+        if groups.ndim == 2:
+            return groups.astype(np.float64)
+        shares = np.zeros((len(frame), len(self.levels)))
+        shares[np.arange(len(frame)), groups] = 1
+        return shares
 
-    def shares(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """For each row the probability of each group, ``[rows, levels]``; 0 and 1 where the group is recorded.
+    def positions(self, frame: pd.DataFrame) -> Codes | Floats:
+        """The group of each row by position, ``[rows]``; where it is uncertain, :meth:`shares`.
 
         Two groups 0 and 1 may be given softly, by a column of probabilities P(A = 1).
         """
@@ -95,7 +99,7 @@ class Sensitive:
             return self._soft(frame[self.columns[0]])
         return self._hard(frame)
 
-    def _soft(self, column: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _soft(self, column: pd.Series[Any]) -> Codes | Floats:
         try:
             values = column.to_numpy().astype(np.float64)
         except (TypeError, ValueError):
@@ -109,9 +113,11 @@ class Sensitive:
                 f"column {column.name!r} has the value {outside[0]:g}, which is not between 0 and 1; "
                 "name the groups by levels=(other, sensitive)"
             )
+        if ((values == 0) | (values == 1)).all():
+            return np.asarray(values, dtype=np.int64)
         return np.column_stack([1 - values, values])
 
-    def _hard(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _hard(self, frame: pd.DataFrame) -> Codes:
         import pandas as pd
 
         place = {(level if isinstance(level, tuple) else (level,)): i for i, level in enumerate(self.levels)}
@@ -129,22 +135,4 @@ class Sensitive:
                 groups = ", ".join(repr(level) for level in self.levels)
                 raise P4FError(f"column {name!r} has the value {value!r}, which is not among the groups {groups}")
             levels[number] = place[key]
-        shares = np.zeros((len(frame), len(self.levels)))
-        shares[np.arange(len(frame)), levels[combination]] = 1
-        return shares
-
-
-def joint_shares(variables: Sequence[Sensitive], frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """For each row the probability of each combination of groups, ``[rows, product of levels]``, the last fastest."""
-    joint = np.ones((len(frame), 1))
-    for variable in variables:
-        joint = (joint[:, :, None] * variable.shares(frame)[:, None, :]).reshape(len(frame), -1)
-    return joint
-
-
-def joint_values(variables: Sequence[Sensitive]) -> dict[str, Tensor]:
-    """Values of all their networks for each combination of groups, in the order of :func:`joint_shares`."""
-    counts = [len(variable.levels) for variable in variables]
-    grid = torch.cartesian_prod(*(torch.arange(count) for count in counts)) if variables else torch.zeros(1, 0)
-    grid = grid.reshape(-1, max(len(counts), 0)).long()
-    return {variable.name: variable.certain()[grid[:, i]] for i, variable in enumerate(variables)}
+        return levels[combination]

@@ -12,14 +12,15 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from problog4fairness.errors import P4FError
+
 # What is stored depends on these modules; a change in one of them makes what is stored stale.
-_MAKERS = ("syntax.py", "safety.py", "ground.py", "causal.py", "data.py", "terms.py")
+_MAKERS = ("syntax.py", "safety.py", "libraries.py", "ground.py", "causal.py", "data.py", "terms.py")
 
 
 def folder() -> Path:
@@ -46,17 +47,13 @@ def load(task: str, text: str) -> Any | None:
 
 def store(task: str, text: str, result: Any) -> None:
     """Keep a result; written whole or not at all."""
+    from problog4fairness.files.writing import write_whole
+
     payload = json.dumps(result)
     path = _path(task, text)
-    with suppress(OSError):
+    with suppress(OSError, P4FError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"digest": _digest(payload), "payload": payload}, file)
-            Path(name).replace(path)
-        except OSError:
-            Path(name).unlink()
+        write_whole(path, json.dumps({"digest": _digest(payload), "payload": payload}))
 
 
 @functools.cache

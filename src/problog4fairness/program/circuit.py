@@ -10,7 +10,7 @@ from torch import Tensor
 
 from problog4fairness.errors import InconsistentEvidenceError
 from problog4fairness.program.data import CircuitData, Leaf
-from problog4fairness.program.passes import Plan, evaluate, evaluate_log
+from problog4fairness.program.passes import Plan, evaluate, evaluate_log, evaluate_ratio
 from problog4fairness.program.weights import Given, Values, batch_shape, circuit_inputs, find, require
 
 if TYPE_CHECKING:
@@ -88,12 +88,15 @@ class Circuit:
         """
         given = self._values(nn, parameters, logits)
         shape = batch_shape(given)
-        inputs = circuit_inputs(self.data, given, shape, log_space=False)
-        evidence, true, _ = self._split(evaluate(self._plan, inputs.linear))
-        if self.data.conditioned:
-            self._check_evidence(evidence > 0)
-            true = true / evidence
-        return true.T.reshape(*shape, -1)
+        if not self.data.conditioned:
+            inputs = circuit_inputs(self.data, given, shape, log_space=False)
+            true = self._split(evaluate(self._plan, inputs.linear))[1]
+            return true.T.reshape(*shape, -1)
+        # However unlikely the evidence is, in log space it can be divided by.
+        inputs = circuit_inputs(self.data, given, shape, log_space=True)
+        evidence, shares = evaluate_ratio(self._plan, inputs.linear, inputs.as_logs, inputs.is_log)
+        self._check_evidence(evidence > -torch.inf)
+        return shares[: len(self.data.queries)].T.reshape(*shape, -1)
 
     def log_probability(
         self,
@@ -111,8 +114,8 @@ class Circuit:
         given = self._values(nn, parameters, logits)
         shape = batch_shape(given)
         inputs = circuit_inputs(self.data, given, shape, log_space=True)
-        logs = inputs.logs if inputs.logs is not None else inputs.linear
-        evidence, true, false = self._split(evaluate_log(self._plan, inputs.linear, logs, inputs.is_log))
+        roots = evaluate_log(self._plan, inputs.linear, inputs.as_logs, inputs.is_log)
+        evidence, true, false = self._split(roots)
         result = false if negated else true
         if self.data.conditioned:
             self._check_evidence(evidence > -torch.inf)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,17 +123,14 @@ class Diagram:
 
         The same program gives the same bytes. The file is written whole or not at all.
         """
+        from problog4fairness.files.writing import write_whole
+
         path = Path(path)
         suffix = path.suffix.lower()
         if suffix not in SUFFIXES:
             raise P4FError(f"cannot save a diagram as {path.name!r}; use one of the suffixes {', '.join(SUFFIXES)}")
         content = self.mermaid().encode() if suffix == ".mmd" else self._rendered(suffix[1:])
-        part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, content)
 
     def _rendered(self, kind: str) -> bytes:
         from problog4fairness.program.drawing import render

@@ -130,10 +130,7 @@ class _Log(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, linear: Tensor, logs: Tensor, is_log: Tensor, plan: Plan) -> Tensor:
-        values = linear.new_full((plan.rows, linear.shape[1]), -torch.inf)
-        values[: plan.inputs] = torch.where(is_log, logs, linear.log())
-        for level in plan.upward:
-            _log_add(values, level, values[level.left] + values[level.right])
+        values = _log_values(linear, logs, is_log, plan)
         ctx.plan = plan
         ctx.save_for_backward(values, is_log)
         return values[plan.roots]
@@ -142,25 +139,73 @@ class _Log(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
         values, is_log = ctx.saved_tensors
-        plan: Plan = ctx.plan
-        # A log-space pass cannot carry signs: one pass for the positive parts of the gradient, one for the negative.
-        total = torch.zeros_like(values[: plan.inputs])
-        own = torch.where(is_log, values[: plan.inputs], 0.0)
-        for sign in (1.0, -1.0):
-            part = (sign * gradient).clamp(min=0)
-            if not bool((part > 0).any()):
-                continue
-            roots = values[plan.roots]
-            # Where the probability is 0 its logarithm has no slope; such rows must not spoil the others.
-            seeds = torch.where((part > 0) & (roots > -torch.inf), part.log() - roots, -torch.inf)
-            slopes = torch.full_like(values, -torch.inf)
-            for root, seed in zip(plan.roots.tolist(), seeds, strict=True):
-                slopes[root] = torch.logaddexp(slopes[root], seed)
-            for level in plan.downward:
-                _log_add(slopes, level, slopes[level.left] + values[level.right])
-            total += sign * (slopes[: plan.inputs] + own).exp()
-        zero = torch.zeros((), dtype=total.dtype, device=total.device)
-        return torch.where(is_log, zero, total), torch.where(is_log, total, zero), None, None
+        # d log(root) is d root / root; where the probability is 0 its logarithm has no slope.
+        return *_log_slopes(ctx.plan, values, is_log, gradient, values[ctx.plan.roots]), None, None
+
+
+class _Ratio(torch.autograd.Function):
+    """The log-value of the first root, and the values of the roots after it as shares of the first.
+
+    With T the value of a root and E that of the first, d(T / E) = (dT - T / E dE) / E. All of it stays in log space
+    until the division is done, so neither a small E nor a T of 0 spoils the share or its slope.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, linear: Tensor, logs: Tensor, is_log: Tensor, plan: Plan) -> tuple[Tensor, Tensor]:
+        values = _log_values(linear, logs, is_log, plan)
+        whole, parts = values[plan.roots[:1]], values[plan.roots[1:]]
+        shares = torch.where(whole > -torch.inf, parts - whole, -torch.inf).clamp(max=0).exp()
+        ctx.plan = plan
+        ctx.save_for_backward(values, is_log, shares)
+        whole = whole.squeeze(0)
+        ctx.mark_non_differentiable(whole)
+        return whole, shares
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, _: Tensor, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        values, is_log, shares = ctx.saved_tensors
+        seeds = torch.cat([-(gradient * shares).sum(0, keepdim=True), gradient])
+        return *_log_slopes(ctx.plan, values, is_log, seeds, values[ctx.plan.roots[:1]]), None, None
+
+
+def _log_values(linear: Tensor, logs: Tensor, is_log: Tensor, plan: Plan) -> Tensor:
+    values = linear.new_full((plan.rows, linear.shape[1]), -torch.inf)
+    values[: plan.inputs] = torch.where(is_log, logs, linear.log())
+    for level in plan.upward:
+        _log_add(values, level, values[level.left] + values[level.right])
+    return values
+
+
+def _log_slopes(plan: Plan, values: Tensor, is_log: Tensor, seeds: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
+    """The slopes of sum(seeds * roots / exp(scale)) in the inputs: those given as probabilities, those as logarithms."""
+    # A log-space pass cannot carry signs: one pass for the positive seeds, one for the negative.
+    own = torch.where(is_log, values[: plan.inputs], 0.0)
+    halves = [_log_downward(plan, values, part, scale) + own for part in (seeds, -seeds)]
+    total = _difference(*halves)
+    zero = torch.zeros((), dtype=total.dtype, device=total.device)
+    return torch.where(is_log, zero, total), torch.where(is_log, total, zero)
+
+
+def _log_downward(plan: Plan, values: Tensor, seeds: Tensor, scale: Tensor) -> Tensor:
+    """Logarithms of the slopes that the positive ones of ``seeds`` cause."""
+    slopes = torch.full_like(values, -torch.inf)
+    starts = torch.where((seeds > 0) & (scale > -torch.inf), seeds.clamp(min=0).log() - scale, -torch.inf)
+    if bool((starts > -torch.inf).any()):
+        for root, start in zip(plan.roots.tolist(), starts, strict=True):
+            slopes[root] = torch.logaddexp(slopes[root], start)
+        for level in plan.downward:
+            _log_add(slopes, level, slopes[level.left] + values[level.right])
+    return slopes[: plan.inputs]
+
+
+def _difference(left: Tensor, right: Tensor) -> Tensor:
+    """exp(left) - exp(right), where either may be too large for exp; a slope beyond the largest number ends there."""
+    larger = torch.maximum(left, right)
+    gap = torch.where(larger > -torch.inf, left - right, 0.0)
+    # A margin below the largest number, so that slopes which are added up later stay finite too.
+    size = larger.exp().clamp(max=torch.finfo(larger.dtype).max * 2.0**-20)
+    return gap.sign() * size * -torch.expm1(-gap.abs())
 
 
 def _log_add(values: Tensor, level: _Level, terms: Tensor) -> None:
@@ -183,3 +228,10 @@ def evaluate_log(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> Te
     """Log-values of the roots; input i is read from ``logs`` where ``is_log[i]`` and from ``linear`` otherwise."""
     result: Tensor = _Log.apply(linear, logs, is_log.unsqueeze(1), plan.to(linear.device))  # type: ignore[no-untyped-call]
     return result
+
+
+def evaluate_ratio(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> tuple[Tensor, Tensor]:
+    """The log-value of the first root, without a slope, and the values of the others divided by that of the first."""
+    arguments = linear, logs, is_log.unsqueeze(1), plan.to(linear.device)
+    whole, shares = _Ratio.apply(*arguments)  # type: ignore[no-untyped-call]
+    return whole, shares

@@ -5,6 +5,8 @@ A program can come from a stranger. problog itself lets a program load Python (`
 built-ins: all that only compares, computes or takes terms apart is allowed, everything else is refused.
 :func:`check_goals` refuses what the text shows, with line and column, before grounding; :class:`SafeEngine` refuses
 the rest (goals put together while grounding) because it does not have the code for them.
+
+This list is the second wall. The first is the process that problog runs in, which cannot open anything (:mod:`.wall`).
 """
 
 from __future__ import annotations
@@ -13,16 +15,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from problog.engine_stack import BooleanBuiltIn, StackBasedEngine
-from problog.logic import And, AnnotatedDisjunction, Clause, Not, Or, Term, Var, unquote
+from problog.logic import And, AnnotatedDisjunction, Clause, Not, Or, Term, Var
 
 from problog4fairness.errors import UnsafeProgramError
+from problog4fairness.program.libraries import ALLOWED_LIBRARIES, Database, library_name, not_allowed
 
 if TYPE_CHECKING:
     from problog4fairness.program.syntax import Syntax
-
-ALLOWED_LIBRARIES = frozenset({"lists", "apply", "aggregate", "cut", "control", "string"})
-# Parts that the libraries above load themselves, from problog's own folder.
-_LIBRARY_PARTS = frozenset({"lists.py", "string.py"})
 
 _CONTROL = {"true/0", "fail/0", "false/0", "once/1", "findall/3", "all/3", "all_or_none/3", "forall/2", "clause/2"}
 _CALLS = {f"{name}/{arity}" for name in ("call", "call_nc") for arity in range(1, 10)}
@@ -44,7 +43,7 @@ _LOADERS = frozenset({"use_module/1", "use_module/2", "_use_module/2", "_use_mod
 
 
 class SafeEngine(StackBasedEngine):  # type: ignore[misc]
-    """problog's engine with the allowed built-ins only."""
+    """problog's engine with the allowed built-ins only, on a database that loads nothing but libraries."""
 
     def __init__(self, **options: Any) -> None:
         self.refused: set[str] = set()
@@ -53,12 +52,17 @@ class SafeEngine(StackBasedEngine):  # type: ignore[misc]
     def add_builtin(self, predicate: str, arity: int, function: Any) -> None:
         """Register a built-in, or what refuses it."""
         signature = f"{predicate}/{arity}"
-        if signature in _LOADERS:
-            function = BooleanBuiltIn(_loader(function, 1 if predicate.startswith("_") else 0))
-        elif signature not in ALLOWED_BUILTINS:
+        if signature not in ALLOWED_BUILTINS | _LOADERS:
             self.refused.add(signature)
             function = BooleanBuiltIn(_refusal(signature))
         super().add_builtin(predicate, arity, function)
+
+    def prepare(self, program: Any) -> Any:
+        """The program as a database of clauses, with its directives done."""
+        database = Database.createFrom(program, builtins=self.get_builtins())
+        database.engine = self
+        self._process_directives(database)
+        return database
 
 
 def _refusal(signature: str) -> Any:
@@ -66,27 +70,6 @@ def _refusal(signature: str) -> Any:
         raise UnsafeProgramError(f"{signature.removeprefix('_')} is not allowed in a program")
 
     return refuse
-
-
-def _loader(load: Any, position: int) -> Any:
-    """Loads what stands at ``position`` of its arguments if that is an allowed library, and nothing else."""
-
-    def load_library(*arguments: Any, **context: Any) -> Any:
-        if not _is_library(arguments[position], ALLOWED_LIBRARIES | _LIBRARY_PARTS):
-            raise UnsafeProgramError(_library_message(arguments[position]))
-        return load.base_function(*arguments, **context)
-
-    return load_library
-
-
-def _is_library(what: Any, allowed: frozenset[str]) -> bool:
-    return isinstance(what, Term) and what.signature == "library/1" and unquote(str(what.args[0])) in allowed
-
-
-def _library_message(asked: Any) -> str:
-    return (
-        f"loading {asked} is not allowed; a program may load library({'), library('.join(sorted(ALLOWED_LIBRARIES))})"
-    )
 
 
 _REFUSED = frozenset(SafeEngine().refused)
@@ -106,9 +89,9 @@ def _check_goal(goal: Any, clause: Any, syntax: Syntax) -> None:
     signature = goal.signature.replace("'", "")
     if signature in _LOADERS:
         asked = goal.args[1 if signature.startswith("_") else 0]
-        if _is_library(asked, ALLOWED_LIBRARIES):
+        if library_name(asked) in ALLOWED_LIBRARIES:
             return
-        raise UnsafeProgramError(_library_message(asked), **syntax.place(goal, clause))
+        raise UnsafeProgramError(not_allowed(asked).message, **syntax.place(goal, clause))
     if signature in _REFUSED:
         raise UnsafeProgramError(f"{signature} is not allowed in a program", **syntax.place(goal, clause))
 

@@ -2,7 +2,8 @@
 
 A ProbLog program can recurse for ever or fill the memory, and may come from a stranger. So problog never runs in the
 caller's process: one worker process is started when it is first needed, kept for the next program (starting it costs a
-quarter of a second, a small program a few milliseconds), and replaced when a program drives it to a limit.
+quarter of a second, a small program a few milliseconds), and replaced when a program drives it to a limit. It can open
+nothing (see :mod:`.wall`), and ends when the caller does.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import IO, Any
 
 from problog4fairness import errors
 from problog4fairness.errors import LimitError, P4FError
+from problog4fairness.lifetime import in_lasting_thread
 
 MEBIBYTE = 1024 * 1024
 # A larger answer would not fit a sensible circuit; reading it whole could exhaust the caller.
@@ -146,23 +148,26 @@ class Worker:
         if self._process is not None and self._process.poll() is not None:
             self.stop()
         if self._process is None:
-            package_root = str(Path(__file__).resolve().parents[2])
-            paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
             self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "problog4fairness.program.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._complaints,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-                start_new_session=True,
-            )
+            self._process = in_lasting_thread(self._start)
             # Its start is not counted against the time of a program.
             if not self._process.stdout.readline():  # type: ignore[union-attr]
                 problem = self._last_words() or "it did not start"
                 self.stop()
                 raise RuntimeError(f"the worker process failed: {problem}")
         return self._process
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        package_root = str(Path(__file__).resolve().parents[2])
+        paths = [package_root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "problog4fairness.program.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            start_new_session=True,
+        )
 
 
 # The last one is ours. After a fork the earlier ones, and perhaps their locks, belong to the parent process.

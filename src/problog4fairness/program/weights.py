@@ -163,6 +163,11 @@ class Inputs:
     logs: Tensor | None
     is_log: Tensor
 
+    @property
+    def as_logs(self) -> Tensor:
+        """``logs``, or something of their shape where no row is read from them."""
+        return self.linear if self.logs is None else self.logs
+
 
 @dataclass(frozen=True)
 class Row:

@@ -1,7 +1,8 @@
 """The process in which programs are read, ground and compiled: ``python -m problog4fairness.program.worker``.
 
 Requests come as lines of JSON on standard input, answers leave as lines of JSON on standard output. The caller stops
-this process when the time limit is over; the memory limit is set here, by the operating system's own means.
+this process when the time limit is over; the memory limit is set here, by the operating system's own means. Before the
+first request comes, everything that is needed is in memory, and the process is shut off (see :mod:`.wall`).
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import problog.pypl  # noqa: F401 - problog imports it when it needs it, and then it is too late
+
 from problog4fairness.errors import GroundingError, LimitError, ProgramError
-from problog4fairness.program import causal, ground, syntax
+from problog4fairness.lifetime import end_with_parent
+from problog4fairness.program import causal, ground, syntax, wall
 
 MAX_DEPTH = 250
 
@@ -80,9 +84,11 @@ def limit_time(seconds: float) -> None:
 
 def main() -> None:
     """Answer requests until standard input ends."""
+    end_with_parent()
     # Only answers may reach the caller: anything a library prints goes to standard error.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    wall.close()
     answers.write('{"ready": true}\n')
     answers.flush()
     for line in sys.stdin:

@@ -232,7 +232,7 @@ def _written(
     model, label = facts.model, facts.label
     heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
     divisions = [(division.changes, division.audited) for division in facts.divisions]
-    warned = [*doubts(model, divisions), *problems]
+    warned = [*doubts(model, divisions, facts.data), *problems]
     estimated = bool(facts.overlap is not None and _estimated(model))
     parts = [
         ("summary", "Summary", sections.opening(facts)),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.view import groups_of
 from problog4fairness.mechanisms import HistoricalBias, Mechanism, ProgramMechanism
 from problog4fairness.mechanisms.chains import Chain
 from problog4fairness.mechanisms.estimation import FEW_ROWS, LITTLE_SIGNAL
@@ -19,7 +20,9 @@ NO_IDEA = 0.9
 FEW_IN_GROUP = 100
 
 
-def doubts(model: DebiasedClassifier, divisions: Sequence[tuple[pd.DataFrame, pd.DataFrame | None]]) -> list[str]:
+def doubts(
+    model: DebiasedClassifier, divisions: Sequence[tuple[pd.DataFrame, pd.DataFrame | None]], data: pd.DataFrame
+) -> list[str]:
     """Warnings about this belief and this data; ``divisions`` are changes and audited quality by sensitive variable."""
     mechanism: Mechanism | None = model.mechanism_
     found: list[str] = []
@@ -32,7 +35,7 @@ def doubts(model: DebiasedClassifier, divisions: Sequence[tuple[pd.DataFrame, pd
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
             f"no interval says how sure {'it is' if len(stated) == 1 else 'they are'}."
         )
-    found += _signal(model)
+    found += _signal(model, data)
     for changes, audited in divisions:
         found += _few(changes, audited)
     if divisions[0][1] is None:
@@ -79,16 +82,16 @@ def _rate_doubt(rate: Rate, in_chain: bool) -> str | None:
     return None
 
 
-def _signal(model: DebiasedClassifier) -> list[str]:
+def _signal(model: DebiasedClassifier, data: pd.DataFrame) -> list[str]:
     """Groups whose recorded labels say little about the fair ones."""
     mechanism = model.mechanism_
     if mechanism is None or isinstance(mechanism, ProgramMechanism) or not mechanism.variables:
         return []
-    table = model._label_table()
+    levels = groups_of(mechanism, data).levels
+    table = model._label_table(levels)
     signal = np.min(table[:, 1, 1] - table[:, 0, 1], initial=1.0)
     if signal >= LITTLE_SIGNAL:
         return []
-    levels = np.stack(np.unravel_index(np.arange(len(table)), [len(v.levels) for v in mechanism.variables]), axis=1)
     worst = levels[int(np.argmin(table[:, 1, 1] - table[:, 0, 1]))]
     group = " and ".join(v.group_text(int(i)) for v, i in zip(mechanism.variables, worst, strict=True))
     return [

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.view import groups_of
 from problog4fairness.errors import P4FError
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,7 +26,8 @@ def distortion(model: DebiasedClassifier, features: Any, y: Any, sensitive_featu
     """
     mechanism = model.mechanism_
     try:
-        if mechanism is not None and mechanism.feature_values() and _labels_are_right(model):
+        known = model._known(features, sensitive_features)
+        if mechanism is not None and mechanism.feature_values() and _labels_are_right(model, known):
             changed = model.feature_distortion_proba(features, sensitive_features=sensitive_features)
             return np.asarray(1 - (1 - changed).prod(axis=1)), FEATURES
         return model.distortion_proba(features, y, sensitive_features=sensitive_features), LABEL
@@ -57,7 +59,7 @@ def tied(chance: Array, shown: int) -> int:
     return max(0, int((known >= last - 1e-12).sum()) - shown)
 
 
-def _labels_are_right(model: DebiasedClassifier) -> bool:
+def _labels_are_right(model: DebiasedClassifier, known: pd.DataFrame) -> bool:
     """Whether the belief leaves labels alone."""
-    table = None if model._training_mechanism() is None else model._label_table()
-    return table is None or bool(np.allclose(table, np.eye(table.shape[-1])))
+    groups = groups_of(model.mechanism_, known).levels
+    return bool(np.allclose(model._label_table(groups), np.eye(len(model.classes_))))

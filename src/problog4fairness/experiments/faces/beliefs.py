@@ -12,7 +12,7 @@ from problog4fairness.learners import Likelihood, Mixture, RecordedLabel
 from problog4fairness.learners.mixture import row_kinds
 from problog4fairness.mechanisms import LabelBias, Mechanism, chain
 from problog4fairness.mechanisms.audit import AuditWarning
-from problog4fairness.mechanisms.sensitive import joint_shares
+from problog4fairness.mechanisms.combinations import observed
 
 
 def belief(method: FaceMethod, faces: Faces) -> Mechanism | None:
@@ -38,6 +38,6 @@ def likelihood(method: FaceMethod, faces: Faces) -> Likelihood:
     mechanism = belief(method, faces)
     if mechanism is None:
         return RecordedLabel(torch.from_numpy(label))
-    groups = joint_shares(mechanism.variables, faces.attributes)
-    kinds, codes = row_kinds(groups, label, mechanism.label_table(), [])
+    groups = observed(mechanism.variables, faces.attributes)
+    kinds, codes = row_kinds(groups.rows, label, mechanism.label_table(groups.levels), [])
     return Mixture(kinds, codes, torch.arange(len(label)).unsqueeze(1), 1)

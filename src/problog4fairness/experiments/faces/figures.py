@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
-from pathlib import Path
 from typing import Literal
 
 import pandas as pd
@@ -16,7 +14,6 @@ from matplotlib.ticker import MaxNLocator
 from problog4fairness.comparison.style import STYLES
 from problog4fairness.datasets.faces.protocol import ATTRIBUTES
 from problog4fairness.experiments.faces.work import NO_ATTRIBUTE
-from problog4fairness.files.writing import write_whole
 from problog4fairness.metrics import confidence_ellipse
 
 # Name in the legend, colour and marker; single attributes are shades that colour-blind readers can tell apart.
@@ -56,14 +53,6 @@ def draw(results: pd.DataFrame, across: Literal["disparity", "equalized_odds"]) 
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize="small", frameon=False)
     return figure
-
-
-def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write ``name.pdf`` and ``name.png``."""
-    for ending, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
-        content = BytesIO()
-        figure.savefig(content, format=ending, **options)
-        write_whole(folder / f"{name}.{ending}", content.getvalue())
 
 
 def _pairs(results: pd.DataFrame, across: str, attribute: str) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from problog4fairness import datasets
 from problog4fairness.datasets.faces.protocol import PARTITIONS, Faces, Part
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.faces.plan import FaceStudy
+from problog4fairness.lifetime import end_with_parent
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -75,10 +76,15 @@ class Pictures:
             batch_size=self._batch_size,
             shuffle=shuffle,
             num_workers=workers,
+            worker_init_fn=partial(_begin, os.getpid()),
             generator=generator,
             persistent_workers=True,
             pin_memory=self.device.type == "cuda",
         )
+
+
+def _begin(parent: int, _worker: int) -> None:
+    end_with_parent(parent)
 
 
 def faces_of(study: FaceStudy) -> Faces:

@@ -8,23 +8,23 @@ import pandas as pd
 
 from problog4fairness.experiments.claims import Claim, claims_table
 from problog4fairness.experiments.faces.claims import face_claims
-from problog4fairness.experiments.faces.figures import draw, save
+from problog4fairness.experiments.faces.figures import draw
 from problog4fairness.experiments.faces.plan import FaceStudy
+from problog4fairness.experiments.figures import save
 from problog4fairness.experiments.run import Outcome
-from problog4fairness.files.writing import write_whole
+from problog4fairness.files.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import summarise
 
 
 def write_face_report(study: FaceStudy, outcome: Outcome, folder: Path | str) -> list[Claim]:
     """Write ``results.csv``, ``summary.csv``, ``claims.md``, and both figures as .pdf and .png; the claims."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = ready_folder(folder)
     results = outcome.results
     found = face_claims(results) if len(results) else []
-    write_whole(folder / "results.csv", results.to_csv(index=False))
+    write_table(results, folder / "results.csv")
     write_whole(folder / "claims.md", claims_text(study, outcome, found))
     if len(results):
-        write_whole(folder / "summary.csv", summary_of(results).to_csv(index=False))
+        write_table(summary_of(results), folder / "summary.csv")
         save(draw(results, "disparity"), folder, "figure")
         save(draw(results, "equalized_odds"), folder, "equalized_odds")
     return found

@@ -15,23 +15,28 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from problog4fairness.errors import CheckpointError
 from problog4fairness.experiments.archive import Archive, Identity, Table, name_of
 from problog4fairness.experiments.faces.pictures import pictures_of
 from problog4fairness.experiments.faces.plan import FaceRun, FaceStudy
 from problog4fairness.experiments.faces.progress import FaceBar, Reporter
 from problog4fairness.experiments.faces.store import identity
-from problog4fairness.experiments.faces.work import COLUMNS, compute
+from problog4fairness.experiments.faces.work import COLUMNS, compute, keys_of
+from problog4fairness.experiments.keeping import Keeper
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.run import Outcome
+from problog4fairness.files.problems import warn
+from problog4fairness.files.writing import ready_folder
 from problog4fairness.learners.vision import named_network
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of a run: its numbers, or the reason why there are none."""
+    """What became of a run: its numbers, or the reason why there are none; and what a user is to be warned of."""
 
     table: Table | None = None
     reason: str | None = None
+    warning: str | None = None
 
 
 def run_faces(study: FaceStudy, folder: Path | str, *, jobs: int = -1, progress: bool | None = None) -> Outcome:
@@ -54,14 +59,14 @@ def run_faces(study: FaceStudy, folder: Path | str, *, jobs: int = -1, progress:
         With a row per run, metric and attribute.
     """
     check_jobs(jobs)
-    folder = Path(folder)
-    archive, runs = Archive(folder), study.runs()
+    folder = ready_folder(folder)
+    archive, keeper, runs = Archive(folder), Keeper(folder), study.runs()
     named_network(study.network)  # one that cannot be made is told at once, and not by every run
-    names = [identity(run) for run in runs]
-    tables = {number: table for number, name in enumerate(names) if (table := archive.load(name)) is not None}
+    names, keys = [identity(run) for run in runs], [keys_of(run) for run in runs]
+    stored = {number: archive.load(names[number], keys[number]) for number in range(len(runs))}
+    tables = {number: table for number, table in stored.items() if table is not None}
     read, failures = len(tables), dict[int, str]()
     left = [number for number in range(len(runs)) if number not in tables]
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as reports:
         here = study.data != "drawn"
         # A thread that watches would be in the way of data loaders here that fork.
@@ -74,8 +79,11 @@ def run_faces(study: FaceStudy, folder: Path | str, *, jobs: int = -1, progress:
             call = partial(_ended, runs=runs, folder=folder, reports=Path(reports), told=told)
             for number, ended in in_parallel(call, left, partial(loky, 1 if here else jobs)):
                 bar.finished(number)
+                if ended.warning is not None:
+                    warn(ended.warning)
                 if ended.table is not None:
                     tables[number] = ended.table
+                    keeper.keep(names[number], keys[number], ended.table)
                 elif ended.reason is not None:
                     failures[number] = ended.reason
                     bar.failed(runs[number].name, ended.reason)
@@ -98,21 +106,26 @@ def _ended(
     """What a worker does; a run that an earlier worker stored before it died is read."""
     run = runs[number]
     archive, name = Archive(folder), identity(run)
-    known = archive.load(name)
+    known = archive.find(name, keys_of(run))
     if known is not None:
         return Ended(known)
     threads = torch.get_num_threads()
     if run.study.data == "drawn":
         torch.set_num_threads(1)
-    checkpoint = _checkpoint(folder, name)
+    checkpoint, warning = _checkpoint(folder, name), None
     try:
         pictures = len(pictures_of(run.study).faces.rows("train"))
         reporter = Reporter(reports / str(number), pictures, run.study.training.max_epochs, told)
-        table = compute(run, checkpoint, reporter)
-        archive.save(name, table)
-        checkpoint.unlink(missing_ok=True)
+        try:
+            table = compute(run, checkpoint, reporter)
+        except CheckpointError:
+            warning = f"{checkpoint}: damaged; {run.name} was computed from its beginning"
+            checkpoint.unlink()
+            table = compute(run, checkpoint, reporter)
+        if archive.try_save(name, table):  # where it cannot, the caller keeps it
+            checkpoint.unlink(missing_ok=True)
     except Exception as error:
         return Ended(reason=f"{type(error).__name__}: {error}")
     finally:
         torch.set_num_threads(threads)
-    return Ended(table)
+    return Ended(table, warning=warning)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from problog4fairness.datasets.faces.protocol import ATTRIBUTES
-from problog4fairness.experiments.archive import Table
+from problog4fairness.experiments.archive import Keys, Table
 from problog4fairness.experiments.faces.beliefs import likelihood
 from problog4fairness.experiments.faces.pictures import Codes, Floats, Pictures, pictures_of
 from problog4fairness.experiments.faces.plan import FaceRun
@@ -20,6 +20,14 @@ from problog4fairness.metrics.scores import scores
 COLUMNS = ("method", "seed", "metric", "attribute", "value")
 # In the column "attribute", of metrics that do not depend on one.
 NO_ATTRIBUTE = "-"
+
+
+def keys_of(run: FaceRun) -> Keys:
+    """What the rows of a run begin with: all of :data:`COLUMNS` but the value."""
+    whole = [(metric, NO_ATTRIBUTE) for metric in ("f1", "accuracy")]
+    by_attribute = [(metric, attribute) for attribute in ATTRIBUTES
+                    for metric in ("disparity", "equalized_odds", "fair_disparity")]  # fmt: skip
+    return [(run.method.name, run.seed, *key) for key in (*whole, *by_attribute, ("best_epoch", NO_ATTRIBUTE))]
 
 
 def compute(run: FaceRun, checkpoint: Path, bar: Bar | bool = False) -> Table:

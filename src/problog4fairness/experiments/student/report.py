@@ -20,7 +20,7 @@ from problog4fairness.experiments.student.audit import (
 from problog4fairness.experiments.student.claims import student_claims
 from problog4fairness.experiments.student.run import StudentOutcome
 from problog4fairness.experiments.student.study import StudentStudy
-from problog4fairness.files.writing import write_table, write_whole
+from problog4fairness.files.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import statistical_disparity, summarise
 
 
@@ -30,8 +30,7 @@ def write_student_report(study: StudentStudy, outcome: StudentOutcome, folder: P
     ``results.csv``, ``summary.csv`` and ``claims.md``; the figures ``figure`` (F1 against statistical disparity) and
     ``equalized_odds`` as PDF and PNG; or with audits ``parameters.csv`` and the figure ``audit``.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = ready_folder(folder)
     results = outcome.results
     found = [] if study.audits or not len(results) else student_claims(results, disparities(study)["fair"])
     write_table(results, folder / "results.csv")

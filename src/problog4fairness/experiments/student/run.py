@@ -11,11 +11,14 @@ import torch
 
 from problog4fairness.comparison import Table, stacked
 from problog4fairness.experiments import archive
-from problog4fairness.experiments.archive import Archive
+from problog4fairness.experiments.archive import Archive, Keys
 from problog4fairness.experiments.bar import StudyBar
+from problog4fairness.experiments.keeping import Keeper
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.student.study import TOGETHER, Piece, StudentStudy
+from problog4fairness.files.writing import ready_folder
 from problog4fairness.learners import Settings
+from problog4fairness.metrics.scores import METRICS
 
 COLUMNS = ("audit", "method", "seed", "fold", "labels", "metric", "value")
 _STORED = list(COLUMNS[2:])
@@ -59,14 +62,14 @@ def run_student(
         Whether to show a bar; by default only where standard error is a terminal.
     """
     check_jobs(jobs)
-    Path(folder).mkdir(parents=True, exist_ok=True)  # or fail before the work
-    store, pieces = Archive(Path(folder)), study.pieces()
-    stored = {number: store.load(piece.identity) for number, piece in enumerate(pieces)}
+    store, pieces, keys = Archive(ready_folder(folder)), study.pieces(), keys_of(study)
+    keeper = Keeper(store.folder)
+    stored = {number: store.load(piece.identity, keys) for number, piece in enumerate(pieces)}
     known = {number: table for number, table in stored.items() if table is not None}
     read, failures = len(known), dict[int, str]()
     cells = len(study.seeds) * study.folds
-    call = partial(_computed, pieces=pieces, store=store, sizes=_Sizes(study.table, study.seeds, study.folds,
-                                                                        study.training))  # fmt: skip
+    sizes = _Sizes(study.table, study.seeds, study.folds, study.training, keys)
+    call = partial(_computed, pieces=pieces, store=store, sizes=sizes)
     with StudyBar(cells * len(pieces), progress) as bar:
         bar.advance(cells * read)
         for numbers, tables in in_parallel(call, _tasks(pieces, set(known)), partial(loky, jobs)):
@@ -76,6 +79,7 @@ def run_student(
                     bar.failed(pieces[number].name, table)
                 else:
                     known[number] = table
+                    keeper.keep(pieces[number].identity, keys, table)
                 bar.advance(cells)
     rows = [[pieces[number].audit or 0, pieces[number].method.name, *row]
             for number in sorted(known) for row in known[number]]  # fmt: skip
@@ -85,6 +89,17 @@ def run_student(
         computed=len(known) - read,
         read=read,
     )
+
+
+def keys_of(study: StudentStudy) -> Keys:
+    """What the stored rows of each piece begin with."""
+    return [
+        (seed, fold, labels, metric)
+        for seed in study.seeds
+        for fold in range(study.folds)
+        for labels in ("fair", "recorded")
+        for metric in METRICS
+    ]
 
 
 def _tasks(pieces: list[Piece], known: set[int]) -> list[list[int]]:
@@ -102,6 +117,7 @@ class _Sizes:
     seeds: tuple[int, ...]
     folds: int
     training: Settings
+    keys: Keys
 
 
 def _computed(numbers: list[int], pieces: list[Piece], store: Archive, sizes: _Sizes) -> list[archive.Table | str]:
@@ -110,7 +126,7 @@ def _computed(numbers: list[int], pieces: list[Piece], store: Archive, sizes: _S
     torch.set_num_threads(1)
     try:
         # A worker before this one may have died after storing some of it.
-        tables: dict[int, archive.Table | str | None] = {number: store.load(pieces[number].identity)
+        tables: dict[int, archive.Table | str | None] = {number: store.find(pieces[number].identity, sizes.keys)
                                                          for number in numbers}  # fmt: skip
         left = [number for number, table in tables.items() if table is None]
         tables |= zip(left, _attempt([pieces[number] for number in left], store, sizes), strict=True)
@@ -131,7 +147,7 @@ def _attempt(pieces: list[Piece], store: Archive, sizes: _Sizes) -> list[archive
         tables: list[archive.Table | str] = []
         for piece in pieces:
             table = scores.loc[scores["method"] == piece.method.name, _STORED].to_numpy(dtype=object).tolist()
-            store.save(piece.identity, table)
+            store.try_save(piece.identity, table)  # where it cannot, the caller keeps it
             tables.append(table)
         return tables
     except Exception as error:

@@ -6,10 +6,7 @@ generator feeds hypothesis (``cases()``), so ``make test`` runs a few hundred of
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
@@ -489,25 +486,13 @@ def _other(value: Tensor, rng: Random) -> Tensor:
     return raw / raw.sum() if value.ndim else raw[0] / 1.2
 
 
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("count", type=int, help="how many programs")
-    parser.add_argument("--seed", type=int, default=0, help="number of the first program")
-    arguments = parser.parse_args()
+def run(count: int, first: int) -> str:
+    """Compare so many programs, and say how it went; raises :class:`MismatchError` at the first that is wrong."""
     kinds: Counter[str] = Counter()
-    started = time.perf_counter()
-    for seed in range(arguments.seed, arguments.seed + arguments.count):
+    for seed in range(first, first + count):
         case = generate(Random(seed))
         try:
             kinds[check(case, Random(seed), backend="ddnnf" if seed % 20 == 0 else "sdd")] += 1
         except Exception as error:
-            print(f"{case}\n\nprogram {seed}: {type(error).__name__}: {error}")
-            return 1
-    summary = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    print(f"{arguments.count} programs agree with problog ({summary}) in {time.perf_counter() - started:.1f} s")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            raise MismatchError(f"{case}\n\nprogram {seed}: {type(error).__name__}: {error}") from error
+    return f"{count} programs agree with problog ({', '.join(f'{n} {kind}' for kind, n in kinds.most_common())})"

@@ -1,0 +1,241 @@
+"""What is read from strangers: for each kind of file some valid ones, ways to change them, and the function that reads.
+
+A target names public functions only. What a reader does with a changed file is one of two things: it succeeds, or it
+raises one of the library's own errors, which reads as one line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import pandas as pd
+
+from tests.fuzz.mutations import mutated
+
+ROOT = Path(__file__).parents[2]
+ROWS = pd.DataFrame(
+    {
+        "area": ["north", "south", "east"] * 14,
+        "income": [1.5, 2.0, None, 7.25, 3.0, 2.5] * 7,
+        "poor": [0, 1] * 21,
+        "granted": [1, 0, 0, 1, 1, 0, 1] * 6,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kind of file.
+
+    Attributes
+    ----------
+    files
+        Valid ones.
+    change
+        From a valid file and the others to a changed one.
+    read
+        Reads a file, as a user of the library would.
+    seconds
+        How long that may take. A program may use up its own limit of time.
+    """
+
+    files: Callable[[], Sequence[bytes]]
+    read: Callable[[Path], object]
+    change: Callable[[bytes, Sequence[bytes], Random], bytes] = mutated
+    seconds: float = 10.0
+
+
+# Programs.
+
+
+@cache
+def _programs() -> Sequence[bytes]:
+    return [file.read_bytes() for file in sorted((ROOT / "examples").glob("*.pl"))]
+
+
+def _read_program(path: Path) -> object:
+    from problog4fairness import Program
+    from problog4fairness.program.sandbox import Limits
+
+    program = Program.from_file(path, limits=Limits(seconds=5, memory=1 << 30))
+    program.check()
+    return program.compile()
+
+
+# Beliefs.
+
+
+@cache
+def _beliefs() -> Sequence[bytes]:
+    import problog4fairness as p4f
+    from problog4fairness.mechanisms import belief_text
+
+    own = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
+    audit = p4f.datasets.loans(rows=10, audited=500, new=10).audit
+    beliefs = (
+        p4f.LabelBias("poor_area").estimate(audit, recorded="granted", fair="repaid"),
+        p4f.LabelBias("city", 0.1, 0.2, levels=("New York", "rome", 3)),
+        p4f.LabelBias("area", classes=["low", "mid", "high"], transitions=0.1),
+        p4f.chain(p4f.MeasurementBias(["days off"], "area", 0.2), p4f.LabelBias("b", 0.3)),
+        p4f.HistoricalBias(["q0"], "area", 0.2, False),
+        p4f.ProgramMechanism(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
+    )
+    return [belief_text(belief).encode() for belief in beliefs]
+
+
+def _read_belief(path: Path) -> object:
+    from problog4fairness.mechanisms import read_belief
+
+    return str(read_belief(path))
+
+
+# Models.
+
+
+@cache
+def _models() -> Sequence[bytes]:
+    import tempfile
+
+    from problog4fairness import DebiasedClassifier, LabelBias
+
+    belief = LabelBias("poor", 0.3, 0.05)
+    found = []
+    for features in (["area", "income", "poor"], ["income", "poor"]):
+        model = DebiasedClassifier(belief, hidden=(3,), max_epochs=1, random_state=0)
+        model.fit(ROWS[features].fillna(0), ROWS["granted"], sensitive_features=ROWS["poor"])
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(Path(folder) / "model.p4f")
+            found.append((Path(folder) / "model.p4f").read_bytes())
+    return found
+
+
+def _read_model(path: Path) -> object:
+    from problog4fairness import DebiasedClassifier
+
+    model = DebiasedClassifier.load(path)
+    rows = ROWS.fillna(0)
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    return model.predict_proba(pd.DataFrame({name: rows.get(name, rows["income"]) for name in names}))
+
+
+def _change_model(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+    """Mostly a part of the zip, with the checksums that an attacker would put right."""
+    if rng.random() < 0.2:
+        return mutated(content, others, rng)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = rng.choice([*parts, "manifest.json"])
+    before, parts[name] = parts[name], mutated(parts[name], list(parts.values()), rng)
+    old, new = (hashlib.sha256(part).hexdigest().encode() for part in (before, parts[name]))
+    parts = {other: part.replace(old, new) for other, part in parts.items()}
+    packed = io.BytesIO()
+    kind = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    with zipfile.ZipFile(packed, "w", kind) as archive:
+        for other, part in parts.items():
+            archive.writestr(other, part)
+    return packed.getvalue()
+
+
+# Tables.
+
+
+@cache
+def _tables() -> Sequence[bytes]:
+    text = ROWS.to_csv(index=False)
+    parquet = io.BytesIO()
+    ROWS.to_parquet(parquet, index=False)
+    german = ROWS.to_csv(index=False, sep=";", decimal=",")
+    quoted = ROWS.assign(note='a "quoted"\nline, or two').to_csv(index=False)
+    return [
+        text.encode(), german.encode("utf-16"), german.encode("cp1252"), quoted.encode(),
+        text.replace(",", "\t").encode("utf-8-sig"), gzip.compress(text.encode(), mtime=0), parquet.getvalue(),
+    ]  # fmt: skip
+
+
+def _read_table(path: Path) -> object:
+    from problog4fairness.files import read_table
+
+    return read_table(path)
+
+
+def _change_table(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+    """What is packed is mostly changed inside."""
+    if content.startswith(b"\x1f\x8b") and rng.random() < 0.7:
+        return gzip.compress(mutated(gzip.decompress(content), others, rng), mtime=0)
+    return mutated(content, others, rng)
+
+
+# Stores: tables of finished work, and checkpoints of unfinished work.
+
+_IDENTITY = {"method": "ours", "seeds": [0, 1], "training": {"hidden": [4]}}
+_KEYS = [("label", 0.1, "ours", seed, metric) for seed in (0, 1) for metric in ("accuracy", "f1")]
+
+
+@cache
+def _stores() -> Sequence[bytes]:
+    import tempfile
+
+    from problog4fairness.experiments.archive import Archive
+
+    with tempfile.TemporaryDirectory() as folder:
+        Archive(Path(folder)).save(_IDENTITY, [[*key, 0.1 + number / 7] for number, key in enumerate(_KEYS)])
+        (file,) = Path(folder).iterdir()
+        _fit(Path(folder) / "checkpoint", 2)
+        return [file.read_bytes(), (Path(folder) / "checkpoint").read_bytes()]
+
+
+def _fit(checkpoint: Path, epochs: int) -> object:
+    import torch
+
+    from problog4fairness.learners import Settings, fit_module
+    from problog4fairness.learners.likelihood import RecordedLabel
+
+    inputs, likelihood = torch.linspace(-1, 1, 40).view(20, 2), RecordedLabel(torch.arange(20) % 2)
+    torch.manual_seed(0)
+    settings = Settings(max_epochs=epochs, batch_size=8, learning_rate=0.01)
+    return fit_module(torch.nn.Linear(2, 1), inputs, likelihood, settings, checkpoint=checkpoint, progress=False)
+
+
+def _read_store(path: Path) -> object:
+    """Both ways: a file does not say of what kind it is."""
+    from problog4fairness.experiments.archive import Archive, name_of
+
+    folder = path.parent / "archive"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name_of(_IDENTITY)}.json").write_bytes(path.read_bytes())
+    table = Archive(folder).load(_IDENTITY, _KEYS)
+    if table is not None and [tuple(key) for *key, _ in table] != _KEYS:
+        raise AssertionError(f"rows of another shape: {table}")
+    return table if table is not None else _fit(path, 3)
+
+
+def _change_store(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+    """Mostly what is inside, with the checksum that an attacker would put right."""
+    from problog4fairness.experiments.archive import digest_of
+
+    if not content.startswith(b"{") or rng.random() < 0.3:
+        return mutated(content, others, rng)
+    whole = json.loads(content)
+    try:
+        table = json.loads(mutated(json.dumps(whole["table"]).encode(), others, rng))
+        return json.dumps({**whole, "table": table, "checksum": digest_of(table)}).encode()
+    except (ValueError, RecursionError):
+        return mutated(content, others, rng)
+
+
+TARGETS = {
+    "program": Target(_programs, _read_program, seconds=30),
+    "belief": Target(_beliefs, _read_belief, seconds=75),
+    "model": Target(_models, _read_model, _change_model, seconds=75),
+    "table": Target(_tables, _read_table, _change_table),
+    "store": Target(_stores, _read_store, _change_store),
+}
