@@ -14,10 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import baselines, comparison, datasets, errors, experiments, files, learners, metrics
+    from problog4fairness import baselines, comparison, datasets, errors, experiments, learners, metrics, rows
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.comparison.compare import compare
-    from problog4fairness.mechanisms import (
+    from problog4fairness.beliefs import (
         AuditWarning,
         HistoricalBias,
         LabelBias,
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
         chain,
         read_belief,
     )
-    from problog4fairness.parameters import audit_plan, required_samples, rows_to_draw
+    from problog4fairness.beliefs.plan import audit_plan
+    from problog4fairness.beliefs.samples import required_samples, rows_to_draw
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.observed import Observed
@@ -62,40 +63,40 @@ __all__ = [
     "datasets",
     "errors",
     "experiments",
-    "files",
     "learners",
     "metrics",
     "read_belief",
     "report",
     "required_samples",
+    "rows",
     "rows_to_draw",
 ]
 
 _HOME = {
-    "AuditWarning": "mechanisms",
+    "AuditWarning": "beliefs",
     "Circuit": "program.circuit",
     "DebiasedClassifier": "classifier",
-    "HistoricalBias": "mechanisms",
-    "LabelBias": "mechanisms",
+    "HistoricalBias": "beliefs",
+    "LabelBias": "beliefs",
     "Leaf": "program.data",
     "Limits": "program.sandbox",
-    "MeasurementBias": "mechanisms",
-    "Mechanism": "mechanisms",
+    "MeasurementBias": "beliefs",
+    "Mechanism": "beliefs",
     "Observed": "program.observed",
     "Program": "program.program",
-    "ProgramMechanism": "mechanisms",
+    "ProgramMechanism": "beliefs",
     "Report": "reporting",
     "Specialised": "program.specialised",
-    "audit_plan": "parameters",
-    "belief_text": "mechanisms",
-    "chain": "mechanisms",
+    "audit_plan": "beliefs.plan",
+    "belief_text": "beliefs",
+    "chain": "beliefs",
     "compare": "comparison",
-    "read_belief": "mechanisms",
+    "read_belief": "beliefs",
     "report": "reporting",
-    "required_samples": "parameters",
-    "rows_to_draw": "parameters",
+    "required_samples": "beliefs.samples",
+    "rows_to_draw": "beliefs.samples",
 }
-_ROOMS = ("baselines", "comparison", "datasets", "errors", "experiments", "files", "metrics", "learners")
+_ROOMS = ("baselines", "comparison", "datasets", "errors", "experiments", "learners", "metrics", "rows")
 
 
 def __getattr__(name: str) -> Any:

@@ -39,7 +39,8 @@ class Case:
         self.recorded = rng.integers(0, classes, rows)
         self.codes = [rng.integers(0, size, rows) for size in sizes]
         self.variants, self.outputs = int(np.prod(sizes, dtype=int)), 1 if classes == 2 else classes
-        kinds, kind = row_kinds(self.shares, self.label, list(zip(self.codes, self.tables, strict=True)))
+        groups = self.shares if soft else self.shares.argmax(1)
+        kinds, kind = row_kinds(groups, self.label, list(zip(self.codes, self.tables, strict=True)))
         view = FactoredView(kinds, kind, self.outputs)
         self.observed = view.observe(torch.tensor(self.recorded), None if fair is None else torch.tensor(fair))
         # Every row has inputs of its own.
@@ -148,7 +149,7 @@ def test_small_probabilities_fall_back_to_log_space(monkeypatch, listed):
     monkeypatch.setattr(factored, "LISTED", factored.LISTED if listed else 0)
     tables, _ = random_tables(np.random.default_rng(4), 1, (2, 2), 2, False)
     features = [(np.zeros(2, dtype=np.int64), table) for table in tables]
-    kinds, codes = row_kinds(np.ones((2, 1)), torch.eye(2).double().unsqueeze(0), features)
+    kinds, codes = row_kinds(np.zeros(2, dtype=np.int64), torch.eye(2).double().unsqueeze(0), features)
     observed = FactoredView(kinds, codes, 1).observe(torch.tensor([1, 0]), None)
     z = torch.full((2, 4), -150.0, requires_grad=True)
     found = observed(z, torch.arange(2))
@@ -158,7 +159,7 @@ def test_small_probabilities_fall_back_to_log_space(monkeypatch, listed):
 
 
 def test_huge_logits_stay_finite_and_exact():
-    kinds, codes = row_kinds(np.ones((2, 1)), torch.eye(2).double().unsqueeze(0), [])
+    kinds, codes = row_kinds(np.zeros(2, dtype=np.int64), torch.eye(2).double().unsqueeze(0), [])
     observed = FactoredView(kinds, codes, 1).observe(torch.tensor([0, 1]), None)
     z = torch.tensor([[200.0], [-200.0]], requires_grad=True)
     found = observed(z)
@@ -168,14 +169,13 @@ def test_huge_logits_stay_finite_and_exact():
 
 
 def test_many_rows_of_a_kind_share_it():
-    shares = np.eye(2)[np.arange(1000) % 2]
-    kinds, codes = row_kinds(shares, torch.eye(2).double().expand(2, 2, 2), [])
+    kinds, codes = row_kinds(np.arange(1000) % 2, torch.eye(2).double().expand(2, 2, 2), [])
     assert len(kinds.shares) == 2
     assert codes.shape == (1000,)
 
 
 def test_what_cannot_be_recorded_is_an_error():
     label = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]], dtype=torch.float64)
-    kinds, codes = row_kinds(np.ones((3, 1)), label, [])
+    kinds, codes = row_kinds(np.zeros(3, dtype=np.int64), label, [])
     with pytest.raises(InconsistentEvidenceError, match="2 of 3 recorded labels have probability 0"):
         FactoredView(kinds, codes, 1).observe(torch.tensor([1, 0, 1]), None).require_possible()

@@ -11,12 +11,12 @@ from problog4fairness.classifier import score_rows
 from problog4fairness.classifier.columns import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 from problog4fairness.classifier.table import belief_for, suited_batch_size, train_on_table, training_rows
 from problog4fairness.errors import P4FError
-from problog4fairness.files import FileNote, FileWarning
+from problog4fairness.rows import FileNote, FileWarning
 from tests.classifier.data import loans
 
 BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, levels=("M", "F"), groups=["F"])
 OWN = "nn(h,X)::y(X). nn(a,X)::a(X). 0.5::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.files.FileNote")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote")
 
 
 def table(rows=400):

@@ -7,10 +7,10 @@ import json
 import pytest
 
 import problog4fairness as p4f_library
-from problog4fairness.mechanisms import belief_text
+from problog4fairness.beliefs import belief_text
 from tests.cli.test_program import p4f
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.files.FileWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tests.cli.test_program import p4f
 from tests.reporting.pages import Page
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::problog4fairness.files.FileWarning", "ignore::problog4fairness.AuditWarning"
+    "ignore::problog4fairness.rows.FileWarning", "ignore::problog4fairness.AuditWarning"
 )
 
 

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from problog4fairness.mechanisms import MeasurementBias, read_belief
+from problog4fairness.beliefs import MeasurementBias, read_belief
 from tests.cli.running import fails, p4f
 from tests.cli.tables import write_tables
 

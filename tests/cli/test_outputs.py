@@ -11,10 +11,10 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.cli.data import save, say, show
 from problog4fairness.errors import P4FError
-from problog4fairness.files import write_whole
-from problog4fairness.mechanisms import belief_text
+from problog4fairness.rows import write_whole
+from problog4fairness.beliefs import belief_text
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.files.FileWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
 
 HOSTILE = ["\x1b[2J\x1b[31mred", "[bold]b[/bold]", ":warning:", "\r\n\u202etxt.exe", "\x9b31m"]
 

@@ -10,7 +10,7 @@ import problog4fairness as p4f_library
 from tests.cli.test_program import p4f
 from tests.reporting.pages import QUICK, Page
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.files.FileWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::problog4fairness.files.FileWarning", "ignore::problog4fairness.mechanisms.audit.AuditWarning"
+    "ignore::problog4fairness.rows.FileWarning", "ignore::problog4fairness.beliefs.audit.AuditWarning"
 )
 
 ROWS = 240

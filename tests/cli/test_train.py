@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness import DebiasedClassifier, LabelBias
-from problog4fairness.mechanisms import belief_text
+from problog4fairness.beliefs import belief_text
 from tests.cli.running import fails, p4f
 from tests.cli.tables import write_tables
 

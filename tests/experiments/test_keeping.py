@@ -19,7 +19,7 @@ from problog4fairness.cli.main import app
 from problog4fairness.experiments import Method, run, write_report
 from problog4fairness.experiments.faces import run_faces
 from problog4fairness.experiments.student import run_student
-from problog4fairness.files import FileWarning, TableError
+from problog4fairness.rows import FileWarning, TableError
 from tests.experiments.face_studies import tiny_faces
 from tests.experiments.pupils import tiny as tiny_pupils
 from tests.experiments.studies import constant, tiny, without_a_folder

@@ -16,7 +16,7 @@ import pytest
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments import METHODS, Method, assumption, dependent, run
 from problog4fairness.experiments.store import key_of
-from problog4fairness.files import FileWarning
+from problog4fairness.rows import FileWarning
 from tests.children import is_running, started, wait_for
 from tests.experiments.studies import constant, deadly, failing, slow_study, tiny
 

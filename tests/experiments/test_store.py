@@ -9,7 +9,7 @@ import pytest
 from problog4fairness.experiments import Method
 from problog4fairness.experiments.archive import digest_of
 from problog4fairness.experiments.store import Store, identity, key_of, keys_of
-from problog4fairness.files import FileWarning
+from problog4fairness.rows import FileWarning
 from tests.experiments.studies import constant, deadly, slow, tiny
 
 

@@ -28,7 +28,7 @@ from problog4fairness.experiments.student.beliefs import PROGRAMS, audited, beli
 from problog4fairness.experiments.student.claims import student_claims
 from problog4fairness.experiments.student.report import disparities, draw_methods
 from problog4fairness.experiments.student.study import METHODS
-from problog4fairness.files import FileWarning
+from problog4fairness.rows import FileWarning
 from tests.experiments.pupils import long_study, pupils, tiny
 
 ROOT = Path(__file__).parents[2]

@@ -77,7 +77,7 @@ def _read_program(path: Path) -> object:
 @cache
 def _beliefs() -> Sequence[bytes]:
     import problog4fairness as p4f
-    from problog4fairness.mechanisms import belief_text
+    from problog4fairness.beliefs import belief_text
 
     own = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
     audit = p4f.datasets.loans(rows=10, audited=500, new=10).audit
@@ -93,7 +93,7 @@ def _beliefs() -> Sequence[bytes]:
 
 
 def _read_belief(path: Path) -> object:
-    from problog4fairness.mechanisms import read_belief
+    from problog4fairness.beliefs import read_belief
 
     return str(read_belief(path))
 
@@ -162,7 +162,7 @@ def _tables() -> Sequence[bytes]:
 
 
 def _read_table(path: Path) -> object:
-    from problog4fairness.files import read_table
+    from problog4fairness.rows import read_table
 
     return read_table(path)
 

@@ -1,1 +1,27 @@
-"""What can go wrong with data: beliefs that write ProbLog, observe rows, and are estimated from audits."""
+"""What can go wrong with data: label, measurement and historical bias, and chains of them. Each writes ProbLog."""
+
+from problog4fairness.beliefs.audit import AuditWarning
+from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.belief_file import belief_text, read_belief
+from problog4fairness.beliefs.belief_json import BeliefError
+from problog4fairness.beliefs.chains import Chain, chain
+from problog4fairness.beliefs.custom import ProgramMechanism
+from problog4fairness.beliefs.historical import HistoricalBias
+from problog4fairness.beliefs.label import LabelBias
+from problog4fairness.beliefs.measurement import MeasurementBias
+from problog4fairness.beliefs.rates import Rate
+
+__all__ = [
+    "AuditWarning",
+    "BeliefError",
+    "Chain",
+    "HistoricalBias",
+    "LabelBias",
+    "MeasurementBias",
+    "Mechanism",
+    "ProgramMechanism",
+    "Rate",
+    "belief_text",
+    "chain",
+    "read_belief",
+]

@@ -28,7 +28,7 @@ from problog4fairness.program.observed import (
     log_outcomes,
     split_by,
 )
-from problog4fairness.rows.rows import Codes, Floats
+from problog4fairness.rows.types import Codes, Floats
 
 # Coefficients that are listed, at most: 8 MiB in float64.
 LISTED = 1 << 20
@@ -58,28 +58,28 @@ class Kinds:
         return int(np.prod([factor.shape[-1] for factor in self.factors], dtype=np.int64))
 
 
-def row_kinds(shares: Floats, labels: Tensor, features: Sequence[tuple[Codes, Tensor]]) -> tuple[Kinds, Tensor]:
+def row_kinds(
+    groups: Codes | Floats, labels: Tensor, features: Sequence[tuple[Codes, Tensor]] = ()
+) -> tuple[Kinds, Tensor]:
     """The distinct kinds of rows, and the kind of each row.
 
     Parameters
     ----------
-    shares
-        ``[rows, groups]``: the probability of each group.
+    groups
+        ``[rows]``, the group of each row; or ``[rows, groups]``, the probability of each.
     labels
         ``[groups, fair, recorded]``: P(recorded label | fair label, group).
     features
         For each distorted feature the recorded value of each row, by position, and its table
         ``[groups, recorded, fair]``.
     """
-    hard = bool(((shares == 0) | (shares == 1)).all())
-    columns = [shares.argmax(axis=1)] if hard else list(shares.T)
-    examples, kinds = _distinct([*columns, *(codes for codes, _ in features)])
-    share = torch.from_numpy(shares[examples])
-    groups = shares.shape[1]
-    chosen = share.argmax(1, keepdim=True) if hard else torch.arange(groups).expand(len(examples), groups)
+    hard = groups.ndim == 1
+    examples, kinds = _distinct([*([groups] if hard else groups.T), *(codes for codes, _ in features)])
+    own = torch.from_numpy(groups[examples])
+    chosen = own.unsqueeze(1) if hard else torch.arange(groups.shape[1]).expand(len(examples), -1)
     factors = tuple(table[chosen, torch.from_numpy(codes[examples])[:, None]].log() for codes, table in features)
-    logs = torch.zeros(len(examples), 1, dtype=torch.float64) if hard else share.log()
-    return Kinds(logs, labels[chosen].log(), factors), torch.from_numpy(kinds)
+    shares = torch.zeros(len(examples), 1, dtype=torch.float64) if hard else own.log()
+    return Kinds(shares, labels[chosen].log(), factors), torch.from_numpy(kinds)
 
 
 def _distinct(columns: Sequence[Codes | Floats]) -> tuple[Codes, Codes]:

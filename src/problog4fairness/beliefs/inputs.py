@@ -12,7 +12,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.rows.rows import Codes, Rows
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from torch import Tensor
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.rows import Floats, Rows
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.mechanisms.base import Mechanism
-from problog4fairness.mechanisms.custom import ProgramMechanism
-from problog4fairness.mechanisms.sensitive import Sensitive
+from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.custom import ProgramMechanism
+from problog4fairness.rows.sensitive import Sensitive
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

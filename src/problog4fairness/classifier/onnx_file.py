@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
-from problog4fairness.files import write_whole
+from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier

@@ -24,9 +24,9 @@ from problog4fairness.classifier import manifest as checked
 from problog4fairness.classifier.encoder import Encoder
 from problog4fairness.classifier.parts import FORMAT, ModelFileError, packed, unpacked
 from problog4fairness.errors import P4FError
-from problog4fairness.files import write_whole
+from problog4fairness.rows import write_whole
 from problog4fairness.learners import MLP
-from problog4fairness.mechanisms.belief_json import mechanism_of
+from problog4fairness.beliefs.belief_json import mechanism_of
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier

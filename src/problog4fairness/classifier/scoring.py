@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
-from problog4fairness.files.problems import listed, warn
-from problog4fairness.files.values import plain_column
+from problog4fairness.rows.problems import listed, warn
+from problog4fairness.rows.values import plain_column
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier

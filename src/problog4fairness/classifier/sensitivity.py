@@ -19,9 +19,9 @@ from problog4fairness.classifier.reading import codes_among
 from problog4fairness.classifier.view import groups_of, inputs_of
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners import Job, fit_many
-from problog4fairness.mechanisms.base import Mechanism
-from problog4fairness.mechanisms.custom import ProgramMechanism
-from problog4fairness.mechanisms.rates import Rate
+from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.custom import ProgramMechanism
+from problog4fairness.beliefs.rates import Rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

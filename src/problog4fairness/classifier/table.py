@@ -11,12 +11,12 @@ import pandas as pd
 
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
-from problog4fairness.files.features import feature_columns
-from problog4fairness.files.problems import listed, warn
-from problog4fairness.files.roles import check_column, find_labels, find_levels, known_levels, rewritten
-from problog4fairness.files.values import Value, conventional, plain, values_of
-from problog4fairness.mechanisms import HistoricalBias, Mechanism, read_belief
-from problog4fairness.mechanisms.custom import ProgramMechanism
+from problog4fairness.rows.features import feature_columns
+from problog4fairness.rows.problems import listed, warn
+from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, rewritten
+from problog4fairness.rows.values import Value, conventional, plain, values_of
+from problog4fairness.beliefs import HistoricalBias, Mechanism, read_belief
+from problog4fairness.beliefs.custom import ProgramMechanism
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def training_rows(
     """Sort the columns of a table into features, label and groups.
 
     Rows without a label or a group are left out with a warning, and so are columns that identify rows or hold one value
-    only (:func:`~problog4fairness.files.feature_columns`).
+    only (:func:`~problog4fairness.rows.feature_columns`).
 
     Parameters
     ----------

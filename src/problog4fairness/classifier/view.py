@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import P4FError
-from problog4fairness.mechanisms.base import Mechanism
-from problog4fairness.mechanisms.combinations import Combinations, observed
+from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.combinations import Combinations, observed
 
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 

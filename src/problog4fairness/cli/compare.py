@@ -72,7 +72,7 @@ def compare(
     are added.
     """
     from problog4fairness.classifier.table import belief_for
-    from problog4fairness.files import check_folder, check_output
+    from problog4fairness.rows import check_folder, check_output
     from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, save_comparison
 
     if output is not None:

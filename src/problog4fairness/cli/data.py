@@ -18,7 +18,7 @@ from problog4fairness.errors import P4FError, printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.mechanisms import Mechanism
+    from problog4fairness.beliefs import Mechanism
 
 _READING = "Reading tables"
 
@@ -67,7 +67,7 @@ def read(
     source: str | Path, delimiter: str | None = None, encoding: str | None = None, decimal: str | None = None
 ) -> pd.DataFrame:
     """A table, with a sign of life while it is read."""
-    from problog4fairness.files import read_table
+    from problog4fairness.rows import read_table
 
     with working(f"reading {source}"):
         return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
@@ -80,15 +80,15 @@ def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
 
 
 def belief(file: Path, **options: Any) -> Mechanism:
-    """A belief from its file; the options are those of :func:`~problog4fairness.mechanisms.read_belief`."""
-    from problog4fairness.mechanisms import read_belief
+    """A belief from its file; the options are those of :func:`~problog4fairness.beliefs.read_belief`."""
+    from problog4fairness.beliefs import read_belief
 
     return read_belief(file, **options)
 
 
 def save(write: Callable[[Path], object], output: str | Path) -> None:
     """Write what was computed to a file or folder; where that fails now, to a new folder that the error names."""
-    from problog4fairness.files import TableError
+    from problog4fairness.rows import TableError
 
     try:
         write(Path(output))

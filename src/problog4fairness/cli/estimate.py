@@ -67,9 +67,9 @@ def estimate(
     the program is printed.
     """
     from problog4fairness.errors import P4FError
-    from problog4fairness.files import check_output, find_roles, write_whole
-    from problog4fairness.mechanisms import belief_text, from_audit
-    from problog4fairness.mechanisms.base import Mechanism
+    from problog4fairness.rows import check_output, find_roles, write_whole
+    from problog4fairness.beliefs import belief_text, from_audit
+    from problog4fairness.beliefs.base import Mechanism
 
     refuse_both(output, as_json)
     program = None if belief in ("label", "measurement") else Path(belief)

@@ -51,7 +51,7 @@ def predict(
     and the CSV file will be opened in a spreadsheet, which runs cells such as =cmd|...
     """
     from problog4fairness.classifier import DebiasedClassifier, score_rows
-    from problog4fairness.files import check_column, check_output, write_table
+    from problog4fairness.rows import check_column, check_output, write_table
 
     check_output(output, data, model)
     trained = DebiasedClassifier.load(model)

@@ -94,7 +94,7 @@ def draw(
     memory: Memory = 2048,
 ) -> None:
     """Draw the causal picture of a program: what depends on what, dashed where it is not observed."""
-    from problog4fairness.files import check_output
+    from problog4fairness.rows import check_output
 
     check_output(output, file)
     _program(file, seconds, memory).diagram(classifier=classifier).save(output)

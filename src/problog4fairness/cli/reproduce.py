@@ -10,7 +10,7 @@ import typer
 
 from problog4fairness.cli import reproduce_faces, reproduce_student
 from problog4fairness.cli.studies import tell
-from problog4fairness.files.writing import ready_folder
+from problog4fairness.rows.writing import ready_folder
 
 Output: TypeAlias = Annotated[
     Path, typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.studies import tell
-from problog4fairness.files.writing import ready_folder
+from problog4fairness.rows.writing import ready_folder
 
 
 class FaceSource(StrEnum):

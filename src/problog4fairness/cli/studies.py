@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from problog4fairness.files.problems import TableError
+from problog4fairness.rows.problems import TableError
 
 if TYPE_CHECKING:
     from problog4fairness.experiments.claims import Claim

@@ -81,7 +81,7 @@ def train(
     it, is left out with --fair or --drop.
     """
     from problog4fairness.errors import P4FError
-    from problog4fairness.files import check_output
+    from problog4fairness.rows import check_output
 
     if output == "-":
         raise P4FError("-o -: a model is not written to standard output; name a file with -o FILE")

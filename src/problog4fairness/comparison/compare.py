@@ -15,7 +15,7 @@ from problog4fairness.comparison.stacked import scored, table_settings
 from problog4fairness.comparison.table import Table
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Settings
-from problog4fairness.mechanisms import Mechanism, ProgramMechanism
+from problog4fairness.beliefs import Mechanism, ProgramMechanism
 from problog4fairness.metrics.scores import scores
 from problog4fairness.program.program import Program
 

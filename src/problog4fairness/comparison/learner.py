@@ -17,7 +17,7 @@ from problog4fairness.classifier.view import inputs_of
 from problog4fairness.comparison.table import Array, Codes
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import MLP, Fit, Job
-from problog4fairness.mechanisms import Mechanism
+from problog4fairness.beliefs import Mechanism
 
 # Numbers in encoded inputs that are kept for other methods on the same rows: 256 MiB.
 _KEPT = 1 << 26

@@ -17,7 +17,7 @@ from problog4fairness.comparison.splits import Cell
 from problog4fairness.comparison.table import Array, Codes, Table
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Job, Settings, fit_many
-from problog4fairness.mechanisms import Mechanism
+from problog4fairness.beliefs import Mechanism
 
 Kind: TypeAlias = Literal["lower", "upper", "audit only", "unawareness", "massaging", "parity", "belief"]
 BASELINES: tuple[Kind, ...] = ("upper", "audit only", "lower", "unawareness", "massaging", "parity")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import pandas as pd
 
 from problog4fairness.errors import P4FError
-from problog4fairness.files.writing import write_whole
+from problog4fairness.rows.writing import write_whole
 from problog4fairness.metrics import summarise
 
 if TYPE_CHECKING:

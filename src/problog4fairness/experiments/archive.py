@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from problog4fairness.errors import P4FError
-from problog4fairness.files.problems import warn
-from problog4fairness.files.writing import write_whole
+from problog4fairness.rows.problems import warn
+from problog4fairness.rows.writing import write_whole
 
 Table: TypeAlias = list[list[Any]]
 Identity: TypeAlias = Mapping[str, Any]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from problog4fairness.comparison.style import styles
 from problog4fairness.experiments.study import Study
-from problog4fairness.files.writing import write_whole
+from problog4fairness.rows.writing import write_whole
 
 ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
 

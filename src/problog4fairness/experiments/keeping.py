@@ -7,7 +7,7 @@ from pathlib import Path
 
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import Archive, Identity, Keys, Table
-from problog4fairness.files.problems import warn
+from problog4fairness.rows.problems import warn
 
 
 class Keeper:

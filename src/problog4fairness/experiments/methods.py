@@ -27,7 +27,7 @@ from problog4fairness.experiments.networks import (
     recorded_features,
 )
 from problog4fairness.learners import Job
-from problog4fairness.mechanisms import Mechanism
+from problog4fairness.beliefs import Mechanism
 
 
 def fair_settings(point: Point) -> SyntheticSettings:

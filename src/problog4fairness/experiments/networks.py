@@ -17,7 +17,7 @@ from problog4fairness.datasets import SyntheticData
 from problog4fairness.experiments.cells import Array, Cell, Point, Rows, Stack
 from problog4fairness.learners import Job, Likelihood, Mixture, RecordedLabel, fit_many
 from problog4fairness.learners.mixture import fair_log_probability, row_kinds
-from problog4fairness.mechanisms import HistoricalBias, LabelBias, MeasurementBias, Mechanism
+from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias, Mechanism
 
 
 @lru_cache

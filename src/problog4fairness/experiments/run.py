@@ -24,7 +24,7 @@ from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.store import COLUMNS, Store, identity, keys_of
 from problog4fairness.experiments.study import StackPlan, Study
 from problog4fairness.experiments.work import Done, work
-from problog4fairness.files.writing import ready_folder
+from problog4fairness.rows.writing import ready_folder
 
 Backend: TypeAlias = Literal["loky", "dask"]
 

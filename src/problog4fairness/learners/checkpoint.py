@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import CheckpointError, TrainingError
-from problog4fairness.files.writing import check_output, write_whole
+from problog4fairness.rows.writing import check_output, write_whole
 
 _KEY = "problog4fairness.checkpoint"
 _MOMENTS = ("exp_avg", "exp_avg_sq")

@@ -17,7 +17,7 @@ from problog4fairness.program.terms import Ground, Structure, text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.mechanisms.custom import ProgramMechanism
+    from problog4fairness.beliefs.custom import ProgramMechanism
     from problog4fairness.program.data import Leaf
 
 

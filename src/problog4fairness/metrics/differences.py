@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from problog4fairness.errors import P4FError
-from problog4fairness.parameters import Estimate, proportion
+from problog4fairness.beliefs.proportions import Estimate, proportion
 
 
 def difference_interval(

@@ -47,7 +47,7 @@ def load(task: str, text: str) -> Any | None:
 
 def store(task: str, text: str, result: Any) -> None:
     """Keep a result; written whole or not at all."""
-    from problog4fairness.files.writing import write_whole
+    from problog4fairness.rows.writing import write_whole
 
     payload = json.dumps(result)
     path = _path(task, text)

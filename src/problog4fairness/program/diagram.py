@@ -123,7 +123,7 @@ class Diagram:
 
         The same program gives the same bytes. The file is written whole or not at all.
         """
-        from problog4fairness.files.writing import write_whole
+        from problog4fairness.rows.writing import write_whole
 
         path = Path(path)
         suffix = path.suffix.lower()

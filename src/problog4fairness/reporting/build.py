@@ -16,7 +16,7 @@ from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.sensitivity import Sensitivity
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
-from problog4fairness.files import write_whole
+from problog4fairness.rows import write_whole
 from problog4fairness.reporting import evidence, sections
 from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.facts import Facts, collect

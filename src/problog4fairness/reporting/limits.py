@@ -9,10 +9,10 @@ import pandas as pd
 
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.view import groups_of
-from problog4fairness.mechanisms import HistoricalBias, Mechanism, ProgramMechanism
-from problog4fairness.mechanisms.chains import Chain
-from problog4fairness.mechanisms.estimation import FEW_ROWS, LITTLE_SIGNAL
-from problog4fairness.mechanisms.rates import Rate
+from problog4fairness.beliefs import HistoricalBias, Mechanism, ProgramMechanism
+from problog4fairness.beliefs.chains import Chain
+from problog4fairness.beliefs.estimation import FEW_ROWS, LITTLE_SIGNAL
+from problog4fairness.beliefs.rates import Rate
 from problog4fairness.reporting.amounts import count, percent
 
 # An interval as wide as this says nothing.

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
-from problog4fairness.mechanisms import Mechanism, ProgramMechanism
-from problog4fairness.mechanisms.rates import Rate
+from problog4fairness.beliefs import Mechanism, ProgramMechanism
+from problog4fairness.beliefs.rates import Rate
 from problog4fairness.reporting.amounts import (
     count,
     percent,

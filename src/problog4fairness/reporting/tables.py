@@ -14,11 +14,11 @@ from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
-from problog4fairness.files.problems import warn
-from problog4fairness.files.roles import check_column, find_labels, rewritten
-from problog4fairness.files.values import plain, values_of
-from problog4fairness.files.writing import write_whole
-from problog4fairness.mechanisms import Mechanism
+from problog4fairness.rows.problems import warn
+from problog4fairness.rows.roles import check_column, find_labels, rewritten
+from problog4fairness.rows.values import plain, values_of
+from problog4fairness.rows.writing import write_whole
+from problog4fairness.beliefs import Mechanism
 from problog4fairness.reporting.build import Report, report
 from problog4fairness.reporting.joining import with_audit
 

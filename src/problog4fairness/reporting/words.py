@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from problog4fairness.mechanisms import HistoricalBias, LabelBias, MeasurementBias, Mechanism, ProgramMechanism
-from problog4fairness.mechanisms.chains import Chain
-from problog4fairness.mechanisms.rates import Rate
+from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias, Mechanism, ProgramMechanism
+from problog4fairness.beliefs.chains import Chain
+from problog4fairness.beliefs.rates import Rate
 from problog4fairness.reporting.amounts import percent_interval
 
 

@@ -1,1 +1,24 @@
-"""Tables as they come, which column is what, and rows that are coded once."""
+"""Tables as files: reading them as they come, which column is what, and writing files whole or not at all."""
+
+from problog4fairness.rows.features import feature_columns, identifiers
+from problog4fairness.rows.problems import FileNote, FileWarning, TableError
+from problog4fairness.rows.reading import read_table
+from problog4fairness.rows.roles import Roles, check_column, find_roles
+from problog4fairness.rows.writing import check_folder, check_output, refuse_overwrite, write_table, write_whole
+
+__all__ = [
+    "FileNote",
+    "FileWarning",
+    "Roles",
+    "TableError",
+    "check_column",
+    "check_folder",
+    "check_output",
+    "feature_columns",
+    "find_roles",
+    "identifiers",
+    "read_table",
+    "refuse_overwrite",
+    "write_table",
+    "write_whole",
+]

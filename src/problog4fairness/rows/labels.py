@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.rows import Codes
+from problog4fairness.rows.types import Codes
 
 
 def find_classes(labels: Any, favourable: Any = None) -> tuple[Any, ...]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
-
-Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+from problog4fairness.rows.types import Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)

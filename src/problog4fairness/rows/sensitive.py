@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Level = int | str | tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Sensitive:
     name: str = "a"
 
     @classmethod
-    def of(cls, sensitive: str | Sequence[str], levels: Sequence[Level], name: str) -> Sensitive:
+    def of(cls, sensitive: str | Sequence[str], levels: Sequence[Level], name: str = "a") -> Sensitive:
         """From what a user writes: a column's name or several, and the groups."""
         columns = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
         levels = tuple(levels)
@@ -58,8 +57,17 @@ class Sensitive:
         values = value if isinstance(value, tuple) else (value,)
         return " and ".join(f"{column} = {v}" for column, v in zip(self.columns, values, strict=True))
 
-    def shares(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """For each row the probability of each group, ``[rows, levels]``; 0 and 1 where the group is recorded.
+    def shares(self, frame: pd.DataFrame) -> Floats:
+        """For each row the probability of each group, ``[rows, levels]``; 0 and 1 where the group is recorded."""
+        groups = self.positions(frame)
+        if groups.ndim == 2:
+            return groups.astype(np.float64)
+        shares = np.zeros((len(frame), len(self.levels)))
+        shares[np.arange(len(frame)), groups] = 1
+        return shares
+
+    def positions(self, frame: pd.DataFrame) -> Codes | Floats:
+        """The group of each row by position, ``[rows]``; where it is uncertain, :meth:`shares`.
 
         Two groups 0 and 1 may be given softly, by a column of probabilities P(A = 1).
         """
@@ -77,7 +85,7 @@ class Sensitive:
             return self._soft(frame[self.columns[0]])
         return self._hard(frame)
 
-    def _soft(self, column: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _soft(self, column: pd.Series[Any]) -> Codes | Floats:
         try:
             values = column.to_numpy().astype(np.float64)
         except (TypeError, ValueError):
@@ -91,9 +99,11 @@ class Sensitive:
                 f"column {column.name!r} has the value {outside[0]:g}, which is not between 0 and 1; "
                 "name the groups by levels=(other, sensitive)"
             )
+        if ((values == 0) | (values == 1)).all():
+            return np.asarray(values, dtype=np.int64)
         return np.column_stack([1 - values, values])
 
-    def _hard(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _hard(self, frame: pd.DataFrame) -> Codes:
         import pandas as pd
 
         place = {(level if isinstance(level, tuple) else (level,)): i for i, level in enumerate(self.levels)}
@@ -111,6 +121,4 @@ class Sensitive:
                 groups = ", ".join(repr(level) for level in self.levels)
                 raise P4FError(f"column {name!r} has the value {value!r}, which is not among the groups {groups}")
             levels[number] = place[key]
-        shares = np.zeros((len(frame), len(self.levels)))
-        shares[np.arange(len(frame)), levels[combination]] = 1
-        return shares
+        return levels[combination]

@@ -10,9 +10,9 @@ from problog4fairness.datasets.faces.protocol import Faces
 from problog4fairness.experiments.faces.plan import FaceMethod
 from problog4fairness.learners import Likelihood, Mixture, RecordedLabel
 from problog4fairness.learners.mixture import row_kinds
-from problog4fairness.mechanisms import LabelBias, Mechanism, chain
-from problog4fairness.mechanisms.audit import AuditWarning
-from problog4fairness.mechanisms.combinations import observed
+from problog4fairness.beliefs import LabelBias, Mechanism, chain
+from problog4fairness.beliefs.audit import AuditWarning
+from problog4fairness.beliefs.combinations import observed
 
 
 def belief(method: FaceMethod, faces: Faces) -> Mechanism | None:

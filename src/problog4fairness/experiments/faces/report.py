@@ -12,7 +12,7 @@ from problog4fairness.experiments.faces.figures import draw
 from problog4fairness.experiments.faces.plan import FaceStudy
 from problog4fairness.experiments.figures import save
 from problog4fairness.experiments.run import Outcome
-from problog4fairness.files.writing import ready_folder, write_table, write_whole
+from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import summarise
 
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 from problog4fairness.comparison.style import styles
 from problog4fairness.experiments.student.beliefs import OURS, PROGRAMS, rarest_cell
 from problog4fairness.experiments.student.study import StudentStudy
-from problog4fairness.parameters import required_samples
+from problog4fairness.beliefs.samples import required_samples
 
 ERROR, CONFIDENCE = 0.1, 0.95
 MEANINGS = {"p1": "p1, of boys who passed", "p2": "p2, of girls who passed", "p3": "p3, of boys who failed",

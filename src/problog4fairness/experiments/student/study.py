@@ -16,7 +16,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import source_version
 from problog4fairness.experiments.student.beliefs import PROGRAMS, BeliefOfDraw, audited, believed
 from problog4fairness.learners import Settings
-from problog4fairness.mechanisms import LabelBias
+from problog4fairness.beliefs import LabelBias
 
 SplitBy: TypeAlias = Literal["random", "grouped"]
 

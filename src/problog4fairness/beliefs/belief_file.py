@@ -1,0 +1,210 @@
+r"""A belief as a file: a ProbLog program that people read and change, and from which the mechanism comes back.
+
+The file is the program with its numbers. Its last line is a comment for the machine, ``% p4f: {...}``, with what a
+program cannot say: intervals, groups and columns. That line counts only as long as the program is still the one it
+describes. Where somebody changed a number, the new number is a stated one; where somebody changed the rules, the file
+is a program of one's own. The text always wins.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from problog4fairness.errors import NetworkError, ProgramError, one_line
+from problog4fairness.beliefs.audit import AuditWarning
+from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.belief_json import BeliefError, checked_mechanism
+from problog4fairness.beliefs.custom import ProgramMechanism
+from problog4fairness.beliefs.rates import Rate
+from problog4fairness.beliefs.scanning import tokens
+from problog4fairness.beliefs.text import comment, number, printed
+from problog4fairness.rows.types import Level
+from problog4fairness.program.program import Program, read_text
+
+MARK = "% p4f: "
+_ABOUT = "% The line below brings back intervals, groups and columns. The program above counts: change it as you like."
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
+def belief_text(mechanism: Mechanism, notes: Sequence[str] = ()) -> str:
+    """A belief as the text of a ``.pl`` file, which ``p4f check`` and ``p4f query`` take as it is.
+
+    Parameters
+    ----------
+    mechanism
+        The belief.
+    notes
+        Lines for its head: where the numbers came from.
+    """
+    head = "".join(comment(one_line(line)) + "\n" for line in notes)
+    if isinstance(mechanism, ProgramMechanism):
+        known = [rate for rate in mechanism.rates if rate.value is not None and rate.rows is not None]
+        head += "".join(
+            comment(f"{rate.name} = {number(rate.value or 0)}:{rate.remark.rpartition(':')[2]}") + "\n"
+            for rate in known
+        )
+    described = mechanism.to_json()
+    _check_texts(described)
+    line = json.dumps(described, separators=(",", ":"))
+    return f"{head}{'%' if head else ''}\n{_written(mechanism).strip()}\n\n{_ABOUT}\n{MARK}{line}\n".lstrip("\n")
+
+
+def read_belief(
+    source: Path | str,
+    *,
+    sensitive: str | None = None,
+    levels: Sequence[Level] | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Mechanism:
+    """A belief from a file that :func:`belief_text` wrote, whoever changed it since, or from any ProbLog program.
+
+    Parameters
+    ----------
+    source
+        A :class:`~pathlib.Path` names a file; a string is the text itself.
+    sensitive
+        For programs of one's own: the column of the network besides the classifier, where there is one.
+    levels
+        For programs of one's own: the two values of that column, where they are not 0 and 1; the second one counts
+        as 1.
+    columns
+        For programs of one's own: the column of each network, where it is not called like the network.
+    """
+    name = None if isinstance(source, str) else str(source)
+    text = source if isinstance(source, str) else read_text(source)
+    body, described = _divided(text, name)
+    try:
+        if described is not None:
+            mechanism = _restored(body, described, name)
+            if mechanism is not None:
+                return mechanism
+            _tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
+        return _own(body, described, sensitive, levels, columns or {})
+    except ProgramError as error:
+        raise error.at(name) if error.source is None else error from None
+
+
+def _divided(text: str, name: str | None) -> tuple[str, Mechanism | None]:
+    """The program, and the mechanism that the last marked line describes."""
+    # Not splitlines: ProbLog ends a line, and with it a comment, at a line feed and nowhere else.
+    lines = text.split("\n")
+    marked = [i for i, line in enumerate(lines) if line.startswith(MARK)]
+    if not marked:
+        return text, None
+    place = f"{name or 'the program'}, line {marked[-1] + 1}"
+    described = checked_mechanism(lines[marked[-1]].removeprefix(MARK), place)
+    gone = {*marked, *(i for i, line in enumerate(lines) if line.rstrip() == _ABOUT)}
+    return "\n".join(line for i, line in enumerate(lines) if i not in gone), described
+
+
+def _restored(body: str, described: Mechanism, name: str | None) -> Mechanism | None:
+    """The described mechanism with the numbers of the text; None where the text is another program."""
+    if isinstance(described, ProgramMechanism):
+        return described if Program(body) == Program(_written(described)) else None
+    rates = {rate.name: rate for rate in described.rates}
+    unknown = described.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in described.rates))
+    expected, written = tokens(unknown.text()), tokens(body)
+    slots = Counter(token.text for token in expected if token.weight)
+    odd = next((rate for rate in rates if slots[rate] != 1), None)
+    if odd is not None:
+        raise BeliefError(f"{name or 'the program'}: the line '% p4f: ...' names a parameter {odd} too many")
+    if len(expected) != len(written):
+        return None
+    values: dict[str, str] = {}
+    for ours, theirs in zip(expected, written, strict=True):
+        if ours.weight and ours.text in rates and (ours.text == theirs.text or _NUMBER.fullmatch(theirs.text)):
+            values[ours.text] = theirs.text
+        elif ours.text != theirs.text:
+            return None
+    return described.with_rates(tuple(_with_number(rate, values[rate.name]) for rate in described.rates))
+
+
+def _with_number(rate: Rate, written: str) -> Rate:
+    """The rate with the number that the text gives it; its interval stays where the number is the same."""
+    value = None if written == rate.name else float(written)
+    if value == rate.value:
+        return rate
+    stated = Rate(rate.name, rate.meaning, value)
+    if rate.rows is not None:
+        _tell(f"{rate.name} was changed by hand to {written}: its interval is dropped")
+    return stated
+
+
+def _own(
+    body: str,
+    described: Mechanism | None,
+    sensitive: str | None,
+    levels: Sequence[Level] | None,
+    columns: Mapping[str, str],
+) -> ProgramMechanism:
+    """A program of the user's own, its networks bound to columns."""
+    program = Program(body)
+    classifier, features = "h", ()
+    bound: dict[str, str] = {}
+    values: dict[str, Sequence[Any]] = {}
+    if isinstance(described, ProgramMechanism):
+        classifier, features = described.classifier, described.features  # type: ignore[assignment]
+        bound, values = dict(described.columns), dict(described.values)
+    elif described is not None:
+        for variable in described.variables:
+            if len(variable.columns) > 1:
+                raise BeliefError("a program over joint sensitive columns cannot be changed by hand; estimate it anew")
+            bound[variable.name] = variable.columns[0]
+            if variable.binary and set(variable.levels) != {0, 1}:
+                values[variable.name] = variable.levels
+            elif variable.levels == (1, 0):
+                values[variable.name] = (1, 0)
+    networks = {network.name: network for network in program.networks}
+    if classifier not in networks and described is not None and described.features:
+        raise NetworkError("of a belief about features, numbers can be changed by hand, but not the rules")
+    others = [name for name, network in networks.items() if name != classifier and network.inputs == 1]
+    if sensitive is not None and len(others) == 1 and others[0] not in columns:
+        if bound.get(others[0], sensitive) != sensitive:
+            raise BeliefError(f"the belief is about the column {bound[others[0]]!r}, not {sensitive!r}")
+        bound[others[0]] = sensitive
+    bound.update(columns)
+    if levels is not None and sensitive is not None and tuple(levels) != (0, 1) and len(levels) == 2:
+        values.update({net: tuple(levels) for net in others if bound.get(net, net) == sensitive and net not in values})
+    known = {name: column for name, column in bound.items() if name in networks}
+    return ProgramMechanism(
+        program,
+        classifier=classifier,
+        columns={**known, **columns},
+        features=features,
+        values={name: pair for name, pair in values.items() if name in networks and networks[name].outcomes is None},
+    )
+
+
+def _written(mechanism: Mechanism) -> str:
+    """The program with numbers in it; parameters that stand for several numbers keep their names."""
+    text = mechanism.text()
+    if not isinstance(mechanism, ProgramMechanism):
+        return text
+    values = {rate.name: number(rate.value) for rate in mechanism.rates if rate.value is not None}
+    pieces, start = [], 0
+    for token in tokens(text):
+        if token.weight and token.text in values:
+            pieces += [text[start : token.start], values[token.text]]
+            start = token.end
+    return "".join([*pieces, text[start:]])
+
+
+def _check_texts(value: Any) -> None:
+    """Refuse names that no file can hold, wherever they stand."""
+    if isinstance(value, str):
+        printed(value)
+    elif isinstance(value, dict):
+        _check_texts([*value, *value.values()])
+    elif isinstance(value, list):
+        for part in value:
+            _check_texts(part)
+
+
+def _tell(message: str) -> None:
+    warnings.warn(AuditWarning(message), stacklevel=4)

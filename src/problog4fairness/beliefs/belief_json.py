@@ -1,0 +1,128 @@
+"""The machine-readable line of a belief file: every part is looked at before a mechanism is made of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from problog4fairness.errors import P4FError
+from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.text import is_plain
+
+# Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
+MOST_CELLS = 100_000
+_RATE = {"name", "meaning", "value", "low", "high", "rows"}
+
+
+class BeliefError(P4FError):
+    """A belief file that is damaged, or that does not fit the data."""
+
+
+def checked_mechanism(line: str, place: str) -> Mechanism:
+    """The mechanism that a line describes, or the error that says what is wrong with it.
+
+    Parameters
+    ----------
+    line
+        What :meth:`Mechanism.to_json` gave, as JSON.
+    place
+        Where the line stands, for the error.
+    """
+    try:
+        return mechanism_of(json.loads(line, parse_constant=_no_constant))
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise BeliefError(
+            f"{place}: the line '% p4f: ...' is damaged ({reason}); delete it to read the program as it is"
+        ) from None
+
+
+def mechanism_of(value: Any) -> Mechanism:
+    """The mechanism that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
+    try:
+        _check(value, "")
+        mechanism = Mechanism.from_json(value)
+        if mechanism.to_json() != value:
+            raise ValueError("its parts do not fit each other")
+        mechanism.text()
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(str(error) or type(error).__name__) from None
+    return mechanism
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
+
+
+def _check(value: Any, key: str) -> None:
+    """Whether each part is of the kind that its key says."""
+    if key == "rates":
+        _require(isinstance(value, list) and all(map(_is_rate, value)), "a parameter is not as it should be")
+        _require(len({rate["name"] for rate in value}) == len(value), "a parameter occurs twice")
+        return
+    if key == "levels":
+        _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
+    elif key == "features":
+        _require(isinstance(value, list) and all(isinstance(entry, str) for entry in value), f"{key} are not names")
+    elif key == "suffixes":
+        _require(isinstance(value, list) and all(map(_is_suffix, value)), "its suffixes are not names")
+    elif key == "columns":
+        names = value.values() if isinstance(value, dict) else value
+        _require(isinstance(value, dict | list), "its columns are not names")
+        _require(all(isinstance(entry, str) for entry in names), "its columns are not names")
+    elif key == "groups":
+        _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
+    elif key in ("name", "kind", "text", "classifier"):
+        _require(isinstance(value, str), f"its {key} is not text")
+        _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            _check(part, name)
+        if "groups" in value and "levels" in value:
+            _require(all(group < len(value["levels"]) for group in value["groups"]), "bad groups")
+            cells = len(value["levels"]) * _pairs(value)
+            _require(cells <= MOST_CELLS, f"it has room for {cells} parameters, more than {MOST_CELLS}")
+    elif isinstance(value, list):
+        for part in value:
+            _check(part, "")
+    elif not key:
+        _require(isinstance(value, str | int | dict), "it is not an object")
+
+
+def _pairs(value: dict[str, Any]) -> int:
+    """Of classes, or of the values of features: how many pairs there are."""
+    options = [value.get("classes") or [], *(value.get("values") or {}).values()]
+    return max(1, sum(len(values) ** 2 for values in options))
+
+
+def _is_suffix(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("_") and is_plain(value[1:])
+
+
+def _require(holds: bool, reason: str) -> None:
+    if not holds:
+        raise ValueError(reason)
+
+
+def _is_level(value: Any) -> bool:
+    return isinstance(value, int | str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(part, int | str) for part in value)
+    )
+
+
+def _is_rate(value: Any) -> bool:
+    if not isinstance(value, dict) or set(value) != _RATE:
+        return False
+    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
+        return False
+    ends = [value[name] for name in ("value", "low", "high")]
+    if not all(end is None or (_is_number(end) and 0 <= end <= 1) for end in ends):
+        return False
+    rows = value["rows"]
+    known = [end for end in ends[1:] if end is not None]
+    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,111 @@
+"""The parameters of a mechanism: what each means, its value, and how well it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from problog4fairness.errors import MissingValueError, ProbabilityError, UnknownNameError
+from problog4fairness.beliefs.text import comment, number
+from problog4fairness.beliefs.proportions import Estimate
+from problog4fairness.beliefs.samples import required_samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One probability of a mechanism.
+
+    Attributes
+    ----------
+    name
+        Its name in the program: ``p1``, ``p1(income)``.
+    meaning
+        What it is the probability of, in plain words.
+    value
+        Its value, or None while it is unknown.
+    low, high, rows
+        The interval and the number of rows behind an estimate; None for a value that was stated.
+    """
+
+    name: str
+    meaning: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not 0 <= self.value <= 1:
+            raise ProbabilityError(f"probability {self.value:g} of {self.name} ({self.meaning}) is not between 0 and 1")
+
+    @property
+    def weight(self) -> str:
+        """What stands in front of ``::`` in the program: the number, or the name while it is unknown."""
+        return self.name if self.value is None else number(self.value)
+
+    @property
+    def remark(self) -> str:
+        """The comment that follows the rule in the program."""
+        if self.value is None:
+            said = f"{self.meaning}: to be estimated"
+        elif self.low is None or self.high is None:
+            said = f"{self.name}, {self.meaning}: stated"
+        else:
+            said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+        return "  " + comment(said)
+
+    def estimated(self, estimate: Estimate) -> Rate:
+        """The same rate with an estimate for its value; unknown where the estimate rests on no row."""
+        if estimate.rows == 0:
+            return replace(self, value=None, low=0.0, high=1.0, rows=0)
+        return replace(self, value=estimate.value, low=estimate.low, high=estimate.high, rows=estimate.rows)
+
+    def still_needed(self, error: float, confidence: float = 0.95) -> int:
+        """Rows of its cell still missing to know it within ``error``."""
+        if self.value is not None and self.rows is None:
+            return 0
+        return max(0, required_samples(error, confidence) - (self.rows or 0))
+
+
+def bind(rates: Iterable[Rate], values: Mapping[str, float]) -> tuple[Rate, ...]:
+    """The rates with some values stated."""
+    rates = tuple(rates)
+    names = [rate.name for rate in rates]
+    for name in values:
+        if name not in names:
+            raise UnknownNameError(f"the mechanism has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+    return tuple(
+        Rate(rate.name, rate.meaning, float(values[rate.name])) if rate.name in values else rate for rate in rates
+    )
+
+
+def check_known(rates: Iterable[Rate]) -> None:
+    """Raise the error that names the parameters that have no value."""
+    unknown = [rate.name for rate in rates if rate.value is None]
+    if unknown:
+        raise MissingValueError(
+            f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the mechanism unknown; "
+            "estimate from audited rows with .estimate(...), or state a value with .bind({...})"
+        )
+
+
+def table(rates: Iterable[Rate], error: float = 0.1) -> pd.DataFrame:
+    """The rates as a data frame."""
+    import pandas as pd
+
+    rates = list(rates)
+    return pd.DataFrame(
+        {
+            "value": [rate.value for rate in rates],
+            "low": [rate.low for rate in rates],
+            "high": [rate.high for rate in rates],
+            "rows": [rate.rows for rate in rates],
+            "still_needed": [rate.still_needed(error) for rate in rates],
+            "meaning": [rate.meaning for rate in rates],
+        },
+        index=pd.Index([rate.name for rate in rates], name="parameter"),
+    ).astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})

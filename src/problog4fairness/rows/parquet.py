@@ -1,0 +1,139 @@
+"""Parquet files: read with a bound from the first byte, because a few of them can stand for any number of rows."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from typing import IO, TYPE_CHECKING, Any
+
+from problog4fairness.rows.memory import allowed
+from problog4fairness.rows.problems import TableError, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows that are unpacked at a time.
+ROWS = 1 << 16
+# What a file may unpack to, as far as memory allows: so many bytes, or so many times its own size. Columns of few
+# values pack far better than text does.
+UNPACKED, RATIO = 1 << 30, 1000
+
+
+def read_parquet(handle: IO[bytes]) -> pd.DataFrame:
+    """The table in a Parquet file.
+
+    What it will take is bounded twice: by the rows and bytes that the file says it has, before anything is unpacked,
+    and by those that it does have, while it is.
+    """
+    require_pyarrow("read")
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        schema = pyarrow.parquet.read_schema(handle)
+        _check_columns(schema)
+        texts = [field.name for field in schema if _is_text(field.type)]
+        # A long text that many rows share is stored once, and stays so until its length times its rows is known.
+        file = pyarrow.parquet.ParquetFile(handle, read_dictionary=texts)
+        limit = min(allowed(), max(UNPACKED, RATIO * handle.seek(0, io.SEEK_END)))
+        _refuse_larger(_told_size(file.metadata, schema), limit)
+        frame = _read(file, schema, limit).to_pandas(ignore_metadata=True)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, TableError):
+            raise
+        raise TableError(f"the Parquet file is damaged ({error})") from None
+    if not len(frame.columns) or not len(frame):
+        raise TableError("the file has no rows")
+    if len(frame.columns) == 1:
+        raise TableError(f"the file has one column only ({frame.columns[0]!r})")
+    frame.columns = [" ".join(str(name).split()) for name in frame.columns]
+    return frame
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """A table as a Parquet file."""
+    require_pyarrow("write")
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False, engine="pyarrow")
+    return buffer.getvalue()
+
+
+def require_pyarrow(verb: str) -> None:
+    """Raise the error that says how to get Parquet where it is not installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise TableError(
+            f"pyarrow is needed to {verb} Parquet files; install it with pip install 'problog4fairness[parquet]', "
+            "or use CSV"
+        ) from None
+
+
+def _check_columns(schema: Any) -> None:
+    import pyarrow
+
+    for field in schema:
+        if pyarrow.types.is_nested(field.type):
+            raise TableError(f"column {field.name!r} holds {field.type}, not single values")
+    repeated = [name for name, count in Counter(schema.names).items() if count > 1]
+    if repeated:
+        raise TableError(f"the file names {listed(repeated)} more than once; give each column its own name")
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow
+
+    types = pyarrow.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
+
+
+def _told_size(metadata: Any, schema: Any) -> int:
+    """The bytes that a table takes by what the file says of itself."""
+    groups = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+    return int(max(groups, metadata.num_rows * sum(_width(field.type) for field in schema)))
+
+
+def _width(kind: Any) -> int:
+    """The least bytes of a value in memory: 8, where it is a pointer."""
+    try:
+        return max(1, int(kind.bit_width) // 8)
+    except ValueError:
+        return 8
+
+
+def _refuse_larger(size: int, limit: int) -> None:
+    if size > limit:
+        raise TableError(
+            f"its rows take more than {limit} bytes of memory, too much for the file's size or for what is free; "
+            "write fewer rows or columns to it"
+        )
+
+
+def _read(file: Any, schema: Any, limit: int) -> Any:
+    """All rows, their sizes added up before they are unpacked; decimal numbers as floats."""
+    import pyarrow
+
+    parts, size = [], 0
+    for batch in file.iter_batches(batch_size=ROWS):
+        size += sum(_unpacked_size(column) for column in batch.columns)
+        _refuse_larger(size, limit)
+        columns = [_plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        parts.append(pyarrow.table(columns, names=schema.names))
+    return pyarrow.concat_tables(parts) if parts else schema.empty_table()
+
+
+def _unpacked_size(column: Any) -> int:
+    import pyarrow.compute
+
+    if not (pyarrow.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
+        return int(column.nbytes)
+    lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
+    return 8 * len(column) + int(pyarrow.compute.sum(lengths.cast("int64")).as_py() or 0)
+
+
+def _plain(column: Any, kind: Any) -> Any:
+    import pyarrow
+
+    if pyarrow.types.is_decimal(kind):
+        return column.cast(pyarrow.float64())
+    return column if column.type == kind else column.dictionary_decode().cast(kind)

@@ -1,0 +1,305 @@
+"""Which column is what, and which value means what; said by the user, or by a convention that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problog4fairness.rows.problems import TableError, listed, note, warn
+from problog4fairness.rows.values import Value, conventional, match, plain, values_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A sensitive column with more values than this is a measurement, not a group.
+MAX_GROUPS = 20
+
+Codes = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what, and which value means what.
+
+    Attributes
+    ----------
+    recorded, sensitive, fair
+        Names of the columns of the recorded label, of the sensitive variable, and of the fair label, where an audit
+        has it.
+    labels
+        The label's values, (unfavourable, favourable).
+    levels
+        The groups; with two, the sensitive one is the second.
+    fair_labels
+        The same as ``labels`` in the notation of the fair column.
+    """
+
+    recorded: str
+    sensitive: str
+    fair: str | None
+    labels: tuple[Value, Value]
+    levels: tuple[Value, ...]
+    fair_labels: tuple[Value, Value] | None = None
+
+    @property
+    def favourable(self) -> Value:
+        """The favourable label."""
+        return self.labels[1]
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two groups."""
+        return len(self.levels) == 2
+
+    @property
+    def group(self) -> Value | None:
+        """The sensitive group, or None where there are more than two groups."""
+        return self.levels[1] if self.binary else None
+
+    def require_two_groups(self) -> None:
+        """Raise the error that says that only two groups can be compared, where there are more."""
+        if not self.binary:
+            raise TableError(
+                f"column {self.sensitive!r} has the groups {listed(self.levels)}; two can be compared: "
+                "join some of them, or leave rows out"
+            )
+
+    def clean(self, frame: pd.DataFrame, *, fair: bool = True) -> pd.DataFrame:
+        """A table with known values in these columns.
+
+        Rows without a group or a label are dropped, with a warning that counts them. Whole numbers that were read with
+        a decimal point are whole again, and the fair label is written as the recorded one is. A column for the recorded
+        or the fair label that the table does not have is passed over.
+
+        Parameters
+        ----------
+        frame
+            The table.
+        fair
+            Whether the fair column counts, where there is one.
+        """
+        wanted = {self.sensitive: ("sensitive variable", self.levels, self.levels)}
+        if self.recorded in frame.columns:
+            wanted[self.recorded] = ("recorded label", self.labels, self.labels)
+        if fair and self.fair is not None and self.fair in frame.columns:
+            wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
+        check_column(frame, self.sensitive, "sensitive variable", "--sensitive")
+        kept = np.ones(len(frame), dtype=bool)
+        for name, (role, _, _) in wanted.items():
+            missing = frame[name].isna().to_numpy()
+            if missing.any():
+                warn(f"column {name!r} of the {role} has {int(missing.sum())} missing values; these rows were left out")
+                kept &= ~missing
+        if not kept.any():
+            raise TableError(f"no row has a value in each of {listed(wanted)}")
+        frame = frame if kept.all() else frame[kept]
+        columns = {
+            name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
+        }
+        return frame.assign(**columns).reset_index(drop=True)
+
+    def label_codes(self, frame: pd.DataFrame) -> Codes:
+        """The recorded label of a clean table: 1 is favourable."""
+        return np.asarray(frame[self.recorded] == self.labels[1], dtype=np.int64)
+
+    def fair_codes(self, frame: pd.DataFrame) -> Codes:
+        """The fair label of a clean table: 1 is favourable."""
+        if self.fair is None:
+            raise TableError("there is no column of the fair label; name it with --fair")
+        return np.asarray(frame[self.fair] == self.labels[1], dtype=np.int64)
+
+    def group_codes(self, frame: pd.DataFrame) -> Codes:
+        """The group of each row of a clean table, by its position among the levels: 1 of two is the sensitive one."""
+        place = {level: i for i, level in enumerate(self.levels)}
+        return np.asarray(frame[self.sensitive].map(place), dtype=np.int64)
+
+
+def find_roles(
+    frame: pd.DataFrame,
+    *,
+    recorded: str,
+    sensitive: str,
+    fair: str | None = None,
+    favourable: object = None,
+    group: object = None,
+    levels: Sequence[Value] | None = None,
+) -> Roles:
+    """Find out which value means what.
+
+    0 and 1, false and true, no and yes (in any case, also n and y, f and t) mean what they say: the second is
+    favourable, and the sensitive group. A note tells that this was assumed. Of any other two values, the caller has to
+    name one; the error lists them.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    recorded, sensitive, fair
+        Names of columns.
+    favourable
+        The favourable label, or a text that means it: ``1``, ``1.0``, ``True``, ``yes``.
+    group
+        The sensitive group, or a text that means it.
+    levels
+        The groups, where they are known already: those that a belief was estimated for. All of them must occur.
+    """
+    check_column(frame, recorded, "recorded label", "--recorded")
+    check_column(frame, sensitive, "sensitive variable", "--sensitive")
+    if fair is not None:
+        check_column(frame, fair, "fair label", "--fair")
+    names = [name for name in (recorded, sensitive, fair) if name is not None]
+    if len(set(names)) != len(names):
+        raise TableError(f"the recorded label, the fair label and the sensitive variable are {listed(names)}; "
+                         "each must be a column of its own")  # fmt: skip
+    labels, fair_labels = find_labels(frame, recorded, fair, favourable)
+    found = find_levels(frame, sensitive, group) if levels is None else known_levels(frame, sensitive, levels)
+    return Roles(recorded, sensitive, fair, labels, found, fair_labels)
+
+
+def check_column(frame: pd.DataFrame, name: str, role: str, option: str) -> None:
+    """Raise the error that lists the columns where one is missing, and the name that may be meant."""
+    if name in frame.columns:
+        return
+    known = [str(column) for column in frame.columns]
+    near = get_close_matches(name.lower(), [column.lower() for column in known], n=1)
+    meant = next((f"; did you mean {column!r}?" for column in known if near and column.lower() == near[0]), ";")
+    raise TableError(f"{option} {name!r}: there is no such column for the {role}{meant} there are {listed(known)}")
+
+
+def find_labels(
+    frame: pd.DataFrame, recorded: str, fair: str | None = None, favourable: object = None
+) -> tuple[tuple[Value, Value], tuple[Value, Value] | None]:
+    """(unfavourable, favourable) as the recorded column writes it, and as the fair one does; as :func:`find_roles`."""
+    seen = _label_values(frame, recorded, "recorded")
+    if fair is None:
+        return _label_pair(recorded, seen, favourable), None
+    true = _label_values(frame, fair, "fair")
+    together = list(dict.fromkeys([*seen, *true]))
+    if len(together) <= 2:
+        labels = _label_pair(recorded, together, favourable)
+        return labels, labels
+    # The two columns write the same thing in two ways: what is said may be about either of them.
+    said = [_means(favourable, values) for values in (seen, true)]
+    unclear = any(not meant and conventional(values) is None for meant, values in zip(said, (seen, true), strict=True))
+    if favourable is not None and (unclear or not any(said)):
+        raise TableError(
+            f"--favourable {str(favourable)!r} does not say which value is favourable in both {recorded!r} "
+            f"({listed(seen)}) and {fair!r} ({listed(true)}); write both labels in one way"
+        )
+    labels = _label_pair(recorded, seen, favourable if said[0] else None)
+    return labels, _label_pair(fair, true, favourable if said[1] else None)
+
+
+def _means(favourable: object, values: Sequence[Value]) -> bool:
+    """Whether what was said is one of these values, or the other one of a usual pair."""
+    if favourable is None:
+        return False
+    try:
+        match(favourable, conventional(values) or values, "", "--favourable")
+    except TableError:
+        return False
+    return True
+
+
+def _label_values(frame: pd.DataFrame, name: str, role: str) -> list[Value]:
+    values = values_of(frame[name])
+    if not values:
+        raise TableError(f"column {name!r} of the {role} label holds no value")
+    if len(values) > 2:
+        raise TableError(
+            f"column {name!r} of the {role} label has {len(values)} values ({listed(values, 6)}); a label has two: "
+            "recode the others, or leave their rows out"
+        )
+    return values
+
+
+def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, Value]:
+    usual = conventional(values)
+    if favourable is not None:
+        pair = usual if len(values) == 1 and usual is not None else tuple(values)
+        good = match(favourable, pair, name, "--favourable")
+        others = [value for value in pair if value != good]
+        if not others:
+            raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
+        return others[0], good
+    if usual is None:
+        if len(values) == 1:
+            raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
+        raise TableError(
+            f"column {name!r} of the label has the values {listed(values)}; say which one is favourable with "
+            "--favourable VALUE"
+        )
+    note(f"{name}: {usual[1]} is favourable, {usual[0]} is not; say otherwise with --favourable")
+    return usual
+
+
+def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tuple[Value, ...]:
+    """The groups of a sensitive column, the sensitive one of two last; ``group`` as in :func:`find_roles`."""
+    values = values_of(frame[sensitive])
+    usual = conventional(values)
+    if not values or (len(values) == 1 and usual is None) or len(values) > MAX_GROUPS:
+        held = "no value" if not values else f"one value only ({values[0]!r})"
+        held = f"{len(values)} different values" if len(values) > MAX_GROUPS else held
+        raise TableError(f"column {sensitive!r} has {held}; a sensitive variable has two groups or a few more")
+    if len(values) > 2:
+        if group is not None:
+            raise TableError(
+                f"--group {group}: column {sensitive!r} has the {len(values)} groups {listed(values)}; it names one of "
+                "two groups"
+            )
+        note(f"{sensitive}: there are {len(values)} groups, {listed(values)}")
+        return tuple(values)
+    if group is not None:
+        pair = values if len(values) == 2 else list(usual or ())
+        chosen = match(group, pair, sensitive, "--group")
+        return next(value for value in pair if value != chosen), chosen
+    if usual is None:
+        raise TableError(
+            f"column {sensitive!r} has the values {listed(values)}; say which one is the sensitive group with "
+            "--group VALUE"
+        )
+    note(f"{sensitive}: {usual[1]} is the sensitive group, {usual[0]} is not; say otherwise with --group")
+    return usual
+
+
+def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -> tuple[Value, ...]:
+    """The groups that are known already, after a check that the table has these and no others."""
+    values = values_of(frame[sensitive])
+    unknown = [value for value in values if value not in levels]
+    if unknown:
+        count = int(frame[sensitive].map(plain, na_action="ignore").isin(unknown).sum())
+        raise TableError(
+            f"column {sensitive!r} has the value {unknown[0]!r}, which the belief does not know ({count} rows; it "
+            f"knows {listed(levels)}): audit that group too, or leave these rows out"
+        )
+    absent = [level for level in levels if level not in values]
+    if absent:
+        raise TableError(
+            f"no row has {sensitive} = {absent[0]}, a group that the belief is about; estimate it from an audit of the "
+            "groups that the data have"
+        )
+    return tuple(levels)
+
+
+def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:
+    """A column without missing values, with its values as plain data: ``written`` for each of those that are ``known``.
+
+    ``role`` says in the error what the column is.
+    """
+    import pandas as pd
+
+    codes, values = pd.factorize(column)
+    place = {value: i for i, value in enumerate(known)}
+    found = []
+    for value in np.asarray(values, dtype=object).tolist():
+        if plain(value) not in place:
+            raise TableError(
+                f"column {column.name!r} of the {role} has the value {plain(value)!r}, which is not among "
+                f"{listed(known)}"
+            )
+        found.append(written[place[plain(value)]])
+    return pd.Series(found).take(codes).to_numpy() if found else column

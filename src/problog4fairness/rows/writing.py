@@ -1,0 +1,190 @@
+"""Writing files: whole or not at all, and never over an input."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from problog4fairness.errors import printable
+from problog4fairness.rows.formulas import without_formulas
+from problog4fairness.rows.parquet import parquet_bytes, require_pyarrow
+from problog4fairness.rows.problems import TableError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STANDARD = "-"
+
+
+def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
+    """Write a file whole or not at all: beside it first, then in its place.
+
+    A file that was there keeps its permissions; a symbolic link keeps pointing at it. A pipe or a device, such as
+    ``/dev/stdout``, is written to as it is.
+
+    Parameters
+    ----------
+    path
+        The file.
+    content
+        Bytes, or text, which is written as UTF-8.
+    """
+    path = Path(path)
+    _check_place(path)
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _replace(path.resolve(), data)
+    except OSError as error:
+        # The error would name no file, or the one beside it, which nobody knows.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(_mode(target))
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is there, or those that a new file gets."""
+    with suppress(OSError):
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
+    """Raise the error that names an output which is also an input, under whatever name.
+
+    Parameters
+    ----------
+    output
+        The file that will be written; None and ``-`` are nobody's input.
+    inputs
+        The files that are read.
+    """
+    if output is None or str(output) == STANDARD:
+        return
+    for source in inputs:
+        if source is None or str(source) == STANDARD:
+            continue
+        with suppress(OSError):
+            one, two = Path(output), Path(source)
+            if one.resolve() == two.resolve() or (one.exists() and two.exists() and one.samefile(two)):
+                raise TableError(f"{output} is the input {source} itself; choose another output file")
+
+
+def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
+    """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
+
+    The arguments are those of :func:`refuse_overwrite`.
+    """
+    refuse_overwrite(output, *inputs)
+    if output is not None and str(output) != STANDARD:
+        _check_place(Path(output))
+        if _is_parquet(output):
+            require_pyarrow("write")
+
+
+def ready_folder(folder: str | PathLike[str]) -> Path:
+    """Before the work: make a folder where there is none, and try whether a file can be written to it.
+
+    Parameters
+    ----------
+    folder
+        The folder, which may lie in others that do not exist yet.
+
+    Raises
+    ------
+    TableError
+        In one line: it is a file, it may not be written to, its disk is full.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as trial:
+            trial.write(b"\0")
+            trial.flush()
+    except OSError as error:
+        reason = error.strerror or error
+        raise TableError(f"{folder}: nothing can be written there ({reason}); choose another folder") from None
+    return folder
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise TableError(f"{path} is a folder; name a file in it")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise TableError(f"{path}: there is no folder {folder}")
+    if not (path.exists() and not path.is_file()) and not os.access(folder, os.W_OK):
+        raise TableError(f"{path}: nothing can be written to the folder {folder}")
+
+
+def check_folder(folder: str | PathLike[str]) -> None:
+    """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to."""
+    path = Path(folder)
+    there = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise TableError(f"{folder}: {there} is a file, not a folder")
+    if not os.access(there, os.W_OK):
+        raise TableError(f"{folder}: nothing can be written to the folder {there}")
+
+
+def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreadsheet: bool = False) -> None:
+    """Write a table: Parquet where the name ends in ``.parquet``, otherwise CSV (``.tsv`` with tabs, ``.gz`` packed).
+
+    A spreadsheet takes a cell of a CSV file that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and may run
+    it. Cells are written as they are unless ``for_spreadsheet`` is set.
+
+    Parameters
+    ----------
+    frame
+        The table; its index is not written.
+    target
+        The file, or ``-`` for CSV on standard output.
+    for_spreadsheet
+        Whether to put an apostrophe before texts in a CSV file that a spreadsheet would take for formulas.
+    """
+    if _is_parquet(target):
+        write_whole(target, parquet_bytes(frame))
+        return
+    if for_spreadsheet:
+        frame = without_formulas(frame)
+    suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
+    content = frame.to_csv(index=False, sep="\t" if ".tsv" in suffixes else ",", lineterminator="\n")
+    if str(target) == STANDARD:
+        _print(content)
+        return
+    data = content.encode()
+    # Without a time in it, so that the same table is the same file.
+    write_whole(target, gzip.compress(data, mtime=0) if suffixes[-1:] == [".gz"] else data)
+
+
+def _is_parquet(target: str | PathLike[str]) -> bool:
+    return Path(target).suffix.lower() in (".parquet", ".pq")
+
+
+def _print(content: str) -> None:
+    """A file's content on standard output: as it is for a program that reads it, escaped for a terminal."""
+    if sys.stdout.isatty():
+        content = "".join(f"{printable(line)}\n" for line in content.splitlines())
+    sys.stdout.write(content)
