@@ -3,10 +3,10 @@
 What is measured, and how to read it:
 
 - **Training.** Steps per second of one small network (three hidden layers of 32, AdamW, batch 64, one thread) in plain
-  PyTorch with binary cross-entropy on the recorded label, with no bias mechanism at all; with our likelihood of each of
+  PyTorch with binary cross-entropy on the recorded label, with no bias belief at all; with our likelihood of each of
   the paper's three listings as the loss; and with DeepProbLog 2.1, its cache on, on the same listings. In every round
   each contestant runs a short block, so noise hits all alike; a ratio is the median over the rounds of the ratios
-  within a round. "Share of plain" is 1 where the mechanism costs nothing. Plain PyTorch optimises another loss; all
+  within a round. "Share of plain" is 1 where the belief costs nothing. Plain PyTorch optimises another loss; all
   others must agree with a formula written by hand, in loss and gradient, before anything is timed.
   The measurement listing needs the network on all 16 flipped copies of each row. With binary features only 16 distinct
   rows exist, so they are evaluated once a step and gathered; the line "all 16 rows each" shows it without this.

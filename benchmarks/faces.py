@@ -1,9 +1,9 @@
-"""What the mechanism costs when the network sees pictures, and how quickly pictures come.
+"""What the belief costs when the network sees pictures, and how quickly pictures come.
 
 Everything on one thread, in rounds that alternate, so that noise hits both sides alike:
 
 - pictures a second of training through the three-attribute chain, and with plain binary cross-entropy;
-- the mechanism's share of a training step: its likelihood and the gradient of it, beyond plain cross-entropy's, which
+- the belief's share of a training step: its likelihood and the gradient of it, beyond plain cross-entropy's, which
   the step would need in any case; and the whole of its loss;
 - pictures a second that are drawn, that a data loader gives, and that are decoded from photographs of CelebA's size.
 
@@ -68,7 +68,7 @@ def loss_step(rows: Tensor, loss: Callable[[Tensor, Tensor], Tensor]) -> Callabl
 
 
 def training(faces: FaceData, rounds: int) -> dict[str, float]:
-    """Seconds of a step, with and without the mechanism, and of either loss alone."""
+    """Seconds of a step, with and without the belief, and of either loss alone."""
     pictures = torch.from_numpy(faces.pictures(faces.rows(None)))
     rows, label = torch.from_numpy(faces.rows("train")), torch.from_numpy(faces.recorded).float()
     chained = likelihood(METHODS[-1], faces)
@@ -138,7 +138,7 @@ def main() -> None:
     table.add_row("pictures/s, training through three attributes", f"{found['chain']:,.0f}", "")
     table.add_row("step through three attributes, times plain", f"{found['chain over plain']:.3f}", "")
     met = "met" if found["share"] < GOAL else "missed"
-    table.add_row("mechanism's share of a step", f"{found['share']:.2%}", f"below {GOAL:.0%}: {met}")
+    table.add_row("belief's share of a step", f"{found['share']:.2%}", f"below {GOAL:.0%}: {met}")
     table.add_row("its whole loss, of a step", f"{found['whole loss']:.2%}", "")
     Console().print(table)
     options.json.parent.mkdir(parents=True, exist_ok=True)

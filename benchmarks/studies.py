@@ -2,7 +2,7 @@
 
 The 25 cells (5 seeds x 5 folds) of one point of the label-bias study, on one thread: the study's own method with all
 that belongs to it (data, likelihood, predictions, storing), against as many networks of the same size in an ordinary
-loop with a DataLoader, without any mechanism. Both train for the same number of epochs. With ``--full``, the paper's
+loop with a DataLoader, without any belief. Both train for the same number of epochs. With ``--full``, the paper's
 three studies too, whole, on all cores: goal 15 minutes on two.
 
     python benchmarks/studies.py [--quick] [--full] [--json PATH]
@@ -65,7 +65,7 @@ def main() -> None:
     ratio = statistics.median(ratios)
     verdict = "met" if ratio >= GOAL else "missed"
     Console().print(
-        f"{cells} cells of the label study, {EPOCHS} epochs: {ours:.1f} s stacked, through the mechanism; "
+        f"{cells} cells of the label study, {EPOCHS} epochs: {ours:.1f} s stacked, through the belief; "
         f"{ratio:.1f} times as fast as plain loops without one (goal: at least {GOAL}, {verdict})"
     )
     results: dict[str, object] = {"cells": cells, "seconds": ours, "times": ratio, "goal": GOAL}

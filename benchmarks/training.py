@@ -1,8 +1,8 @@
-"""What training through a mechanism costs, and what fitting many networks at once saves.
+"""What training through a belief costs, and what fitting many networks at once saves.
 
 Everything is a ratio to a reference measured in the same run, in rounds that alternate, on one thread:
 
-- fit through a mechanism against the same fit without one (same rows, same network, same number of epochs);
+- fit through a belief against the same fit without one (same rows, same network, same number of epochs);
 - 25 networks stacked against 25 one after another with an ordinary PyTorch loop and DataLoader;
 - how time and memory grow from 10,000 to 1,000,000 rows, and measurement bias from 2 to 12 features.
 
@@ -47,18 +47,18 @@ def binary_data(rows: int, features: int, seed: int = 0) -> tuple[pd.DataFrame, 
     return frame, label.to_numpy()
 
 
-def seconds_of(mechanism: p4f.Mechanism | None, frame: pd.DataFrame, label: np.ndarray) -> float:
+def seconds_of(belief: p4f.Belief | None, frame: pd.DataFrame, label: np.ndarray) -> float:
     """Seconds of a fit of a few epochs, set-up included."""
     model = p4f.DebiasedClassifier(
-        mechanism, sensitive=["a", "b", "c"], max_epochs=EPOCHS, patience=EPOCHS, random_state=0
+        belief, sensitive=["a", "b", "c"], max_epochs=EPOCHS, patience=EPOCHS, random_state=0
     )
     start = time.perf_counter()
     model.fit(frame, label)
     return time.perf_counter() - start
 
 
-def mechanism_costs(rounds: int) -> list[dict[str, object]]:
-    """Each mechanism against no mechanism on the same data."""
+def belief_costs(rounds: int) -> list[dict[str, object]]:
+    """Each belief against no belief on the same data."""
     label = p4f.LabelBias("a", {1: 0.3, 0: 0.1}, 0.05)
     chained = p4f.chain(*(p4f.LabelBias(name, {1: 0.2, 0: 0.05}, 0.1) for name in ("a", "b", "c")))
     cases = {
@@ -70,13 +70,13 @@ def mechanism_costs(rounds: int) -> list[dict[str, object]]:
         },
     }
     results = []
-    for name, (mechanism, features) in cases.items():
+    for name, (belief, features) in cases.items():
         frame, recorded = binary_data(10_000, features)
-        seconds_of(mechanism, frame, recorded)  # compiles the program, and warms everything up
+        seconds_of(belief, frame, recorded)  # compiles the program, and warms everything up
         ratios = []
         for _ in range(rounds):
             plain = seconds_of(None, frame, recorded)
-            ratios.append(seconds_of(mechanism, frame, recorded) / plain)
+            ratios.append(seconds_of(belief, frame, recorded) / plain)
         results.append({"case": name, "ratio": statistics.median(ratios), "goal": GOALS.get(name), "plain": plain})
     return results
 
@@ -171,11 +171,11 @@ def main() -> None:
     torch.set_num_threads(1)
     console = Console()
     rounds = 2 if options.quick else 5
-    costs = mechanism_costs(rounds)
+    costs = belief_costs(rounds)
     show(
         console,
-        "Fit through a mechanism, times the fit without one (10,000 rows, batch 64)",
-        ["mechanism", "times plain", "goal: at most"],
+        "Fit through a belief, times the fit without one (10,000 rows, batch 64)",
+        ["belief", "times plain", "goal: at most"],
         [[str(c["case"]), f"{c['ratio']:.2f}", verdict(c["ratio"], c["goal"], operator.le)] for c in costs],
     )
     stacks = [stacking(models, rounds) for models in ((25,) if options.quick else (5, 25, 100))]

@@ -15,21 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from problog4fairness import baselines, comparison, datasets, errors, experiments, learners, metrics, rows
-    from problog4fairness.classifier import DebiasedClassifier
-    from problog4fairness.comparison.compare import compare
     from problog4fairness.beliefs import (
         AuditWarning,
+        Belief,
         HistoricalBias,
         LabelBias,
         MeasurementBias,
-        Mechanism,
-        ProgramMechanism,
+        NoBias,
+        Observation,
+        ProgramBelief,
         belief_text,
         chain,
         read_belief,
     )
     from problog4fairness.beliefs.plan import audit_plan
     from problog4fairness.beliefs.samples import required_samples, rows_to_draw
+    from problog4fairness.classifier import DebiasedClassifier
+    from problog4fairness.comparison.compare import compare
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.observed import Observed
@@ -37,9 +39,11 @@ if TYPE_CHECKING:
     from problog4fairness.program.sandbox import Limits
     from problog4fairness.program.specialised import Specialised
     from problog4fairness.reporting import Report, report
+    from problog4fairness.rows.rows import Rows
 
 __all__ = [
     "AuditWarning",
+    "Belief",
     "Circuit",
     "DebiasedClassifier",
     "HistoricalBias",
@@ -47,11 +51,13 @@ __all__ = [
     "Leaf",
     "Limits",
     "MeasurementBias",
-    "Mechanism",
+    "NoBias",
+    "Observation",
     "Observed",
     "Program",
-    "ProgramMechanism",
+    "ProgramBelief",
     "Report",
+    "Rows",
     "Specialised",
     "__version__",
     "audit_plan",
@@ -74,6 +80,7 @@ __all__ = [
 
 _HOME = {
     "AuditWarning": "beliefs",
+    "Belief": "beliefs",
     "Circuit": "program.circuit",
     "DebiasedClassifier": "classifier",
     "HistoricalBias": "beliefs",
@@ -81,11 +88,13 @@ _HOME = {
     "Leaf": "program.data",
     "Limits": "program.sandbox",
     "MeasurementBias": "beliefs",
-    "Mechanism": "beliefs",
+    "NoBias": "beliefs",
+    "Observation": "beliefs",
     "Observed": "program.observed",
     "Program": "program.program",
-    "ProgramMechanism": "beliefs",
+    "ProgramBelief": "beliefs",
     "Report": "reporting",
+    "Rows": "rows.rows",
     "Specialised": "program.specialised",
     "audit_plan": "beliefs.plan",
     "belief_text": "beliefs",

@@ -16,7 +16,7 @@ ALL = [LowerBaseline, UpperBaseline, Unawareness, Massaging, ParityThresholds]
 
 
 @pytest.mark.parametrize("method", [LowerBaseline, UpperBaseline])
-def test_they_are_the_network_without_a_mechanism(method):
+def test_they_are_the_network_without_a_belief(method):
     people, y = loans()
     plain = DebiasedClassifier(**QUICK).fit(people, y)
     np.testing.assert_array_equal(method(**QUICK).fit(people, y).predict_proba(people), plain.predict_proba(people))

@@ -1,4 +1,4 @@
-"""What every mechanism must fulfil; each mechanism's tests inherit it."""
+"""What every belief must fulfil; each belief's tests inherit it."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import pytest
 import torch
 
 from problog4fairness.errors import MissingValueError, UnknownNameError
-from problog4fairness.beliefs import Mechanism
+from problog4fairness.beliefs import Belief
 from tests.oracle import problog_answer
 
 
 class MechanismContract:
     """Give :meth:`make` (all parameters unknown), :meth:`known` (some values) and :meth:`simulate`."""
 
-    def make(self) -> Mechanism:
+    def make(self) -> Belief:
         raise NotImplementedError
 
     def known(self) -> dict[str, float]:
         raise NotImplementedError
 
-    def simulate(self, mechanism: Mechanism, rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, dict]:
-        """Audited rows that the mechanism distorted, and the arguments of ``estimate``."""
+    def simulate(self, belief: Belief, rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, dict]:
+        """Audited rows that the belief distorted, and the arguments of ``estimate``."""
         raise NotImplementedError
 
-    def bound(self) -> Mechanism:
+    def bound(self) -> Belief:
         return self.make().bind(self.known())
 
     def test_the_text_is_the_program(self):
-        for mechanism in (self.make(), self.bound()):
-            program = mechanism.program()
-            assert str(mechanism) == program.text
-            assert mechanism.text().startswith("%")
+        for belief in (self.make(), self.bound()):
+            program = belief.program()
+            assert str(belief) == program.text
+            assert belief.text().startswith("%")
         assert set(self.bound().program().compile().data.leaves).isdisjoint(
             {leaf for leaf in self.make().program().compile().leaves if leaf.kind == "parameter"}
         )
@@ -53,9 +53,9 @@ class MechanismContract:
             for found in (bound.probability(values), named.probability(values, self.known())):
                 assert {name: value.item() for name, value in found.items()} == pytest.approx(expected, abs=1e-12)
 
-    def tables(self, mechanism: Mechanism) -> list[torch.Tensor]:
-        label = mechanism.label_table()
-        return [*mechanism.feature_tables().values(), *([] if label is None else [label])]
+    def tables(self, belief: Belief) -> list[torch.Tensor]:
+        label = belief.label_table()
+        return [*belief.feature_tables().values(), *([] if label is None else [label])]
 
     def test_probabilities_of_all_outcomes_sum_to_one(self):
         tables = self.tables(self.bound())
@@ -81,26 +81,26 @@ class MechanismContract:
         assert torch.autograd.gradcheck(probability, (start,))
 
     def test_saving_and_loading_is_the_identity(self):
-        for mechanism in (self.make(), self.bound()):
-            again = Mechanism.from_json(json.loads(json.dumps(mechanism.to_json())))
-            assert again == mechanism
-            assert hash(again) == hash(mechanism)
-            assert str(again) == str(mechanism)
-            assert again.sensitive_columns == mechanism.sensitive_columns
+        for belief in (self.make(), self.bound()):
+            again = Belief.from_json(json.loads(json.dumps(belief.to_json())))
+            assert again == belief
+            assert hash(again) == hash(belief)
+            assert str(again) == str(belief)
+            assert again.sensitive_columns == belief.sensitive_columns
 
-    def test_mechanisms_do_not_change(self):
-        mechanism = self.make()
-        before = str(mechanism)
-        mechanism.bind(self.known())
-        assert str(mechanism) == before
-        assert mechanism != self.bound()
+    def test_beliefs_do_not_change(self):
+        belief = self.make()
+        before = str(belief)
+        belief.bind(self.known())
+        assert str(belief) == before
+        assert belief != self.bound()
 
     def test_unknown_parameters_are_named(self):
-        mechanism = self.make()
-        with pytest.raises(MissingValueError, match=mechanism.rates[0].name.partition("(")[0]):
-            mechanism.require_rates()
+        belief = self.make()
+        with pytest.raises(MissingValueError, match=belief.probabilities[0].name.partition("(")[0]):
+            belief.require_known()
         with pytest.raises(UnknownNameError, match="no parameter 'nonsense'"):
-            mechanism.bind({"nonsense": 0.1})
+            belief.bind({"nonsense": 0.1})
 
     def test_the_table_of_parameters(self):
         table = self.bound().parameters
@@ -115,7 +115,7 @@ class MechanismContract:
             estimated = self.make().estimate(audit, **arguments)
             for found, expected in zip(self.tables(estimated), self.tables(truth), strict=True):
                 assert (found - expected).abs().max() < 0.08
-            covered += [rate.low <= known[rate.name] <= rate.high for rate in estimated.rates if rate.name in known]
+            covered += [rate.low <= known[rate.name] <= rate.high for rate in estimated.probabilities if rate.name in known]
         assert np.mean(covered) >= 0.85
 
     def test_repr_is_short_and_names_columns(self):
@@ -128,7 +128,7 @@ def draw(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def distorted_labels(
-    mechanism: Mechanism, fair: np.ndarray, groups: np.ndarray, rng: np.random.Generator
+    belief: Belief, fair: np.ndarray, groups: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Recorded labels of people with these fair labels and (joint) groups."""
-    return draw(mechanism.label_table().numpy()[groups, fair], rng)
+    return draw(belief.label_table().numpy()[groups, fair], rng)

@@ -28,7 +28,7 @@ BELIEFS = {
         p4f.MeasurementBias(["q0"], "area", 0.2), p4f.LabelBias("area", 0.2, 0.1), p4f.LabelBias("b", 0.3)
     ),
     "historical": p4f.HistoricalBias(["q0"], "area", 0.2, False),
-    "program": p4f.ProgramMechanism(OWN, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
+    "program": p4f.ProgramBelief(OWN, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
 }
 
 
@@ -41,7 +41,7 @@ def test_what_is_written_is_read_and_is_a_program(kind, tmp_path):
         warnings.simplefilter("error")
         again = read_belief(path)
     assert again == belief
-    assert again.rates == belief.rates
+    assert again.probabilities == belief.probabilities
     assert path.read_text().startswith("% from audit.csv\n% two lines\n")
     assert p4f.Program.from_file(path) == (
         belief.program() if kind != "program" else p4f.Program(OWN.replace("p1", "0.3"))
@@ -66,12 +66,12 @@ def test_a_comment_or_a_blank_may_change():
 
 def test_a_number_that_was_changed_counts_and_its_interval_is_dropped():
     belief = BELIEFS["label"]
-    old = belief.rates[0]
+    old = belief.probabilities[0]
     with pytest.warns(p4f.AuditWarning, match=r"p1 was changed by hand to 0\.5: its interval is dropped"):
         again = read_belief(changed(belief, (f"{old.value} ::", "0.5 ::")))
     assert isinstance(again, p4f.LabelBias)
-    assert (again.rates[0].value, again.rates[0].low) == (0.5, None)
-    assert again.rates[1:] == belief.rates[1:]
+    assert (again.probabilities[0].value, again.probabilities[0].low) == (0.5, None)
+    assert again.probabilities[1:] == belief.probabilities[1:]
     again = read_belief(
         changed(BELIEFS["measurement"], ("0.2 :: days_off_neg_bias(X) :- a(X)", "0.4 :: days_off_neg_bias(X) :- a(X)"))
     )
@@ -83,7 +83,7 @@ def test_a_number_that_was_changed_counts_and_its_interval_is_dropped():
 def test_rules_that_were_changed_make_a_program_of_ones_own():
     with pytest.warns(p4f.AuditWarning, match="was changed by hand: its rules count, the intervals are dropped"):
         again = read_belief(changed(BELIEFS["values"], ("\\+label_neg_bias(X).", "\\+label_neg_bias(X). ?- a(x).")))
-    assert isinstance(again, p4f.ProgramMechanism)
+    assert isinstance(again, p4f.ProgramBelief)
     assert again.columns == {"a": "area"}
     assert again.values == {"a": ("no", "it's")}
     assert again.column_values("a", pd.DataFrame({"area": ["it's", "no"]})).tolist() == [1, 0]
@@ -104,7 +104,7 @@ def test_any_program_is_bound_to_the_sensitive_column():
     with pytest.raises(P4FError, match="which is not 'M' or 'F'"):
         belief.column_values("area", pd.DataFrame({"sex": ["D"]}))
     with pytest.raises(P4FError, match="must be two"):
-        p4f.ProgramMechanism(OWN, values={"area": ("a",)})
+        p4f.ProgramBelief(OWN, values={"area": ("a",)})
     with pytest.warns(p4f.AuditWarning), pytest.raises(BeliefError, match="is about the column 'area', not 'sex'"):
         read_belief(changed(BELIEFS["values"], ("?- y_(x).", "?- y_(x). ?- a(x).")), sensitive="sex")
 
@@ -143,14 +143,14 @@ def test_a_damaged_line_is_a_one_line_error(line):
 
 def test_an_estimated_program_has_its_numbers_and_intervals_back():
     audit = AUDIT.rename(columns={"poor_area": "area"})
-    belief = p4f.ProgramMechanism(OWN).estimate(audit, recorded="granted", fair="repaid")
+    belief = p4f.ProgramBelief(OWN).estimate(audit, recorded="granted", fair="repaid")
     text = belief_text(belief)
-    assert f"{belief.rates[0].value}::n(X)" in text
+    assert f"{belief.probabilities[0].value}::n(X)" in text
     assert "% p1 = " in text
     again = read_belief(text)
-    assert again.rates == belief.rates
+    assert again.probabilities == belief.probabilities
     counted = p4f.LabelBias("area", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
-    np.testing.assert_allclose(belief.rates[0].value, counted.rates[0].value, atol=0.01)
+    np.testing.assert_allclose(belief.probabilities[0].value, counted.probabilities[0].value, atol=0.01)
 
 
 def test_a_number_that_is_no_probability_is_told_with_the_file(tmp_path):

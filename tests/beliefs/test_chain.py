@@ -23,12 +23,12 @@ class TestChain(MechanismContract):
 
     def known(self):
         rates = (0.1, 0.02, 0.05, 0.15, 0.2, 0.0, 0.1, 0.03, 0.05, 0.1, 0.2, 0.01)
-        return dict(zip([rate.name for rate in self.make().rates], rates, strict=True))
+        return dict(zip([rate.name for rate in self.make().probabilities], rates, strict=True))
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         columns = rng.integers(0, 2, (rows, 3))
         fair = rng.integers(0, 2, rows)
-        recorded = distorted_labels(mechanism, fair, columns @ [4, 2, 1], rng)
+        recorded = distorted_labels(belief, fair, columns @ [4, 2, 1], rng)
         return pd.DataFrame(columns, columns=["hc", "bl", "sm"]), {"recorded": recorded, "fair": fair}
 
     def test_the_program_is_the_papers_listing(self):
@@ -50,10 +50,10 @@ class TestLabelOnMeasurement(MechanismContract):
     def known(self):
         return {"p1_b": 0.3, "p2_b": 0.1}
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         columns = rng.integers(0, 2, (rows, 2))
         fair = rng.integers(0, 2, rows)
-        recorded = distorted_labels(mechanism, fair, columns @ [2, 1], rng)
+        recorded = distorted_labels(belief, fair, columns @ [2, 1], rng)
         return pd.DataFrame(columns, columns=["a", "b"]), {"recorded": recorded, "fair": fair}
 
     def test_no_bias_is_the_identity(self):

@@ -1,4 +1,4 @@
-"""Programs of one's own as mechanisms."""
+"""Programs of one's own as beliefs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.errors import NetworkError, P4FError
-from problog4fairness.beliefs import ProgramMechanism
+from problog4fairness.beliefs import ProgramBelief
 from tests.beliefs.contract import MechanismContract, draw
 
 TEXT = r"""% A loan officer and a clerk: each can turn somebody down.
@@ -23,9 +23,9 @@ granted(X) :- \+y(X), mistake(X).
 """
 
 
-class TestProgramMechanism(MechanismContract):
+class TestProgramBelief(MechanismContract):
     def make(self):
-        return ProgramMechanism(TEXT, columns={"poor": "poor_area"})
+        return ProgramBelief(TEXT, columns={"poor": "poor_area"})
 
     def known(self):
         return {"p": 0.3, "q": 0.2, "r": 0.05}
@@ -35,14 +35,14 @@ class TestProgramMechanism(MechanismContract):
         p, q, r = self.known().values()
         return np.array([[[r, (1 - p * poor) * (1 - q * old)] for old in (0, 1)] for poor in (0, 1)])
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         poor, old, fair = rng.integers(0, 2, (3, rows))
         yes = self.table()[poor, old, fair]
         recorded = draw(np.column_stack([1 - yes, yes]), rng)
         return pd.DataFrame({"poor_area": poor, "old": old}), {"recorded": recorded, "fair": fair}
 
-    def tables(self, mechanism):
-        circuit = mechanism.program().compile()
+    def tables(self, belief):
+        circuit = belief.program().compile()
         grid = torch.cartesian_prod(*([torch.tensor([0.0, 1.0]).double()] * 3))
         yes = circuit.probability(nn={"poor": grid[:, 0], "old": grid[:, 1], "h": grid[:, 2]})
         return [torch.cat([1 - yes, yes], dim=-1)]
@@ -61,25 +61,25 @@ class TestProgramMechanism(MechanismContract):
 
 
 def test_known_parameters_stay_as_they_are():
-    test = TestProgramMechanism()
+    test = TestProgramBelief()
     audit, arguments = test.simulate(test.bound(), 3000, np.random.default_rng(0))
     estimated = test.make().bind({"p": 0.123}).estimate(audit, **arguments)
-    assert estimated.rates[0].value == 0.123
-    assert estimated.rates[1].value == pytest.approx(0.2, abs=0.1)
+    assert estimated.probabilities[0].value == 0.123
+    assert estimated.probabilities[1].value == pytest.approx(0.2, abs=0.1)
 
 
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: ProgramMechanism("0.5 :: a. query(a)."), NetworkError, "no network h for the classifier"),
-        (lambda: ProgramMechanism(TEXT, columns={"z": "z"}), P4FError, "no network 'z'; it has h, poor, old"),
+        (lambda: ProgramBelief("0.5 :: a. query(a)."), NetworkError, "no network h for the classifier"),
+        (lambda: ProgramBelief(TEXT, columns={"z": "z"}), P4FError, "no network 'z'; it has h, poor, old"),
         (
-            lambda: ProgramMechanism(TEXT).estimate(pd.DataFrame({"poor": [1]}), recorded=[1], fair=[1]),
+            lambda: ProgramBelief(TEXT).estimate(pd.DataFrame({"poor": [1]}), recorded=[1], fair=[1]),
             P4FError,
             "network old has no column 'old'; there are poor",
         ),
         (
-            lambda: ProgramMechanism(TEXT, functions={"old": len}).estimate(recorded=[1], fair=[1]),
+            lambda: ProgramBelief(TEXT, functions={"old": len}).estimate(recorded=[1], fair=[1]),
             P4FError,
             "only programs about a binary label of the row x",
         ),
@@ -91,4 +91,4 @@ def test_impossible_programs(call, kind, message):
 
 
 def test_a_program_trains_like_the_template_it_spells_out():
-    assert p4f.ProgramMechanism(p4f.LabelBias("a", 0.1, 0.2).text()).program() == p4f.LabelBias("a", 0.1, 0.2).program()
+    assert p4f.ProgramBelief(p4f.LabelBias("a", 0.1, 0.2).text()).program() == p4f.LabelBias("a", 0.1, 0.2).program()

@@ -24,9 +24,9 @@ class TestLabelBias(MechanismContract):
     def known(self):
         return {"p1": 0.3, "p2": 0.1, "p3": 0.05, "p4": 0.2}
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         groups, fair = rng.integers(0, 2, rows), rng.integers(0, 2, rows)
-        recorded = distorted_labels(mechanism, fair, groups, rng)
+        recorded = distorted_labels(belief, fair, groups, rng)
         return pd.DataFrame({"poor_area": groups, "granted": recorded, "repaid": fair}), {
             "recorded": "granted",
             "fair": "repaid",
@@ -57,9 +57,9 @@ class TestManyGroups(MechanismContract):
     def known(self):
         return {"neg(north)": 0.3, "neg('South East')": 0.1, "pos(north)": 0.05, "pos('South East')": 0.2}
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         groups, fair = rng.integers(0, 3, rows), rng.integers(0, 2, rows)
-        recorded = distorted_labels(mechanism, fair, groups, rng)
+        recorded = distorted_labels(belief, fair, groups, rng)
         region = np.array(["north", "South East", "west"])[groups]
         return pd.DataFrame({"region": region}), {"recorded": recorded, "fair": fair}
 
@@ -71,10 +71,10 @@ class TestSeveralColumns(MechanismContract):
     def known(self):
         return {"neg(g(f,0))": 0.3, "neg(g(f,1))": 0.1, "neg(g(m,0))": 0.2, "neg(g(m,1))": 0.0}
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         groups, fair = rng.integers(0, 4, rows), rng.integers(0, 2, rows)
         frame = pd.DataFrame({"sex": np.array(["f", "f", "m", "m"])[groups], "old": np.array([0, 1, 0, 1])[groups]})
-        return frame, {"recorded": distorted_labels(mechanism, fair, groups, rng), "fair": fair}
+        return frame, {"recorded": distorted_labels(belief, fair, groups, rng), "fair": fair}
 
 
 class TestManyClasses(MechanismContract):
@@ -82,12 +82,12 @@ class TestManyClasses(MechanismContract):
         return LabelBias("a", classes=("low", "middle", "high"), groups=[1])
 
     def known(self):
-        names = [rate.name for rate in self.make().rates]
+        names = [rate.name for rate in self.make().probabilities]
         return dict(zip(names, (0.1, 0.2, 0.3, 0.05, 0.0, 0.15), strict=True))
 
-    def simulate(self, mechanism, rows, rng):
+    def simulate(self, belief, rows, rng):
         groups, fair = rng.integers(0, 2, rows), rng.integers(0, 3, rows)
-        recorded = distorted_labels(mechanism, fair, groups, rng)
+        recorded = distorted_labels(belief, fair, groups, rng)
         names = np.array(["low", "middle", "high"])
         return pd.DataFrame({"a": groups, "seen": names[recorded], "true": names[fair]}), {
             "recorded": "seen",
@@ -105,7 +105,7 @@ def test_rules_are_left_out_where_bias_is_ruled_out():
 
 
 def test_one_number_is_for_all_groups_and_a_dictionary_for_each():
-    assert [rate.value for rate in LabelBias("a", 0.2, {0: 0.1}).rates] == [0.2, 0.2, None, 0.1]
+    assert [rate.value for rate in LabelBias("a", 0.2, {0: 0.1}).probabilities] == [0.2, 0.2, None, 0.1]
 
 
 def test_estimates_are_shares_of_their_cells():
@@ -150,14 +150,14 @@ def test_strings_need_to_be_told_which_is_favourable():
         LabelBias("a").estimate(audit, recorded="r", fair="f")
     with pytest.warns(AuditWarning):
         estimated = LabelBias("a").estimate(audit, recorded="r", fair="f", favourable="yes")
-    assert estimated.rates[0].value == 1
+    assert estimated.probabilities[0].value == 1
 
 
 def test_a_soft_group_counts_for_each_group_by_its_share():
     shares = np.array([0.0, 0.25, 1.0, 0.75] * 100)
     fair, recorded = np.ones(400, int), np.array([1, 0, 0, 1] * 100)
     estimated = LabelBias("a", positive=False).estimate(recorded=recorded, fair=fair, sensitive_features=shares)
-    assert estimated.rates[0].value == pytest.approx((0.25 + 1) / (0.25 + 1 + 0.75))
+    assert estimated.probabilities[0].value == pytest.approx((0.25 + 1) / (0.25 + 1 + 0.75))
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_soft_group_counts_for_each_group_by_its_share():
         (lambda: LabelBias("a", levels=("nu\0l", "b", "c")), "holds a NUL or a lone surrogate"),
     ],
 )
-def test_impossible_mechanisms(call, message):
+def test_impossible_beliefs(call, message):
     with pytest.raises(P4FError, match=message):
         str(call())
 

@@ -14,12 +14,12 @@ from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias
 from tests.beliefs.contract import MechanismContract, draw
 
 
-def simulate_features(mechanism, rows, rng):
+def simulate_features(belief, rows, rng):
     groups = rng.integers(0, 2, rows)
     frame = pd.DataFrame({"a": groups})
     recorded, fair = {}, {}
-    for feature, table in mechanism.feature_tables().items():
-        values = np.array(mechanism.feature_values()[feature])
+    for feature, table in belief.feature_tables().items():
+        values = np.array(belief.feature_values()[feature])
         seen = rng.integers(0, len(values), rows)
         frame[f"{feature} recorded"] = values[seen]
         frame[f"{feature} fair"] = values[draw(table.numpy()[groups, seen], rng)]
@@ -33,10 +33,10 @@ class TestMeasurementBias(MechanismContract):
 
     def known(self):
         rates = (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15)
-        return dict(zip([rate.name for rate in self.make().rates], rates, strict=True))
+        return dict(zip([rate.name for rate in self.make().probabilities], rates, strict=True))
 
-    def simulate(self, mechanism, rows, rng):
-        return simulate_features(mechanism, rows, rng)
+    def simulate(self, belief, rows, rng):
+        return simulate_features(belief, rows, rng)
 
 
 class TestCategorical(TestMeasurementBias):
@@ -45,7 +45,7 @@ class TestCategorical(TestMeasurementBias):
 
     def known(self):
         rates = (0.1, 0.2, 0.3, 0.05, 0.0, 0.15, 0.3, 0.1)
-        return dict(zip([rate.name for rate in self.make().rates], rates, strict=True))
+        return dict(zip([rate.name for rate in self.make().probabilities], rates, strict=True))
 
 
 class TestHistoricalBias(TestMeasurementBias):
@@ -59,13 +59,13 @@ class TestHistoricalWithLabel(TestMeasurementBias):
 
     def known(self):
         return dict(
-            zip([rate.name for rate in self.make().rates], (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15), strict=True)
+            zip([rate.name for rate in self.make().probabilities], (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15), strict=True)
         )
 
-    def simulate(self, mechanism, rows, rng):
-        frame, arguments = simulate_features(mechanism, rows, rng)
+    def simulate(self, belief, rows, rng):
+        frame, arguments = simulate_features(belief, rows, rng)
         fair = rng.integers(0, 2, rows)
-        recorded = draw(mechanism.label_table().numpy()[frame["a"], fair], rng)
+        recorded = draw(belief.label_table().numpy()[frame["a"], fair], rng)
         return frame, {**arguments, "recorded_label": recorded, "fair_label": fair}
 
 
@@ -97,10 +97,10 @@ def test_the_tables_give_the_weights_of_the_printed_listing(n):
     rng = np.random.default_rng(n)
     features = [f"f{i}" for i in range(n)]
     rates = rng.random((4, n))
-    mechanism = MeasurementBias(features, "a")
+    belief = MeasurementBias(features, "a")
     names = [f"p{k + 1}(f{i})" for i in range(n) for k in range(4)]
-    mechanism = mechanism.bind({name: rates[int(name[1]) - 1, int(name[4:-1])] for name in names})
-    tables = mechanism.feature_tables()
+    belief = belief.bind({name: rates[int(name[1]) - 1, int(name[4:-1])] for name in names})
+    tables = belief.feature_tables()
     circuit = p4f.Program(listing(n)).compile()
     parameters = {f"p{k + 1}({i + 1})": rates[k, i] for k in range(4) for i in range(n)}
     for group, recorded in itertools.product((0, 1), rng.integers(0, 2, (3, n))):
@@ -117,8 +117,8 @@ def test_the_tables_give_the_weights_of_the_printed_listing(n):
 
 
 def test_strengths_can_be_given_by_group_and_by_feature():
-    mechanism = MeasurementBias(["u", "v"], "a", negative={"u": {1: 0.3}, "v": 0.1}, positive=False)
-    assert {rate.name: rate.value for rate in mechanism.rates} == {
+    belief = MeasurementBias(["u", "v"], "a", negative={"u": {1: 0.3}, "v": 0.1}, positive=False)
+    assert {rate.name: rate.value for rate in belief.probabilities} == {
         "p1(u)": 0.3,
         "p2(u)": None,
         "p1(v)": 0.1,
@@ -145,6 +145,6 @@ def test_strengths_can_be_given_by_group_and_by_feature():
         ),
     ],
 )
-def test_impossible_mechanisms_and_audits(call, message):
+def test_impossible_beliefs_and_audits(call, message):
     with pytest.raises(P4FError, match=message):
         call()

@@ -36,7 +36,7 @@ def beliefs(names):
         p4f.LabelBias([a, b], 0.1, 0.2, levels=[(c, d), (e, f), (c, f)]),
         p4f.LabelBias(a, classes=[b, c, d], transitions=0.1, levels=(e, f)),
         p4f.MeasurementBias([a, b, c], d, 0.2, 0.1, levels=(e, f)),
-        table.bind({rate.name: 0.1 for rate in table.rates}),
+        table.bind({rate.name: 0.1 for rate in table.probabilities}),
         p4f.chain(
             p4f.MeasurementBias([a, b], c, 0.2, 0.1),
             p4f.LabelBias(d, 0.2, False),
@@ -61,7 +61,7 @@ def test_any_names_are_written_and_read(names):
             warnings.simplefilter("error")
             again = read_belief(belief_text(belief, names))
         assert again == belief
-        assert again.rates == belief.rates
+        assert again.probabilities == belief.probabilities
 
 
 def skeleton(belief):
@@ -94,7 +94,7 @@ def test_what_is_computed_does_not_depend_on_names(names):
 def test_what_no_file_can_hold_is_refused_in_one_line(bad):
     names = ["one", "two", "three", "four", "five", "six"]
     own = "nn(h,X)::y(X). nn(area,X)::a(X). 0.1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
-    made = [lambda: p4f.ProgramMechanism(own, columns={"area": bad})]
+    made = [lambda: p4f.ProgramBelief(own, columns={"area": bad})]
     made += [
         lambda place=place, kind=kind: beliefs([*names[:place], bad, *names[place + 1 :]])[kind]
         for kind in (0, 4, 7)

@@ -12,7 +12,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
 from problog4fairness.beliefs import belief_text, read_belief
-from problog4fairness.beliefs.belief_json import mechanism_of
+from problog4fairness.beliefs.belief_json import belief_of
 from problog4fairness.beliefs.scanning import tokens
 
 BELIEF = p4f.LabelBias("area", 0.2, 0.1)
@@ -91,11 +91,11 @@ def test_reading_a_belief_back_is_linear_in_its_parameters(kind):
 def test_a_belief_with_room_for_too_many_parameters_is_refused():
     described = p4f.LabelBias("area", classes=["a", "b", "c"], transitions=0.1).to_json()
     with pytest.raises(ValueError, match="room for 2000000 parameters, more than 100000"):
-        mechanism_of({**described, "classes": [f"c{i}" for i in range(1000)], "rates": []})
+        belief_of({**described, "classes": [f"c{i}" for i in range(1000)], "rates": []})
     described = p4f.MeasurementBias(["q"], "area", 0.1).to_json()
     names = [f"q{i}" for i in range(1000)]
     with pytest.raises(ValueError, match="room for 4000000 parameters"):
-        mechanism_of(
+        belief_of(
             {
                 **described,
                 "features": names,
@@ -109,7 +109,7 @@ def test_a_belief_with_room_for_too_many_parameters_is_refused():
 def test_names_in_the_machine_readable_line_are_plain():
     described = p4f.LabelBias("area", 0.1).to_json()
     with pytest.raises(ValueError, match="not a name of ProbLog"):
-        mechanism_of({**described, "name": "a(X). query(evil). 0.7::evil. b"})
+        belief_of({**described, "name": "a(X). query(evil). 0.7::evil. b"})
     described = p4f.chain(p4f.LabelBias("area", 0.1)).to_json()
     with pytest.raises(ValueError, match="suffixes are not names"):
-        mechanism_of({**described, "suffixes": ["_a(X). query(evil). x"]})
+        belief_of({**described, "suffixes": ["_a(X). query(evil). x"]})

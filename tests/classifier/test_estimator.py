@@ -1,4 +1,4 @@
-"""Training through a mechanism, and what the estimator accepts and gives."""
+"""Training through a belief, and what the estimator accepts and gives."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_it_learns_the_fair_label_from_recorded_ones(fitted):
     assert disparity(theirs) < -0.15
 
 
-def test_recorded_probabilities_follow_the_mechanism(fitted):
+def test_recorded_probabilities_follow_the_belief(fitted):
     frame, area, _, recorded, belief, _ = fitted
     fair = belief.predict_proba(frame)[:, 1]
     expected = fair * np.where(area == 1, 0.5, 1.0)
@@ -117,7 +117,7 @@ def test_polars_frames(fitted):
     np.testing.assert_allclose(model.predict_proba(other), belief.predict_proba(frame))
 
 
-def test_a_program_is_a_mechanism_too(fitted):
+def test_a_program_is_a_belief_too(fitted):
     frame, area, _, recorded, belief, _ = fitted
     program = p4f.Program(
         "nn(h,X) :: y(X). nn(area,X) :: area(X). p :: turned_down(X) :- area(X)."
@@ -178,7 +178,7 @@ def test_measurement_bias_learns_from_fair_vectors():
     assert biased.set_params(test_features="biased").predict_proba(row)[0, 1] == pytest.approx(by_hand, abs=1e-6)
     odds = ours.feature_distortion_proba(seen, sensitive_features=area)
     assert (odds.loc[area == 0] == 0).all(axis=None)
-    assert odds["u"][(area == 1) & (seen["u"] == 0)].to_numpy() == pytest.approx(belief.rates[0].value)
+    assert odds["u"][(area == 1) & (seen["u"] == 0)].to_numpy() == pytest.approx(belief.probabilities[0].value)
 
 
 def test_historical_bias_acts_when_predicting():
@@ -202,9 +202,9 @@ def test_pipelines_cross_validation_and_grid_search(fitted):
         assert len(scores["test_score"]) == 3
         pipeline = make_pipeline(StandardScaler(), quick)
         pipeline.fit(numbers, recorded, sensitive_features=area)
-        grid = {"mechanism": [p4f.LabelBias("area", {1: b}, False, groups=[1]) for b in (0.0, 0.5)]}
+        grid = {"belief": [p4f.LabelBias("area", {1: b}, False, groups=[1]) for b in (0.0, 0.5)]}
         search = GridSearchCV(quick, grid, cv=2).fit(numbers, recorded, sensitive_features=area)
-        assert search.best_params_["mechanism"] in grid["mechanism"]
+        assert search.best_params_["belief"] in grid["belief"]
     assert cross_val_score(quick, numbers.assign(area=area), recorded, cv=2).shape == (2,)
 
 
@@ -220,12 +220,12 @@ def test_weights_and_losses(fitted):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mechanism": p4f.LabelBias("nowhere", 0.1, 0.1)}, "the mechanism needs the column 'nowhere'"),
-        ({"mechanism": p4f.LabelBias("area")}, "estimate from audited rows"),
-        ({"mechanism": p4f.MeasurementBias(["income"], "area", 0.1, 0.1)}, "must be binary or categorical"),
-        ({"mechanism": p4f.LabelBias("area", 0.1, 0.1, levels=(0, 1, 2))}, "no row has area = 2"),
-        ({"mechanism": p4f.LabelBias("area", classes=(0, 1, 2), transitions=0.1)}, "for 3 classes, y has 2"),
-        ({"mechanism": 3}, "a template, a Program or its text, not int"),
+        ({"belief": p4f.LabelBias("nowhere", 0.1, 0.1)}, "the belief needs the column 'nowhere'"),
+        ({"belief": p4f.LabelBias("area")}, "estimate from audited rows"),
+        ({"belief": p4f.MeasurementBias(["income"], "area", 0.1, 0.1)}, "must be binary or categorical"),
+        ({"belief": p4f.LabelBias("area", 0.1, 0.1, levels=(0, 1, 2))}, "no row has area = 2"),
+        ({"belief": p4f.LabelBias("area", classes=(0, 1, 2), transitions=0.1)}, "for 3 classes, y has 2"),
+        ({"belief": 3}, "a template, a Program or its text, not int"),
         ({"sensitive": "nowhere"}, "no column 'nowhere' for sensitive"),
         ({"test_features": "both"}, "test_features must be"),
         ({"favourable": 7}, "favourable=7 is not one of two labels"),
@@ -279,5 +279,5 @@ def test_bad_labels_and_columns_are_named(fitted):
 def test_impossible_recordings_are_named(fitted):
     frame, area, fair, _, _, _ = fitted
     sure = p4f.LabelBias("area", {1: 1.0}, False, groups=[1])
-    with pytest.raises(P4FError, match="recorded labels have probability 0 under the mechanism"):
+    with pytest.raises(P4FError, match="recorded labels have probability 0 under the belief"):
         p4f.DebiasedClassifier(sure).fit(frame, fair, sensitive_features=area)

@@ -33,10 +33,10 @@ def test_more_groups_give_the_largest_difference():
 
 
 def test_programs_are_grouped_by_the_columns_that_they_read():
-    belief = p4f.ProgramMechanism(PROGRAM, columns={"a": "sex"}, values={"a": ("w", "m")})
+    belief = p4f.ProgramBelief(PROGRAM, columns={"a": "sex"}, values={"a": ("w", "m")})
     (way,) = groupings(belief, pd.DataFrame({"sex": ["m", "w", "w"]}))
     assert way.groups == ("sex = w", "sex = m")
-    (way,) = groupings(p4f.ProgramMechanism(PROGRAM), pd.DataFrame({"a": [0, 1, 1]}))
+    (way,) = groupings(p4f.ProgramBelief(PROGRAM), pd.DataFrame({"a": [0, 1, 1]}))
     assert way.groups == ("a = 0", "a = 1")
-    assert groupings(p4f.ProgramMechanism(PROGRAM), pd.DataFrame({"other": [0]})) == []
+    assert groupings(p4f.ProgramBelief(PROGRAM), pd.DataFrame({"other": [0]})) == []
     assert groupings(None, pd.DataFrame({"a": [0]})) == []

@@ -20,7 +20,7 @@ BELIEFS = {
     "label": p4f.LabelBias("area", {1: 0.5}, False, groups=[1]),
     "chain": p4f.chain(p4f.MeasurementBias(["q0"], "area", 0.2, 0.1), p4f.LabelBias("area", 0.2, 0.1)),
     "historical": p4f.HistoricalBias(["q0", "q1"], "area", 0.2, False),
-    "program": p4f.ProgramMechanism(
+    "program": p4f.ProgramBelief(
         "nn(h,X)::y(X). nn(area,X)::a(X). 0.3::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
     ),
 }
@@ -41,10 +41,10 @@ def test_saving_and_loading_is_the_identity(model, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(frame), classifier.predict_proba(frame))
     np.testing.assert_array_equal(again.predict(frame), classifier.predict(frame))
     np.testing.assert_array_equal(again.predict_recorded_proba(frame), classifier.predict_recorded_proba(frame))
-    assert again.mechanism == classifier.mechanism_
+    assert again.belief == classifier.belief_
     assert again.history_ == classifier.history_
-    assert {k: v for k, v in again.get_params().items() if k != "mechanism"} == {
-        k: v for k, v in classifier.get_params().items() if k != "mechanism"
+    assert {k: v for k, v in again.get_params().items() if k != "belief"} == {
+        k: v for k, v in classifier.get_params().items() if k != "belief"
     }
     assert [p.name for p in tmp_path.iterdir()] == ["loans.p4f"]
 
@@ -91,7 +91,7 @@ def test_the_file_can_be_read_by_a_person(saved):
         sums = archive.read("SHA256SUMS").decode()
         digest = hashlib.sha256(archive.read("program.pl")).hexdigest()
     assert f"{digest}  program.pl\n" in sums
-    assert manifest["mechanism"]["rates"][0]["value"] == 0.5
+    assert manifest["belief"]["rates"][0]["value"] == 0.5
     assert {"torch", "problog"} <= set(manifest["versions"])
 
 
@@ -204,10 +204,10 @@ def deep() -> object:
 @pytest.mark.parametrize(
     "change",
     [
-        {"mechanism": {"kind": "LabelBias", "levels": {}}},
-        {"mechanism": {"kind": "Nonsense"}},
-        {"mechanism": deep()},
-        {"mechanism": None},
+        {"belief": {"kind": "LabelBias", "levels": {}}},
+        {"belief": {"kind": "Nonsense"}},
+        {"belief": deep()},
+        {"belief": None},
         {"features": 99},
         {"feature_names": 5},
         {"classes": None},
@@ -299,7 +299,7 @@ def test_a_program_that_is_not_that_of_the_belief_is_refused(saved):
 
 def test_functions_cannot_be_saved(tmp_path):
     frame, area, _, recorded = loans(300)
-    belief = p4f.ProgramMechanism(BELIEFS["program"].text(), functions={"area": lambda f: np.zeros(len(f))})
+    belief = p4f.ProgramBelief(BELIEFS["program"].text(), functions={"area": lambda f: np.zeros(len(f))})
     model = p4f.DebiasedClassifier(belief, max_epochs=1).fit(frame, recorded)
     with pytest.raises(p4f.errors.P4FError, match="functions of area cannot be saved"):
         model.save(tmp_path / "m.p4f")

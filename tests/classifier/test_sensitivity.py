@@ -47,7 +47,7 @@ def test_base_is_the_classifier_itself(data, fitted):
 
 def test_values_span_the_interval_and_beyond(data, fitted, estimated):
     found = found_for(fitted, data, values=7, beyond=0.1)
-    rate = estimated.rates[0]
+    rate = estimated.probabilities[0]
     values = found.frame.loc[found.frame["metric"] == "changed"].sort_values("value")
     assert len(values) == found.networks == 7
     assert values["value"].min() == pytest.approx(rate.low - 0.1)
@@ -87,11 +87,11 @@ def test_values_stay_where_labels_say_something(data):
         frame, recorded, sensitive_features=area, beyond=0.5, values=5, parameters=["p1"], progress=False
     )
     assert found.frame["value"].max() == pytest.approx(0.55)
-    wide = belief.with_rates(tuple(
+    wide = belief.with_probabilities(tuple(
         type(rate)(rate.name, rate.meaning, rate.value, 0.0, 1.0, 9) if rate.name == "p1" else rate
-        for rate in belief.rates
+        for rate in belief.probabilities
     ))  # fmt: skip
-    model.mechanism_ = wide
+    model.belief_ = wide
     found = model.sensitivity(frame, recorded, sensitive_features=area, values=5, parameters="p1", progress=False)
     assert "p1 was varied from 0.00 to 0.55 only" in found.notes[0]
 
@@ -115,14 +115,14 @@ def test_measurement_chains_and_programs(data):
         p4f.MeasurementBias("q0", "area", negative={1: 0.2, 0: 0.1}, positive=False),
         p4f.chain(p4f.LabelBias("area", negative=0.2, positive=False), p4f.LabelBias("other", negative=0.1)
                   .bind({"p3": 0.0, "p4": 0.0})),
-        p4f.ProgramMechanism(
+        p4f.ProgramBelief(
             r"nn(h,X) :: y(X). nn(area,X) :: a(X). p :: b(X) :- a(X). z(X) :- y(X), \+b(X). ?- z(x)."
         ).bind({"p": 0.3}),
     ]  # fmt: skip
     expected = [{"disparity"}, {"disparity by area", "disparity by other"}, {"disparity"}]
     for belief, metrics in zip(beliefs, expected, strict=True):
         model = p4f.DebiasedClassifier(belief, **{**SETTINGS, "max_epochs": 2}).fit(known, recorded)
-        first = belief.rates[0].name
+        first = belief.probabilities[0].name
         found = model.sensitivity(known, recorded, values=5, progress=False, parameters=[first])
         assert set(found.metrics) == {*metrics, "changed"}
         assert found.networks == 5

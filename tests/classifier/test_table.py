@@ -63,7 +63,7 @@ def test_a_program_needs_to_know_the_group(tmp_path):
 
 @pytest.fixture(scope="module", params=["template", "program"])
 def trained(request):
-    belief = BELIEF if request.param == "template" else p4f.ProgramMechanism(
+    belief = BELIEF if request.param == "template" else p4f.ProgramBelief(
         OWN, columns={"a": "area"}, values={"a": ("M", "F")}
     )  # fmt: skip
     options = {"max_epochs": 4, "random_state": 0, "learning_rate": 3e-3}

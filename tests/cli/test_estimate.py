@@ -27,7 +27,7 @@ def test_label_bias_from_an_audit(folder):
     audit = pd.read_csv(folder / "audit.csv")
     cell = audit[(audit["poor_area"] == "yes") & (audit["repaid"] == 1)]
     belief = read_belief(folder / "belief.pl")
-    assert belief.rates[0].value == pytest.approx(1 - cell["granted"].mean())
+    assert belief.probabilities[0].value == pytest.approx(1 - cell["granted"].mean())
     assert belief.variables[0].levels == ("no", "yes")
     text = (folder / "belief.pl").read_text()
     assert text.startswith("% Estimated from 400 audited rows of audit.csv.\n")
@@ -72,7 +72,7 @@ def test_measurement_bias_and_programs(folder):
     assert done.columns == {"g": "poor_area"}
     assert done.values == {"g": ("no", "yes")}
     poor = audit[(audit["poor_area"] == "yes") & (audit["repaid"] == 1)]
-    assert done.rates[0].value == pytest.approx(1 - poor["granted"].mean(), abs=0.01)
+    assert done.probabilities[0].value == pytest.approx(1 - poor["granted"].mean(), abs=0.01)
     assert "is the input" in fails(
         p4f("estimate", "audit.csv", *COLUMNS, "--belief", "own.pl", "-o", "own.pl", folder=folder)
     )

@@ -114,7 +114,7 @@ def test_groups_as_text_and_a_sensitive_column_beside_the_features():
 def test_groups_that_a_program_names():
     people, recorded, fair = loans()
     people = people.assign(poor_area=people["poor_area"].map({1: "poor", 0: "rich"}))
-    belief = p4f.ProgramMechanism(PROGRAM, values={"poor_area": ("rich", "poor")})
+    belief = p4f.ProgramBelief(PROGRAM, values={"poor_area": ("rich", "poor")})
     found = compared(people, recorded, belief, fair=fair, methods=[])
     assert found.levels == ("rich", "poor")
     assert found.methods == ["ours"]
@@ -163,7 +163,7 @@ def test_nothing_is_printed(capfd):
     [
         (p4f.LabelBias("poor_area"), {}, "ours: .*p1"),
         (p4f.LabelBias("area", negative=0.1, positive=0.1), {}, "no column 'area'"),
-        (3, {}, "ours: a belief is a mechanism, a Program or its text, not int"),
+        (3, {}, "ours: a belief is a belief, a Program or its text, not int"),
         ({"lower": BELIEF}, {}, "a belief cannot be called 'lower'"),
         (BELIEF, {"methods": ["magic"]}, "there is no method 'magic'"),
         (None, {"methods": [], "sensitive_features": "poor_area"}, "nothing to compare"),

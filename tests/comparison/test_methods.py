@@ -56,7 +56,7 @@ def test_label_bias_is_what_the_classifier_does_alone(independent):
     check_against(
         loan_table(),
         method,
-        lambda cell: alone(p4f.DebiasedClassifier, cell, mechanism=BELIEF, independent=independent),
+        lambda cell: alone(p4f.DebiasedClassifier, cell, belief=BELIEF, independent=independent),
     )
 
 
@@ -68,7 +68,7 @@ def test_label_bias_is_what_the_classifier_does_alone(independent):
         p4f.HistoricalBias(
             "q", "a", negative=0.4, positive=0.1, label=p4f.LabelBias("a", negative=0.1, positive=False)
         ),
-        p4f.ProgramMechanism(PROGRAM),
+        p4f.ProgramBelief(PROGRAM),
     ],
     ids=["measurement", "historical", "historical with label", "program"],
 )
@@ -76,7 +76,7 @@ def test_other_beliefs_are_what_the_classifier_does_alone(belief):
     people, recorded, fair = binary(240)
     table = Table.of(people, recorded, sensitive_features="a", fair=fair)
     method = TableMethod("ours", belief=belief)
-    check_against(table, method, lambda cell: alone(p4f.DebiasedClassifier, cell, mechanism=belief))
+    check_against(table, method, lambda cell: alone(p4f.DebiasedClassifier, cell, belief=belief))
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_recorded_labels_follow_the_stated_rates(many: dict[str, np.ndarray]):
 
 
 def test_stated_rates_are_those_of_the_chain():
-    """The same table from the mechanism itself, compiled from its ProbLog program."""
+    """The same table from the belief itself, compiled from its ProbLog program."""
     from problog4fairness import LabelBias, chain
 
     stages = []
@@ -157,7 +157,7 @@ def test_stated_rates_are_those_of_the_chain():
         p1, p2, p3, p4 = (RATES[f"p{k}_{name}"] for k in (1, 2, 3, 4))
         stages.append(LabelBias(name, negative={1: p1, 0: p2}, positive={1: p3, 0: p4}))
     belief = chain(*stages)
-    assert {rate.name: rate.value for rate in belief.rates} == RATES
+    assert {rate.name: rate.value for rate in belief.probabilities} == RATES
     table = belief.label_table()
     assert table is not None
     assert np.asarray(table)[..., 1].reshape(2, 2, 2, 2) == pytest.approx(recorded_chances())

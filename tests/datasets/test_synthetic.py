@@ -64,11 +64,11 @@ def test_label_rates_are_those_of_the_people(people: SyntheticData):
 def test_measurement_rates_are_those_of_the_people(people: SyntheticData):
     settings, a = people.settings, people.sensitive.to_numpy()
     rates = settings.measurement_rates()
-    mechanism = p4f.MeasurementBias(
+    belief = p4f.MeasurementBias(
         settings.features, "a", values={f: tuple(range(settings.n_values)) for f in settings.features}
     ).bind(rates)
-    assert set(rates) == {rate.name for rate in mechanism.rates}
-    for feature, table in mechanism.feature_tables().items():
+    assert set(rates) == {rate.name for rate in belief.probabilities}
+    for feature, table in belief.feature_tables().items():
         fair, recorded = people.fair_features[feature].to_numpy(), people.recorded_features[feature].to_numpy()
         for group, seen in product((0, 1), range(settings.n_values)):
             rows = (a == group) & (recorded == seen)
@@ -207,11 +207,11 @@ def test_settings_of_the_paper():
     assert synthetic(plain, label_bias=0.2, rows=10).settings == SyntheticSettings(label_bias=0.2)
 
 
-def test_rates_fit_the_mechanisms():
+def test_rates_fit_the_beliefs():
     settings = SyntheticSettings(label_bias=0.3, label_noise=0.1, historical_bias=0.2)
     label = p4f.LabelBias("a").bind(settings.label_rates())
-    assert [rate.value for rate in label.rates] == list(settings.label_rates().values())
-    p4f.HistoricalBias(settings.features, "a").bind(settings.measurement_rates()).require_rates()
+    assert [rate.value for rate in label.probabilities] == list(settings.label_rates().values())
+    p4f.HistoricalBias(settings.features, "a").bind(settings.measurement_rates()).require_known()
 
 
 def test_what_cannot_occur_has_rate_0():

@@ -13,7 +13,7 @@ from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.experiments import METHODS, Point
 from problog4fairness.experiments.cells import Memo, Stack
 from problog4fairness.experiments.measure import measure
-from problog4fairness.experiments.networks import all_inputs, fair_chances, mechanism_job, plain_job, positions
+from problog4fairness.experiments.networks import all_inputs, fair_chances, belief_job, plain_job, positions
 from problog4fairness.experiments.networks import belief as belief_of
 from tests.experiments.studies import TRAINING
 
@@ -66,10 +66,10 @@ def test_positions_find_the_inputs(values, aware):
 
 def test_fair_chances_are_the_sum_over_fair_vectors():
     cell = stack_of("historical").cells[0]
-    mechanism = belief_of(cell.point)
+    belief = belief_of(cell.point)
     logits = torch.randn(16, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    found = fair_chances(cell, logits, mechanism, False)
-    tables = [table.numpy() for table in mechanism.feature_tables().values()]
+    found = fair_chances(cell, logits, belief, False)
+    tables = [table.numpy() for table in belief.feature_tables().values()]
     h = torch.sigmoid(logits[:, 0]).numpy()
     for i, row in enumerate(cell.test[:20]):
         a, x = cell.sensitive[row], cell.data.recorded_features.to_numpy()[row]
@@ -84,7 +84,7 @@ def test_no_bias_and_no_noise_is_plain_training():
     point = Point("label", 0.0, SyntheticSettings())
     stack = Stack((point,), (0,), 2, 240, TRAINING, Memo())
     cell = stack.cells[0]
-    job = mechanism_job(stack, cell, belief_of(point), False)
+    job = belief_job(stack, cell, belief_of(point), False)
     plain = plain_job(cell, cell.data.recorded_features.to_numpy(), cell.recorded_label, False)
     logits = torch.randn(240, 1, 1, dtype=torch.float64)
     rows = torch.arange(240)

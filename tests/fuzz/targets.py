@@ -87,7 +87,7 @@ def _beliefs() -> Sequence[bytes]:
         p4f.LabelBias("area", classes=["low", "mid", "high"], transitions=0.1),
         p4f.chain(p4f.MeasurementBias(["days off"], "area", 0.2), p4f.LabelBias("b", 0.3)),
         p4f.HistoricalBias(["q0"], "area", 0.2, False),
-        p4f.ProgramMechanism(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
+        p4f.ProgramBelief(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
     )
     return [belief_text(belief).encode() for belief in beliefs]
 

@@ -20,7 +20,7 @@ VOID = {"meta", "img", "br", "hr", "link", "input"}
 
 
 def trained(
-    data: p4f.datasets.LoanData, belief: p4f.Mechanism | None = None
+    data: p4f.datasets.LoanData, belief: p4f.Belief | None = None
 ) -> tuple[p4f.DebiasedClassifier, pd.DataFrame]:
     """A model on the loans, and their frame with the sensitive column."""
     columns = [*data.features, "poor_area"]
@@ -35,7 +35,7 @@ def trained(
 def compared(model: p4f.DebiasedClassifier, data: p4f.datasets.LoanData) -> Comparison:
     """A comparison of two methods, as quick as can be."""
     return p4f.compare(
-        data.audit[[*data.features, "poor_area"]], data.audit["granted"], model.mechanism_, fair=data.audit["repaid"],
+        data.audit[[*data.features, "poor_area"]], data.audit["granted"], model.belief_, fair=data.audit["repaid"],
         methods=["lower"], seeds=2, folds=2, settings=Settings(hidden=(4,), max_epochs=2), progress=False,
     )  # fmt: skip
 

@@ -137,7 +137,7 @@ def test_every_kind_of_belief_gets_a_page(loans):
         p4f.MeasurementBias("rich", "poor_area", negative={1: 0.3, 0: 0.0}, positive=False),
         p4f.HistoricalBias("rich", "poor_area", negative={1: 0.3, 0: 0.0}, positive=False),
         p4f.chain(p4f.LabelBias("poor_area", negative=0.3, positive=0.0), p4f.LabelBias("married", 0.1, 0.0)),
-        p4f.ProgramMechanism(
+        p4f.ProgramBelief(
             r"nn(h,X) :: y(X). nn(poor_area,X) :: a(X). p :: b(X) :- a(X). z(X) :- y(X), \+b(X). ?- z(x)."
         ).bind({"p": 0.3}),
         p4f.LabelBias("job", negative=0.1, positive=False, levels=("clerk", "nurse", "smith", "teacher")),
@@ -286,7 +286,7 @@ def test_comparison_says_what_its_intervals_are(report, loans, model):
     assert "On fair labels, higher and nearer to the line is better" in words
     columns = [*loans.features, "poor_area"]
     recorded = p4f.compare(
-        loans.loans[columns], loans.loans["granted"], model.mechanism_, methods=["lower"], seeds=1, folds=2,
+        loans.loans[columns], loans.loans["granted"], model.belief_, methods=["lower"], seeds=1, folds=2,
         settings=Settings(hidden=(4,), max_epochs=1), progress=False,
     )  # fmt: skip
     alone = p4f.report(model, loans.loans, recorded="granted", comparison=recorded, sensitivity=False).html

@@ -36,7 +36,7 @@ def test_label_bias_with_intervals():
         (p4f.HistoricalBias("income", "a", 0.2), "20% would have, in a fair world, 1"),
         (p4f.chain(p4f.LabelBias("a", 0.3), p4f.LabelBias("b", 0.1)), "Label bias 2 of 2, by b."),
         (
-            p4f.ProgramMechanism("nn(h,X) :: y(X). p :: n(X). z(X) :- y(X), \\+n(X). ?- z(x).").bind({"p": 0.25}),
+            p4f.ProgramBelief("nn(h,X) :: y(X). p :: n(X). z(X) :- y(X), \\+n(X). ?- z(x).").bind({"p": 0.25}),
             "p is 25%",
         ),
     ],

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A network that does not know of any mechanism. A subclass says on which columns and labels it is trained.
+    """A network that does not know of any belief. A subclass says on which columns and labels it is trained.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class_weight, random_state, verbose
     classes_
         The labels, the favourable one last.
     classifier_
-        The trained network, a :class:`~problog4fairness.DebiasedClassifier` without a mechanism.
+        The trained network, a :class:`~problog4fairness.DebiasedClassifier` without a belief.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}

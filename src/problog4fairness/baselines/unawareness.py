@@ -34,7 +34,7 @@ class_weight, random_state, verbose
     classes_
         The labels, the favourable one last.
     classifier_
-        The trained network, a :class:`~problog4fairness.DebiasedClassifier` without a mechanism.
+        The trained network, a :class:`~problog4fairness.DebiasedClassifier` without a belief.
     """
 
     def _train(self, frame: pd.DataFrame, y: Array, sensitive_features: Any, weights: Any) -> DebiasedClassifier:

@@ -1,26 +1,31 @@
 """What can go wrong with data: label, measurement and historical bias, and chains of them. Each writes ProbLog."""
 
 from problog4fairness.beliefs.audit import AuditWarning
-from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_file import belief_text, read_belief
 from problog4fairness.beliefs.belief_json import BeliefError
 from problog4fairness.beliefs.chains import Chain, chain
-from problog4fairness.beliefs.custom import ProgramMechanism
+from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.historical import HistoricalBias
 from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
-from problog4fairness.beliefs.rates import Rate
+from problog4fairness.beliefs.none import NoBias
+from problog4fairness.beliefs.observation import Observation, Posterior
+from problog4fairness.beliefs.probabilities import Parameter
 
 __all__ = [
     "AuditWarning",
+    "Belief",
     "BeliefError",
     "Chain",
     "HistoricalBias",
     "LabelBias",
     "MeasurementBias",
-    "Mechanism",
-    "ProgramMechanism",
-    "Rate",
+    "NoBias",
+    "Observation",
+    "Parameter",
+    "Posterior",
+    "ProgramBelief",
     "belief_text",
     "chain",
     "read_belief",

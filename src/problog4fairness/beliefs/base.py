@@ -1,73 +1,95 @@
-"""What all mechanisms have in common."""
+"""What all beliefs have in common: they write a program, and they observe rows."""
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.combinations import answers
+from problog4fairness.beliefs.general import observe_program
+from problog4fairness.beliefs.inputs import fair_inputs
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, table
 from problog4fairness.errors import P4FError
-from problog4fairness.beliefs.combinations import Codes, answers
-from problog4fairness.beliefs.rates import Rate, bind, check_known, table
-from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Level
 from problog4fairness.program.program import Program
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from problog4fairness.program.data import Leaf
 
-class Mechanism(ABC):
-    """An assumption on how the recorded data came from the fair data; it *writes ProbLog*.
 
-    ``str(mechanism)`` is the program, with the numbers in it where they are known, and it is that program which is
+class Belief(ABC):
+    """An assumption on how the recorded data came from the fair data; it *writes ProbLog* and *observes rows*.
+
+    ``str(belief)`` is the program, with the numbers in it where they are known, and it is that program which is
     compiled. Immutable: :meth:`bind` and ``estimate`` give new ones.
+
+    A new kind of belief says :meth:`text`, its ``variables`` and ``probabilities``, and how it becomes plain data;
+    everything else follows from its program, and may be overridden where there is a quicker way or a better word.
 
     Attributes
     ----------
     variables
         The sensitive variables that it depends on.
-    rates
-        Its parameters.
+    probabilities
+        Its parameters, one by one.
     features
         The recorded features that it changes.
+    classes
+        The classes of the label where there are more than two.
+    favourable
+        The favourable label of the data that it was made for, where that is known.
+    predicts_from
+        Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     """
 
-    variables: tuple[Sensitive, ...]
-    rates: tuple[Rate, ...]
+    variables: tuple[Sensitive, ...] = ()
+    probabilities: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
-    kinds: ClassVar[dict[str, type[Mechanism]]] = {}
+    classes: tuple[int | str, ...] | None = None
+    favourable: Any = None
+    predicts_from: Literal["fair", "biased"] = "fair"
+    kinds: ClassVar[dict[str, type[Belief]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        Mechanism.kinds[cls.__name__] = cls
+        Belief.kinds[cls.__name__] = cls
 
     @abstractmethod
     def text(self) -> str:
         """The program as text."""
 
     @abstractmethod
-    def with_rates(self, rates: tuple[Rate, ...]) -> Self:
-        """The same assumption with other values."""
-
-    @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal mechanism."""
+        """Plain data from which :meth:`from_json` makes an equal belief."""
 
     @classmethod
     @abstractmethod
     def _from_json(cls, value: dict[str, Any]) -> Self: ...
 
     @staticmethod
-    def from_json(value: dict[str, Any]) -> Mechanism:
-        """The mechanism that :meth:`to_json` described."""
-        kind = Mechanism.kinds.get(str(value.get("kind")))
+    def from_json(value: dict[str, Any]) -> Belief:
+        """The belief that :meth:`to_json` described."""
+        kind = Belief.kinds.get(str(value.get("kind")))
         if kind is None:
-            raise P4FError(f"there is no mechanism {value.get('kind')!r}")
+            raise P4FError(f"there is no belief {value.get('kind')!r}")
         return kind._from_json(value)
+
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """The same assumption with other values."""
+        other = copy.copy(self)
+        other.probabilities = probabilities
+        return other
 
     def program(self) -> Program:
         """The program that is compiled."""
@@ -76,42 +98,106 @@ class Mechanism(ABC):
     @property
     def parameters(self) -> pd.DataFrame:
         """The parameters as a table: value, interval, rows used, rows still needed to know them within 0.1."""
-        return table(self.rates)
+        return table(self.probabilities)
 
     def bind(self, values: Mapping[str, float]) -> Self:
-        """A mechanism with stated values for some parameters."""
-        return self.with_rates(bind(self.rates, values))
+        """A belief with stated values for some parameters."""
+        return self.with_probabilities(bind(self.probabilities, values))
 
-    def require_rates(self) -> None:
+    def require_known(self) -> None:
         """Raise the error that names unknown parameters, if there are any."""
-        check_known(self.rates)
+        check_known(self.probabilities)
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
         """All sensitive columns, each once."""
         return tuple(dict.fromkeys(column for variable in self.variables for column in variable.columns))
 
-    def label_table(self, groups: Codes | None = None) -> Tensor | None:  # noqa: ARG002
-        """P(recorded label | fair label, groups), ``[groups, fair, recorded]``; None where labels are not distorted.
+    def observe(self, rows: Rows) -> Observation:
+        """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
 
-        ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
+        In general the program is compiled once and specialised to the groups that occur in the rows. A template may
+        have a quicker way; it gives the same numbers.
+
+        Parameters
+        ----------
+        rows
+            What was recorded; without recorded labels, the observation still tells what would be recorded.
         """
-        return None
+        self.require_known()
+        self.require_columns(rows)
+        inputs = fair_inputs(rows)
 
-    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:  # noqa: ARG002
-        """For each changed feature P(fair value | recorded value, groups), ``[groups, recorded, fair]``."""
-        return {}
+        def place(leaf: Leaf) -> Tensor:
+            if leaf.arguments != ("x",):
+                raise P4FError(
+                    f"the program asks for {leaf}; a belief about the label asks the classifier about x only"
+                )
+            return inputs.index[:, 0]
+
+        return observe_program(
+            self.program(), rows, inputs, classifier="h", value=lambda leaf: self.leaf_value(leaf, rows), place=place
+        )
+
+    def restore(self, rows: Rows) -> Observation:
+        """The fair features that recorded ones may stand for, as :meth:`Observation.fair_proba` needs them."""
+        return self.observe(rows.without_record())
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """What rows know of a network of the program other than the classifier, ``[rows]`` or ``[rows, outcomes]``."""
+        for variable in self.variables:
+            if variable.name == leaf.name:
+                shares = torch.from_numpy(rows.shares(variable))
+                return shares[:, 1] if variable.binary else shares
+        raise P4FError(f"the program reads the network {leaf.name}, and no sensitive variable has that name")
+
+    def require_columns(self, rows: Rows) -> None:
+        """Raise the error that names a column which the belief reads and the rows do not have."""
+        for column in (*self.sensitive_columns, *self.features):
+            if column not in rows.frame.columns:
+                there = ", ".join(map(str, rows.frame.columns))
+                raise P4FError(f"the belief needs the column {column!r}; there are {there}, or pass sensitive_features")
+
+    def check_rows(self, rows: Rows) -> None:
+        """Raise the error that says why these rows cannot be learned from: every group must occur."""
+        self.require_columns(rows)
+        for variable in self.variables:
+            present = rows.shares(variable).sum(axis=0)
+            for level in range(len(variable.levels)):
+                if present[level] == 0:
+                    raise P4FError(
+                        f"no row has {variable.group_text(level)}; leave that group out of the belief's levels"
+                    )
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
+        return [
+            Grouping.of(variable, rows)
+            for variable in self.variables
+            if set(variable.columns) <= set(rows.frame.columns)
+        ]
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """For each changed feature the values that it can take."""
         return {}
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
+        """For each changed feature and row the probability that its fair value is not the recorded one."""
+        return {}
+
+    def label_table(self, groups: Codes | None = None) -> Tensor | None:  # noqa: ARG002
+        """P(recorded label | fair label, groups), ``[groups, fair, recorded]``; None where there is no such table.
+
+        ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
+        """
+        return None
 
     def __str__(self) -> str:
         return self.text()
 
     def __repr__(self) -> str:
         known = ", ".join(
-            f"{rate.name}={'?' if rate.value is None else format(rate.value, '.3g')}" for rate in self.rates
+            f"{own.name}={'?' if own.value is None else format(own.value, '.3g')}" for own in self.probabilities
         )
         return f"{type(self).__name__}({', '.join(self.sensitive_columns)}: {known or 'no parameters'})"
 
@@ -131,14 +217,14 @@ def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int
     return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded
 
 
-def rate_json(rates: tuple[Rate, ...]) -> list[dict[str, Any]]:
+def parameters_json(probabilities: tuple[Parameter, ...]) -> list[dict[str, Any]]:
     """Rates as plain data."""
-    return [vars(rate) for rate in rates]
+    return [vars(parameter) for parameter in probabilities]
 
 
-def rates_from_json(value: list[dict[str, Any]]) -> tuple[Rate, ...]:
-    """The inverse of :func:`rate_json`."""
-    return tuple(Rate(**entry) for entry in value)
+def parameters_from_json(value: list[dict[str, Any]]) -> tuple[Parameter, ...]:
+    """The inverse of :func:`parameters_json`."""
+    return tuple(Parameter(**entry) for entry in value)
 
 
 def level_json(levels: tuple[Level, ...]) -> list[Any]:

@@ -1,4 +1,4 @@
-r"""A belief as a file: a ProbLog program that people read and change, and from which the mechanism comes back.
+r"""A belief as a file: a ProbLog program that people read and change, and from which the belief comes back.
 
 The file is the program with its numbers. Its last line is a comment for the machine, ``% p4f: {...}``, with what a
 program cannot say: intervals, groups and columns. That line counts only as long as the program is still the one it
@@ -16,43 +16,47 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.errors import NetworkError, ProgramError, one_line
 from problog4fairness.beliefs.audit import AuditWarning
-from problog4fairness.beliefs.base import Mechanism
-from problog4fairness.beliefs.belief_json import BeliefError, checked_mechanism
-from problog4fairness.beliefs.custom import ProgramMechanism
-from problog4fairness.beliefs.rates import Rate
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.belief_json import BeliefError, checked_belief
+from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.scanning import tokens
 from problog4fairness.beliefs.text import comment, number, printed
-from problog4fairness.rows.types import Level
+from problog4fairness.errors import NetworkError, ProgramError, one_line
 from problog4fairness.program.program import Program, read_text
+from problog4fairness.rows.types import Level
 
 MARK = "% p4f: "
 _ABOUT = "% The line below brings back intervals, groups and columns. The program above counts: change it as you like."
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
-def belief_text(mechanism: Mechanism, notes: Sequence[str] = ()) -> str:
+def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
     """A belief as the text of a ``.pl`` file, which ``p4f check`` and ``p4f query`` take as it is.
 
     Parameters
     ----------
-    mechanism
+    belief
         The belief.
     notes
         Lines for its head: where the numbers came from.
     """
     head = "".join(comment(one_line(line)) + "\n" for line in notes)
-    if isinstance(mechanism, ProgramMechanism):
-        known = [rate for rate in mechanism.rates if rate.value is not None and rate.rows is not None]
+    if isinstance(belief, ProgramBelief):
+        known = [
+            parameter
+            for parameter in belief.probabilities
+            if parameter.value is not None and parameter.rows is not None
+        ]
         head += "".join(
-            comment(f"{rate.name} = {number(rate.value or 0)}:{rate.remark.rpartition(':')[2]}") + "\n"
-            for rate in known
+            comment(f"{parameter.name} = {number(parameter.value or 0)}:{parameter.remark.rpartition(':')[2]}") + "\n"
+            for parameter in known
         )
-    described = mechanism.to_json()
+    described = belief.to_json()
     _check_texts(described)
     line = json.dumps(described, separators=(",", ":"))
-    return f"{head}{'%' if head else ''}\n{_written(mechanism).strip()}\n\n{_ABOUT}\n{MARK}{line}\n".lstrip("\n")
+    return f"{head}{'%' if head else ''}\n{_written(belief).strip()}\n\n{_ABOUT}\n{MARK}{line}\n".lstrip("\n")
 
 
 def read_belief(
@@ -61,7 +65,7 @@ def read_belief(
     sensitive: str | None = None,
     levels: Sequence[Level] | None = None,
     columns: Mapping[str, str] | None = None,
-) -> Mechanism:
+) -> Belief:
     """A belief from a file that :func:`belief_text` wrote, whoever changed it since, or from any ProbLog program.
 
     Parameters
@@ -81,74 +85,78 @@ def read_belief(
     body, described = _divided(text, name)
     try:
         if described is not None:
-            mechanism = _restored(body, described, name)
-            if mechanism is not None:
-                return mechanism
+            belief = _restored(body, described, name)
+            if belief is not None:
+                return belief
             _tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
         return _own(body, described, sensitive, levels, columns or {})
     except ProgramError as error:
         raise error.at(name) if error.source is None else error from None
 
 
-def _divided(text: str, name: str | None) -> tuple[str, Mechanism | None]:
-    """The program, and the mechanism that the last marked line describes."""
+def _divided(text: str, name: str | None) -> tuple[str, Belief | None]:
+    """The program, and the belief that the last marked line describes."""
     # Not splitlines: ProbLog ends a line, and with it a comment, at a line feed and nowhere else.
     lines = text.split("\n")
     marked = [i for i, line in enumerate(lines) if line.startswith(MARK)]
     if not marked:
         return text, None
     place = f"{name or 'the program'}, line {marked[-1] + 1}"
-    described = checked_mechanism(lines[marked[-1]].removeprefix(MARK), place)
+    described = checked_belief(lines[marked[-1]].removeprefix(MARK), place)
     gone = {*marked, *(i for i, line in enumerate(lines) if line.rstrip() == _ABOUT)}
     return "\n".join(line for i, line in enumerate(lines) if i not in gone), described
 
 
-def _restored(body: str, described: Mechanism, name: str | None) -> Mechanism | None:
-    """The described mechanism with the numbers of the text; None where the text is another program."""
-    if isinstance(described, ProgramMechanism):
+def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
+    """The described belief with the numbers of the text; None where the text is another program."""
+    if isinstance(described, ProgramBelief):
         return described if Program(body) == Program(_written(described)) else None
-    rates = {rate.name: rate for rate in described.rates}
-    unknown = described.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in described.rates))
+    probabilities = {parameter.name: parameter for parameter in described.probabilities}
+    unknown = described.with_probabilities(
+        tuple(Parameter(parameter.name, parameter.meaning) for parameter in described.probabilities)
+    )
     expected, written = tokens(unknown.text()), tokens(body)
     slots = Counter(token.text for token in expected if token.weight)
-    odd = next((rate for rate in rates if slots[rate] != 1), None)
+    odd = next((parameter for parameter in probabilities if slots[parameter] != 1), None)
     if odd is not None:
         raise BeliefError(f"{name or 'the program'}: the line '% p4f: ...' names a parameter {odd} too many")
     if len(expected) != len(written):
         return None
     values: dict[str, str] = {}
     for ours, theirs in zip(expected, written, strict=True):
-        if ours.weight and ours.text in rates and (ours.text == theirs.text or _NUMBER.fullmatch(theirs.text)):
+        if ours.weight and ours.text in probabilities and (ours.text == theirs.text or _NUMBER.fullmatch(theirs.text)):
             values[ours.text] = theirs.text
         elif ours.text != theirs.text:
             return None
-    return described.with_rates(tuple(_with_number(rate, values[rate.name]) for rate in described.rates))
+    return described.with_probabilities(
+        tuple(_with_number(parameter, values[parameter.name]) for parameter in described.probabilities)
+    )
 
 
-def _with_number(rate: Rate, written: str) -> Rate:
-    """The rate with the number that the text gives it; its interval stays where the number is the same."""
-    value = None if written == rate.name else float(written)
-    if value == rate.value:
-        return rate
-    stated = Rate(rate.name, rate.meaning, value)
-    if rate.rows is not None:
-        _tell(f"{rate.name} was changed by hand to {written}: its interval is dropped")
+def _with_number(parameter: Parameter, written: str) -> Parameter:
+    """The parameter with the number that the text gives it; its interval stays where the number is the same."""
+    value = None if written == parameter.name else float(written)
+    if value == parameter.value:
+        return parameter
+    stated = Parameter(parameter.name, parameter.meaning, value)
+    if parameter.rows is not None:
+        _tell(f"{parameter.name} was changed by hand to {written}: its interval is dropped")
     return stated
 
 
 def _own(
     body: str,
-    described: Mechanism | None,
+    described: Belief | None,
     sensitive: str | None,
     levels: Sequence[Level] | None,
     columns: Mapping[str, str],
-) -> ProgramMechanism:
+) -> ProgramBelief:
     """A program of the user's own, its networks bound to columns."""
     program = Program(body)
     classifier, features = "h", ()
     bound: dict[str, str] = {}
     values: dict[str, Sequence[Any]] = {}
-    if isinstance(described, ProgramMechanism):
+    if isinstance(described, ProgramBelief):
         classifier, features = described.classifier, described.features  # type: ignore[assignment]
         bound, values = dict(described.columns), dict(described.values)
     elif described is not None:
@@ -172,7 +180,7 @@ def _own(
     if levels is not None and sensitive is not None and tuple(levels) != (0, 1) and len(levels) == 2:
         values.update({net: tuple(levels) for net in others if bound.get(net, net) == sensitive and net not in values})
     known = {name: column for name, column in bound.items() if name in networks}
-    return ProgramMechanism(
+    return ProgramBelief(
         program,
         classifier=classifier,
         columns={**known, **columns},
@@ -181,12 +189,14 @@ def _own(
     )
 
 
-def _written(mechanism: Mechanism) -> str:
+def _written(belief: Belief) -> str:
     """The program with numbers in it; parameters that stand for several numbers keep their names."""
-    text = mechanism.text()
-    if not isinstance(mechanism, ProgramMechanism):
+    text = belief.text()
+    if not isinstance(belief, ProgramBelief):
         return text
-    values = {rate.name: number(rate.value) for rate in mechanism.rates if rate.value is not None}
+    values = {
+        parameter.name: number(parameter.value) for parameter in belief.probabilities if parameter.value is not None
+    }
     pieces, start = [], 0
     for token in tokens(text):
         if token.weight and token.text in values:

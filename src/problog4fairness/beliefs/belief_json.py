@@ -1,4 +1,4 @@
-"""The machine-readable line of a belief file: every part is looked at before a mechanism is made of it."""
+"""The machine-readable line of a belief file: every part is looked at before a belief is made of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import math
 from typing import Any, NoReturn
 
-from problog4fairness.errors import P4FError
-from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.text import is_plain
+from problog4fairness.errors import P4FError
 
 # Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
 MOST_CELLS = 100_000
@@ -19,18 +19,18 @@ class BeliefError(P4FError):
     """A belief file that is damaged, or that does not fit the data."""
 
 
-def checked_mechanism(line: str, place: str) -> Mechanism:
-    """The mechanism that a line describes, or the error that says what is wrong with it.
+def checked_belief(line: str, place: str) -> Belief:
+    """The belief that a line describes, or the error that says what is wrong with it.
 
     Parameters
     ----------
     line
-        What :meth:`Mechanism.to_json` gave, as JSON.
+        What :meth:`Belief.to_json` gave, as JSON.
     place
         Where the line stands, for the error.
     """
     try:
-        return mechanism_of(json.loads(line, parse_constant=_no_constant))
+        return belief_of(json.loads(line, parse_constant=_no_constant))
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise BeliefError(
@@ -38,17 +38,17 @@ def checked_mechanism(line: str, place: str) -> Mechanism:
         ) from None
 
 
-def mechanism_of(value: Any) -> Mechanism:
-    """The mechanism that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
+def belief_of(value: Any) -> Belief:
+    """The belief that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
     try:
         _check(value, "")
-        mechanism = Mechanism.from_json(value)
-        if mechanism.to_json() != value:
+        belief = Belief.from_json(value)
+        if belief.to_json() != value:
             raise ValueError("its parts do not fit each other")
-        mechanism.text()
+        belief.text()
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
-    return mechanism
+    return belief
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -57,9 +57,9 @@ def _no_constant(name: str) -> NoReturn:
 
 def _check(value: Any, key: str) -> None:
     """Whether each part is of the kind that its key says."""
-    if key == "rates":
+    if key == "probabilities":
         _require(isinstance(value, list) and all(map(_is_rate, value)), "a parameter is not as it should be")
-        _require(len({rate["name"] for rate in value}) == len(value), "a parameter occurs twice")
+        _require(len({parameter["name"] for parameter in value}) == len(value), "a parameter occurs twice")
         return
     if key == "levels":
         _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")

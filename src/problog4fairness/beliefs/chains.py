@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
-from problog4fairness.beliefs.sensitive import declaration
-from problog4fairness.errors import P4FError
-from problog4fairness.beliefs.base import Mechanism, label_table
-from problog4fairness.beliefs.combinations import Codes, part_of
+from problog4fairness.beliefs.base import Belief, label_table
+from problog4fairness.beliefs.combinations import occurring, part_of
 from problog4fairness.beliefs.label import LabelBias, classifier, label_queries, sensitive_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
-from problog4fairness.beliefs.rates import Rate
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.sensitive import declaration
+from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.text import comment, distinct, predicates
-from problog4fairness.rows.types import Level
+from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,29 +27,29 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
 
 
-def chain(*mechanisms: LabelBias | MeasurementBias) -> Chain:
+def chain(*beliefs: LabelBias | MeasurementBias) -> Chain:
     """Biases that act one after the other: label biases of several variables, also on top of measurement bias.
 
     ``chain(LabelBias("high_cheekbones"), LabelBias("blurry"), LabelBias("smiling"))`` is the face study's program.
     """
-    return Chain(mechanisms)
+    return Chain(beliefs)
 
 
-class Chain(Mechanism):
+class Chain(Belief):
     """The result of :func:`chain`: at most one measurement bias, then any number of label biases."""
 
-    def __init__(self, mechanisms: tuple[LabelBias | MeasurementBias, ...]) -> None:
-        measured = [m for m in mechanisms if isinstance(m, MeasurementBias)]
-        stages = [m for m in mechanisms if isinstance(m, LabelBias)]
-        if len(measured) + len(stages) != len(mechanisms) or not mechanisms:
+    def __init__(self, beliefs: tuple[LabelBias | MeasurementBias, ...]) -> None:
+        measured = [m for m in beliefs if isinstance(m, MeasurementBias)]
+        stages = [m for m in beliefs if isinstance(m, LabelBias)]
+        if len(measured) + len(stages) != len(beliefs) or not beliefs:
             raise P4FError("a chain takes LabelBias and MeasurementBias, one or more")
         if len(measured) > 1:
             raise P4FError("a chain takes one MeasurementBias; name all its features in it")
-        if measured and mechanisms[0] is not measured[0]:
+        if measured and beliefs[0] is not measured[0]:
             raise P4FError("in a chain, MeasurementBias comes before LabelBias")
         if len({stage.classes for stage in stages}) > 1:
             raise P4FError("all label biases of a chain must have the same classes")
-        identities = [(m.variable.columns, m.variable.levels) for m in mechanisms]
+        identities = [(m.variable.columns, m.variable.levels) for m in beliefs]
         order = list(dict.fromkeys(identities))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
         names = predicates(("_".join(columns) for columns, _ in order), "a", taken)
@@ -54,7 +57,7 @@ class Chain(Mechanism):
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | None = None
         if measured:
-            self.measurement = measured[0].with_rates(measured[0].rates)
+            self.measurement = measured[0].with_probabilities(measured[0].probabilities)
             self.measurement.variables = (by_identity[identities[0]],)
             self.features = self.measurement.features
         suffixes = distinct("_" + by_identity[(s.variable.columns, s.variable.levels)].name for s in stages)
@@ -63,13 +66,9 @@ class Chain(Mechanism):
             for stage, suffix in zip(stages, suffixes, strict=True)
         )
         self.suffixes = tuple(suffixes)
-        parts: list[Mechanism] = [*([self.measurement] if self.measurement else []), *self.stages]
-        self.rates = tuple(rate for part in parts for rate in part.rates)
-
-    @property
-    def classes(self) -> tuple[int | str, ...] | None:
-        """The classes of the label where there are more than two."""
-        return self.stages[0].classes if self.stages else None
+        self.classes = self.stages[0].classes if self.stages else None
+        parts: list[Belief] = [*([self.measurement] if self.measurement else []), *self.stages]
+        self.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
 
     @property
     def class_count(self) -> int:
@@ -109,23 +108,37 @@ class Chain(Mechanism):
         return Program(declarations + "\n\n" + self._label_part() + "\n")
 
     def label_table(self, groups: Codes | None = None) -> Tensor | None:
-        """See :meth:`Mechanism.label_table`."""
+        """See :meth:`Belief.label_table`."""
         if not self.stages:
             return None
-        self.require_rates()
+        self.require_known()
         own, place = part_of(self.variables, self.label_variables, groups)
         return label_table(self.label_program(), self.label_variables, self.class_count, own)[place]
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """See :meth:`Mechanism.feature_tables`."""
+        """See :meth:`Belief.feature_tables`."""
         if self.measurement is None:
             return {}
-        self.require_rates()
+        self.require_known()
         own, place = part_of(self.variables, self.measurement.variables, groups)
         return {name: table[place] for name, table in self.measurement.feature_tables(own).items()}
 
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
+        if self.measurement is None:
+            return super().observe(rows)
+        self.require_known()
+        self.require_columns(rows)
+        groups = occurring(self.variables, rows)
+        labels, features = self.label_table(groups.levels), self.feature_tables(groups.levels)
+        return observe_tables(rows, groups, labels, features, self.feature_values())
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        return {} if self.measurement is None else self.measurement.feature_distortion(rows)
+
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Mechanism.feature_values`."""
+        """See :meth:`Belief.feature_values`."""
         return self.measurement.feature_values() if self.measurement else {}
 
     def estimate(
@@ -148,24 +161,24 @@ class Chain(Mechanism):
 
         return estimate_chain(self, audit, recorded, fair, sensitive_features, favourable, confidence, method)
 
-    def with_rates(self, rates: tuple[Rate, ...]) -> Chain:
-        """See :meth:`Mechanism.with_rates`."""
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
+        """See :meth:`Belief.with_probabilities`."""
         copy = Chain.__new__(Chain)
         copy.__dict__.update(self.__dict__)
         start = 0
         if self.measurement:
-            start = len(self.measurement.rates)
-            copy.measurement = self.measurement.with_rates(rates[:start])
+            start = len(self.measurement.probabilities)
+            copy.measurement = self.measurement.with_probabilities(probabilities[:start])
         stages = []
         for stage in self.stages:
-            stages.append(stage.with_rates(rates[start : start + len(stage.rates)]))
-            start += len(stage.rates)
+            stages.append(stage.with_probabilities(probabilities[start : start + len(stage.probabilities)]))
+            start += len(stage.probabilities)
         copy.stages = tuple(stages)
-        copy.rates = rates
+        copy.probabilities = probabilities
         return copy
 
     def to_json(self) -> dict[str, Any]:
-        """See :meth:`Mechanism.to_json`."""
+        """See :meth:`Belief.to_json`."""
         return {
             "kind": "Chain",
             "variables": [variable_json(v) for v in self.variables],
@@ -183,8 +196,9 @@ class Chain(Mechanism):
         copy.features = copy.measurement.features if copy.measurement else ()
         copy.stages = tuple(LabelBias._from_json(stage) for stage in value["stages"])
         copy.suffixes = tuple(value["suffixes"])
-        parts: list[Mechanism] = [*([copy.measurement] if copy.measurement else []), *copy.stages]
-        copy.rates = tuple(rate for part in parts for rate in part.rates)
+        copy.classes = copy.stages[0].classes if copy.stages else None
+        parts: list[Belief] = [*([copy.measurement] if copy.measurement else []), *copy.stages]
+        copy.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
         if not {variable for part in parts for variable in part.variables} <= set(copy.variables):
             raise ValueError("a part is about a sensitive variable that the chain does not have")
         return copy

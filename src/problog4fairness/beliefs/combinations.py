@@ -19,10 +19,9 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from problog4fairness.rows.sensitive import Sensitive
     from problog4fairness.program.circuit import Circuit
+    from problog4fairness.rows.rows import Rows
+    from problog4fairness.rows.sensitive import Sensitive
 
 # Combinations that are looked at where no rows say which ones occur.
 MOST = 1 << 14
@@ -53,14 +52,14 @@ class Combinations:
         return table[self.rows] if self.rows.ndim == 1 else np.tensordot(self.rows, table, axes=1)
 
 
-def observed(variables: Sequence[Sensitive], frame: pd.DataFrame) -> Combinations:
-    """The combinations of groups in a table; without rows, the first one."""
-    groups = [variable.positions(frame) for variable in variables]
-    if not len(frame):
+def occurring(variables: Sequence[Sensitive], rows: Rows) -> Combinations:
+    """The combinations of groups in rows; without rows, the first one."""
+    groups = [rows.positions(variable) for variable in variables]
+    if not len(rows):
         return Combinations(np.zeros((1, len(variables)), dtype=np.int64), np.zeros(0, dtype=np.int64))
     if all(own.ndim == 1 for own in groups):
-        return _certain(groups, len(frame))
-    return _uncertain(variables, groups, len(frame))
+        return _certain(groups, len(rows))
+    return _uncertain(variables, groups, len(rows))
 
 
 def _certain(groups: Sequence[Codes | Floats], rows: int) -> Combinations:

@@ -1,4 +1,4 @@
-"""A program of one's own as a mechanism."""
+"""A program of one's own as a belief."""
 
 from __future__ import annotations
 
@@ -6,20 +6,30 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
+from problog4fairness.beliefs.base import Belief, parameters_from_json, parameters_json
+from problog4fairness.beliefs.general import observe_program
+from problog4fairness.beliefs.inputs import fair_inputs
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.errors import NetworkError, P4FError
-from problog4fairness.beliefs.base import Mechanism, rate_json, rates_from_json
-from problog4fairness.beliefs.rates import Rate
-from problog4fairness.rows.types import Level
 from problog4fairness.program.program import Program
+from problog4fairness.program.terms import Ground, Structure, text
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Level
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.program.data import Leaf
 
 
-class ProgramMechanism(Mechanism):
+class ProgramBelief(Belief):
     """A ProbLog program that says how the recorded label came about.
 
     The network ``h`` is the classifier. Every other network is bound by name to a column of the data, or to a function.
@@ -77,8 +87,8 @@ class ProgramMechanism(Mechanism):
             if len(set(pair)) != 2 or networks[name].outcomes is not None:
                 raise P4FError(f"values of network {name} must be two, and it must have two outcomes; not {list(pair)}")
         bound = self._program.bound
-        self.rates = tuple(
-            Rate(str(leaf), "as named in the program", bound.get(str(leaf), bound.get(leaf.name)))
+        self.probabilities = tuple(
+            Parameter(str(leaf), "as named in the program", bound.get(str(leaf), bound.get(leaf.name)))
             for leaf in self._program.compiled().leaves
             if leaf.kind == "parameter"
         )
@@ -97,7 +107,9 @@ class ProgramMechanism(Mechanism):
 
     def program(self) -> Program:
         """The program with the values that are known."""
-        return self._program.bind({rate.name: rate.value for rate in self.rates if rate.value is not None})
+        return self._program.bind(
+            {parameter.name: parameter.value for parameter in self.probabilities if parameter.value is not None}
+        )
 
     def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
         """The column behind a network, or another one by name."""
@@ -127,6 +139,77 @@ class ProgramMechanism(Mechanism):
             )
         return np.asarray(column == pair[1], dtype=np.float64)
 
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`."""
+        self.require_known()
+        self.require_columns(rows)
+        inputs = fair_inputs(rows, self.feature_values())
+        index = inputs.needed()
+
+        def place(leaf: Leaf) -> Tensor:
+            flips = self._flips(leaf.arguments[0]) if leaf.arguments else ()
+            return index[:, 0] if index.shape[1] == 1 else index.gather(1, self._variant(flips, rows)).squeeze(1)
+
+        return observe_program(
+            self.program(),
+            rows,
+            inputs,
+            classifier=self.classifier,
+            value=lambda leaf: self.leaf_value(leaf, rows),
+            place=place,
+        )
+
+    def _variant(self, flips: Sequence[int], rows: Rows) -> Tensor:
+        """``[rows, 1]``: which variant of a row it is itself, or with some features flipped."""
+        place = np.zeros(len(rows), dtype=np.int64)
+        for position, feature in enumerate(self.features):
+            value = np.asarray(rows.frame[feature], dtype=np.int64)
+            place = 2 * place + (1 - value if flips and flips[position] else value)
+        return torch.from_numpy(place).unsqueeze(1)
+
+    def _flips(self, vector: Ground) -> tuple[int, ...]:
+        """The bits of ``x_(b1,...,bn)``; none for any other term."""
+        if not isinstance(vector, Structure):
+            return ()
+        bits = tuple(bit for bit in vector.arguments if bit in (0, 1))
+        if len(bits) != len(self.features) or len(bits) != len(vector.arguments):
+            raise NetworkError(f"the program flips {text(vector)}, but features names {len(self.features)} columns")
+        return tuple(int(bit) for bit in bits)
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief.leaf_value`: the column, or the function, behind a network."""
+        if leaf.name in self.functions:
+            return torch.as_tensor(np.asarray(self.functions[leaf.name](rows.frame)), dtype=torch.float64)
+        name, flipped = None, False
+        if len(leaf.arguments) == 2 and isinstance(leaf.arguments[1], int) and self.features:
+            number = leaf.arguments[1]
+            if not 1 <= number <= len(self.features):
+                raise NetworkError(
+                    f"the program reads feature {number}, but features names {len(self.features)} columns"
+                )
+            name = self.features[number - 1]
+            flips = self._flips(leaf.arguments[0])
+            flipped = bool(flips and flips[number - 1])
+        if leaf.outcomes is not None:
+            return self._outcomes(leaf, rows.frame)
+        values = torch.tensor(self.column_values(leaf.name, rows.frame, name))
+        return 1 - values if flipped else values
+
+    def _outcomes(self, leaf: Leaf, frame: pd.DataFrame) -> Tensor:
+        column = self.column(leaf.name, frame)
+        names = [text(outcome) for outcome in leaf.outcomes or ()]
+        place = {name.strip("'"): i for i, name in enumerate(names)}
+        codes = column.map(lambda value: place.get(str(value), -1))
+        if (codes < 0).any():
+            raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")
+        return torch.eye(len(names), dtype=torch.float64)[torch.tensor(codes.to_numpy())]
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """See :meth:`Belief.groupings`: by the columns that its networks read."""
+        known = {column: self.values.get(network) for network, column in self.columns.items()}
+        columns = [column for column in self.sensitive_columns if column in rows.frame.columns]
+        return [Grouping.of(_groups_of(column, known.get(column), rows.frame), rows) for column in columns]
+
     def estimate(
         self,
         audit: pd.DataFrame | None = None,
@@ -136,7 +219,7 @@ class ProgramMechanism(Mechanism):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
-    ) -> ProgramMechanism:
+    ) -> ProgramBelief:
         """Estimate the unknown parameters from audited rows, by maximum likelihood through the program's own circuit.
 
         For programs about a binary label that ask the classifier about the row itself, ``nn(h,X) :: ...`` with the
@@ -152,49 +235,52 @@ class ProgramMechanism(Mechanism):
         return estimate_program(self, audit, recorded, fair, sensitive_features, favourable, confidence)
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Mechanism.feature_values`."""
+        """See :meth:`Belief.feature_values`."""
         return dict.fromkeys(self.features, (0, 1))
 
-    def with_rates(self, rates: tuple[Rate, ...]) -> ProgramMechanism:
-        """See :meth:`Mechanism.with_rates`."""
-        copy = ProgramMechanism.__new__(ProgramMechanism)
-        copy.__dict__.update(self.__dict__)
-        copy.rates = rates
-        return copy
-
     def to_json(self) -> dict[str, Any]:
-        """See :meth:`Mechanism.to_json`."""
+        """See :meth:`Belief.to_json`."""
         if self.functions:
             raise P4FError(
                 f"the functions of {', '.join(self.functions)} cannot be saved; make them columns of the data"
             )
         return {
-            "kind": "ProgramMechanism",
+            "kind": "ProgramBelief",
             "text": self._program.text,
             "classifier": self.classifier,
             "columns": self.columns,
             "features": list(self.features),
             "values": {name: list(pair) for name, pair in self.values.items()},
-            "rates": rate_json(self.rates),
+            "probabilities": parameters_json(self.probabilities),
         }
 
     @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> ProgramMechanism:
-        mechanism = cls(
+    def _from_json(cls, value: dict[str, Any]) -> ProgramBelief:
+        belief = cls(
             str(value["text"]),
             classifier=value["classifier"],
             columns=value["columns"],
             features=value["features"],
             values=value.get("values"),
         )
-        return mechanism.with_rates(rates_from_json(value["rates"]))
+        return belief.with_probabilities(parameters_from_json(value["probabilities"]))
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, ProgramMechanism)
+            isinstance(other, ProgramBelief)
             and self.program() == other.program()
             and (self.classifier, self.columns, self.features, self.values, self.functions)
             == (other.classifier, other.columns, other.features, other.values, other.functions)
         )
 
-    __hash__ = Mechanism.__hash__
+    __hash__ = Belief.__hash__
+
+
+def _groups_of(column: str, pair: tuple[Any, ...] | None, frame: pd.DataFrame) -> Sensitive:
+    """The groups of a column that a program reads: those that it names, 0 and 1, or all that occur."""
+    if pair is not None:
+        return Sensitive((column,), tuple(pair))
+    values = frame[column].unique().tolist()
+    if all(isinstance(value, int | float) and 0 <= value <= 1 for value in values):
+        return Sensitive((column,))
+    return Sensitive((column,), tuple(sorted(values, key=str)))

@@ -1,4 +1,4 @@
-"""Parameters of mechanisms from audited rows: by counting where each has a cell of its own, by likelihood otherwise."""
+"""Parameters of beliefs from audited rows: by counting where each has a cell of its own, by likelihood otherwise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs.audit import (
     AuditWarning,
     Codes,
@@ -21,19 +20,21 @@ from problog4fairness.beliefs.audit import (
     tell,
     value_codes,
 )
-from problog4fairness.beliefs.combinations import MOST, every, network_values, observed
+from problog4fairness.beliefs.combinations import MOST, every, network_values, occurring
 from problog4fairness.beliefs.maximum import Floats, LabelModel, maximise
-from problog4fairness.beliefs.rates import Rate
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval, proportion
+from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.chains import Chain
-    from problog4fairness.beliefs.custom import ProgramMechanism
+    from problog4fairness.beliefs.custom import ProgramBelief
     from problog4fairness.beliefs.label import LabelBias
     from problog4fairness.beliefs.measurement import MeasurementBias
 
@@ -45,7 +46,7 @@ LITTLE_SIGNAL = 0.1
 
 
 def estimate_labels(
-    mechanism: LabelBias,
+    belief: LabelBias,
     audit: pd.DataFrame | None,
     recorded: Column,
     fair: Column,
@@ -54,25 +55,27 @@ def estimate_labels(
     confidence: float,
 ) -> LabelBias:
     """See :meth:`LabelBias.estimate`."""
-    frame, true, seen = _labels(mechanism, audit, recorded, fair, sensitive_features, favourable)
-    variable = mechanism.variable
-    counts = _cross(variable.positions(frame), len(variable.levels), true, seen, mechanism.class_count)
-    if mechanism.noise:
-        rates = _by_likelihood(mechanism, counts, confidence)
+    frame, true, seen = _labels(belief, audit, recorded, fair, sensitive_features, favourable)
+    variable = belief.variable
+    counts = _cross(variable.positions(frame), len(variable.levels), true, seen, belief.class_count)
+    if belief.noise:
+        probabilities = _by_likelihood(belief, counts, confidence)
     else:
-        rates = tuple(
-            rate.estimated(_proportion(counts[group, f], r, confidence))
-            for rate, (group, f, r) in ((rate, mechanism.cells()[rate.name]) for rate in mechanism.rates)
+        probabilities = tuple(
+            parameter.estimated(_proportion(counts[group, f], r, confidence))
+            for parameter, (group, f, r) in (
+                (parameter, belief.cells()[parameter.name]) for parameter in belief.probabilities
+            )
         )
-    estimated = mechanism.with_rates(rates)
-    _warn(rates)
-    if not any(rate.value is None for rate in rates):
+    estimated = belief.with_probabilities(probabilities)
+    _warn(probabilities)
+    if not any(parameter.value is None for parameter in probabilities):
         _warn_signal(estimated.label_table(), variable)
     return estimated
 
 
 def estimate_chain(
-    mechanism: Chain,
+    belief: Chain,
     audit: pd.DataFrame | None,
     recorded: Column,
     fair: Column,
@@ -84,7 +87,7 @@ def estimate_chain(
     """See :meth:`Chain.estimate`."""
     if method not in ("joint", "marginal"):
         raise P4FError(f"method must be 'joint' or 'marginal', not {method!r}")
-    if not mechanism.stages:
+    if not belief.stages:
         raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
     alone = []
     with warnings.catch_warnings():
@@ -92,31 +95,35 @@ def estimate_chain(
             warnings.simplefilter("ignore", AuditWarning)
         alone += [
             estimate_labels(stage, audit, recorded, fair, sensitive_features, favourable, confidence)
-            for stage in mechanism.stages
+            for stage in belief.stages
         ]
-    measured = mechanism.measurement.rates if mechanism.measurement else ()
-    marginal = mechanism.with_rates((*measured, *(rate for stage in alone for rate in stage.rates)))
+    measured = belief.measurement.probabilities if belief.measurement else ()
+    marginal = belief.with_probabilities(
+        (*measured, *(parameter for stage in alone for parameter in stage.probabilities))
+    )
     if method == "marginal":
         return marginal
-    variables = mechanism.label_variables
-    frame, true, seen = _labels(mechanism, audit, recorded, fair, sensitive_features, favourable)
-    groups = observed(variables, frame)
+    variables = belief.label_variables
+    frame, true, seen = _labels(belief, audit, recorded, fair, sensitive_features, favourable)
+    groups = occurring(variables, Rows(frame, ()))
     if len(groups.levels) > MOST:
         raise P4FError(
             f"the audit has {len(groups.levels):,} combinations of groups, more than {MOST:,}; chain fewer biases"
         )
-    counts = _cross(groups.rows, len(groups.levels), true, seen, mechanism.class_count)
-    labels = tuple(rate for stage in mechanism.stages for rate in stage.rates)
-    starts = [rate.value for stage in alone for rate in stage.rates]
-    open_chain = mechanism.with_rates((*measured, *(Rate(rate.name, rate.meaning) for rate in labels)))
+    counts = _cross(groups.rows, len(groups.levels), true, seen, belief.class_count)
+    labels = tuple(parameter for stage in belief.stages for parameter in stage.probabilities)
+    starts = [parameter.value for stage in alone for parameter in stage.probabilities]
+    open_chain = belief.with_probabilities(
+        (*measured, *(Parameter(parameter.name, parameter.meaning) for parameter in labels))
+    )
     cells = network_values(variables, groups.levels)
-    rates = _joint(open_chain.label_program(), cells, labels, counts, starts, confidence)
-    _warn(rates)
-    return mechanism.with_rates((*measured, *rates))
+    probabilities = _joint(open_chain.label_program(), cells, labels, counts, starts, confidence)
+    _warn(probabilities)
+    return belief.with_probabilities((*measured, *probabilities))
 
 
 def estimate_features(
-    mechanism: MeasurementBias,
+    belief: MeasurementBias,
     audit: pd.DataFrame | None,
     recorded: Mapping[str, Column] | Sequence[Any],
     fair: Mapping[str, Column] | Sequence[Any],
@@ -125,25 +132,27 @@ def estimate_features(
 ) -> MeasurementBias:
     """See :meth:`MeasurementBias.estimate`."""
     recorded, fair = (
-        _by_feature(values, mechanism.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
+        _by_feature(values, belief.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
     )
     groups: Codes | Floats | None = None
     tables = {}
-    for feature, options in mechanism.values.items():
+    for feature, options in belief.values.items():
         seen = column(audit, recorded[feature], f"recorded {feature}")
         true = column(audit, fair[feature], f"fair {feature}")
         _same_length(seen, true)
         if groups is None:
-            frame = frame_of(audit, sensitive_features, mechanism.sensitive_columns, len(seen))
-            groups = mechanism.variable.positions(frame)
+            frame = frame_of(audit, sensitive_features, belief.sensitive_columns, len(seen))
+            groups = belief.variable.positions(frame)
         codes = [value_codes(v, options, f"{role} {feature}") for v, role in ((seen, "recorded"), (true, "fair"))]
-        tables[feature] = _cross(groups, len(mechanism.variable.levels), codes[0], codes[1], len(options))
-    rates = tuple(
-        rate.estimated(_proportion(tables[feature][group, r], f, confidence))
-        for rate, (feature, group, r, f) in ((rate, mechanism.cells()[rate.name]) for rate in mechanism.rates)
+        tables[feature] = _cross(groups, len(belief.variable.levels), codes[0], codes[1], len(options))
+    probabilities = tuple(
+        parameter.estimated(_proportion(tables[feature][group, r], f, confidence))
+        for parameter, (feature, group, r, f) in (
+            (parameter, belief.cells()[parameter.name]) for parameter in belief.probabilities
+        )
     )
-    _warn(rates)
-    return mechanism.with_rates(rates)
+    _warn(probabilities)
+    return belief.with_probabilities(probabilities)
 
 
 def _by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[str], role: str) -> dict[str, Any]:
@@ -159,7 +168,7 @@ def _by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[st
 
 
 def _labels(
-    mechanism: LabelBias | Chain,
+    belief: LabelBias | Chain,
     audit: pd.DataFrame | None,
     recorded: Column,
     fair: Column,
@@ -169,11 +178,11 @@ def _labels(
     """The sensitive columns of an audit, the fair labels and the recorded ones."""
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
-    if mechanism.classes is None:
+    if belief.classes is None:
         codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     else:
-        codes = [value_codes(v, mechanism.classes, role) for v, role in ((seen, "recorded"), (true, "fair"))]
-    return frame_of(audit, sensitive_features, mechanism.sensitive_columns, len(seen)), codes[1], codes[0]
+        codes = [value_codes(v, belief.classes, role) for v, role in ((seen, "recorded"), (true, "fair"))]
+    return frame_of(audit, sensitive_features, belief.sensitive_columns, len(seen)), codes[1], codes[0]
 
 
 def _same_length(recorded: pd.Series[Any], fair: pd.Series[Any]) -> None:
@@ -202,70 +211,73 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
     return Estimate(value, *interval(value, total, confidence), round(total))
 
 
-def _by_likelihood(mechanism: LabelBias, counts: Counts, confidence: float) -> tuple[Rate, ...]:
-    unknown = mechanism.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in mechanism.rates))
-    starts = [0.1] * len(mechanism.rates)
-    cells = network_values(mechanism.variables, every(mechanism.variables))
-    return _joint(unknown.program(), cells, mechanism.rates, counts, starts, confidence)
+def _by_likelihood(belief: LabelBias, counts: Counts, confidence: float) -> tuple[Parameter, ...]:
+    unknown = belief.with_probabilities(
+        tuple(Parameter(parameter.name, parameter.meaning) for parameter in belief.probabilities)
+    )
+    starts = [0.1] * len(belief.probabilities)
+    cells = network_values(belief.variables, every(belief.variables))
+    return _joint(unknown.program(), cells, belief.probabilities, counts, starts, confidence)
 
 
 def _joint(
     program: Program,
     groups: Mapping[str, Tensor],
-    rates: tuple[Rate, ...],
+    probabilities: tuple[Parameter, ...],
     counts: Counts,
     starts: Sequence[float | None],
     confidence: float,
-) -> tuple[Rate, ...]:
-    """All rates at once, from the counts of every combination of groups."""
+) -> tuple[Parameter, ...]:
+    """All probabilities at once, from the counts of every combination of groups."""
     classes = counts.shape[-1]
     fair = torch.arange(classes).repeat(len(counts))
     h = fair.double() if classes == 2 else torch.eye(classes).double()[fair]
     nn = {"h": h} | {name: value.repeat_interleave(classes, dim=0) for name, value in groups.items()}
     seen = torch.tensor(counts).reshape(-1, classes)
-    return maximise(LabelModel(program, nn, rates), rates, seen, starts, confidence)
+    return maximise(LabelModel(program, nn, probabilities), probabilities, seen, starts, confidence)
 
 
 def estimate_program(
-    mechanism: ProgramMechanism,
+    belief: ProgramBelief,
     audit: pd.DataFrame | None,
     recorded: Column,
     fair: Column,
     sensitive_features: Any,
     favourable: Any,
     confidence: float,
-) -> ProgramMechanism:
-    """See :meth:`ProgramMechanism.estimate`."""
+) -> ProgramBelief:
+    """See :meth:`ProgramBelief.estimate`."""
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
     codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
-    names = list(mechanism.columns)
-    frame = frame_of(audit, sensitive_features, [mechanism.columns[name] for name in names], len(seen))
-    values = [mechanism.column_values(name, frame) for name in names]
+    names = list(belief.columns)
+    frame = frame_of(audit, sensitive_features, [belief.columns[name] for name in names], len(seen))
+    values = [belief.column_values(name, frame) for name in names]
     keys, place = np.unique(np.column_stack([*values, codes[1]]), axis=0, return_inverse=True)
     counts = np.zeros((len(keys), 2))
     np.add.at(counts, (place.reshape(-1), codes[0]), 1)
     cells = torch.tensor(keys)
-    nn = {name: cells[:, i] for i, name in enumerate(names)} | {mechanism.classifier: cells[:, -1]}
-    unknown = tuple(rate for rate in mechanism.rates if rate.value is None)
-    model = LabelModel(mechanism.program(), nn, unknown)
+    nn = {name: cells[:, i] for i, name in enumerate(names)} | {belief.classifier: cells[:, -1]}
+    unknown = tuple(parameter for parameter in belief.probabilities if parameter.value is None)
+    model = LabelModel(belief.program(), nn, unknown)
     found = {
-        rate.name: rate for rate in maximise(model, unknown, torch.tensor(counts), [0.1] * len(unknown), confidence)
+        parameter.name: parameter
+        for parameter in maximise(model, unknown, torch.tensor(counts), [0.1] * len(unknown), confidence)
     }
     _warn(list(found.values()))
-    return mechanism.with_rates(tuple(found.get(rate.name, rate) for rate in mechanism.rates))
+    return belief.with_probabilities(tuple(found.get(parameter.name, parameter) for parameter in belief.probabilities))
 
 
-def _warn(rates: Sequence[Rate]) -> None:
-    for rate in rates:
-        if rate.rows == 0 or rate.value is None or rate.low is None or rate.high is None:
-            tell(f"no audited row tells about {rate.name} ({rate.meaning})")
-        elif rate.rows is not None and rate.rows < FEW_ROWS:
-            tell(f"only {rate.rows} audited rows tell about {rate.name} ({rate.meaning})")
-        elif rate.high - rate.low > rate.value > 0 and (rate.low, rate.high) != (0, 1):
+def _warn(probabilities: Sequence[Parameter]) -> None:
+    for parameter in probabilities:
+        if parameter.rows == 0 or parameter.value is None or parameter.low is None or parameter.high is None:
+            tell(f"no audited row tells about {parameter.name} ({parameter.meaning})")
+        elif parameter.rows is not None and parameter.rows < FEW_ROWS:
+            tell(f"only {parameter.rows} audited rows tell about {parameter.name} ({parameter.meaning})")
+        elif parameter.high - parameter.low > parameter.value > 0 and (parameter.low, parameter.high) != (0, 1):
             tell(
-                f"{rate.name} = {rate.value:.3f} is known only to lie between {rate.low:.3f} and {rate.high:.3f} "
-                f"({rate.meaning}); audit more rows"
+                f"{parameter.name} = {parameter.value:.3f} is known only to lie between {parameter.low:.3f} and "
+                f"{parameter.high:.3f} ({parameter.meaning}); audit more rows"
             )
 
 

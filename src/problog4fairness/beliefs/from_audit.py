@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.belief_file import read_belief
+from problog4fairness.beliefs.chains import Chain
+from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.label import LabelBias
+from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.problems import TableError, listed, note, warn
 from problog4fairness.rows.roles import Roles, check_column, find_levels, rewritten
 from problog4fairness.rows.values import Value, conventional, values_of
-from problog4fairness.beliefs.base import Mechanism
-from problog4fairness.beliefs.belief_file import read_belief
-from problog4fairness.beliefs.chains import Chain
-from problog4fairness.beliefs.custom import ProgramMechanism
-from problog4fairness.beliefs.label import LabelBias
-from problog4fairness.beliefs.measurement import MeasurementBias
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -188,7 +188,7 @@ def _feature_values(name: str, found: list[Value]) -> tuple[Value, ...]:
     return values
 
 
-def belief_from_file(audit: pd.DataFrame, roles: Roles, file: Path) -> Mechanism:
+def belief_from_file(audit: pd.DataFrame, roles: Roles, file: Path) -> Belief:
     """The belief of a file, with parameters estimated from an audit: all of a template, the unknown ones of a program.
 
     Parameters
@@ -201,11 +201,11 @@ def belief_from_file(audit: pd.DataFrame, roles: Roles, file: Path) -> Mechanism
         A belief file or any ProbLog program.
     """
     belief = read_belief(file, sensitive=roles.sensitive, levels=roles.levels)
-    if not isinstance(belief, LabelBias | Chain | ProgramMechanism):
+    if not isinstance(belief, LabelBias | Chain | ProgramBelief):
         raise P4FError(f"{file}: a belief about features is estimated with --belief measurement")
     if roles.fair is None:
         raise P4FError("an audit has a column with the fair label; name it with --fair")
-    if isinstance(belief, ProgramMechanism) and all(rate.value is not None for rate in belief.rates):
+    if isinstance(belief, ProgramBelief) and all(parameter.value is not None for parameter in belief.probabilities):
         raise P4FError(f"{file}: the program has no unknown parameter to estimate; write p1 :: ... for a number")
     return belief.estimate(audit, recorded=roles.recorded, fair=roles.fair, favourable=roles.favourable)
 

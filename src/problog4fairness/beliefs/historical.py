@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.chains import Chain
-from problog4fairness.beliefs.combinations import Codes
 from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias, Strength
-from problog4fairness.beliefs.rates import Rate
-from problog4fairness.rows.types import Level
+from problog4fairness.beliefs.none import NoBias
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
 
 
-class HistoricalBias(Mechanism):
+class HistoricalBias(Belief):
     """The features of one group really are worse than they would be in a fair world, and the labels follow from them.
 
     P(fair label) = sum over fair vectors v of h(v) times, for each feature i, P(v_i in a fair world | recorded_i, A)
 
     Use it where discrimination limited what people could become: lower incomes that really do lead to more defaults.
     The rule from features to label is the same in both worlds, so the classifier is trained on the recorded data as it
-    is, and the mechanism is applied when predicting: as if the person had lived in the fair world. With ``label``, the
+    is, and the belief is applied when predicting: as if the person had lived in the fair world. With ``label``, the
     rule may differ: then features are taken to the fair world and labels back from it while training.
 
     Parameters
@@ -38,6 +40,8 @@ class HistoricalBias(Mechanism):
     label
         A :class:`LabelBias` from labels of the fair world to recorded ones.
     """
+
+    predicts_from = "biased"
 
     def __init__(
         self,
@@ -57,28 +61,40 @@ class HistoricalBias(Mechanism):
     def _set(self, measurement: MeasurementBias, label: LabelBias | None) -> None:
         self.measurement = measurement
         self.label = label
-        self._whole: Mechanism = measurement if label is None else Chain((measurement, label))
+        self._whole: Belief = measurement if label is None else Chain((measurement, label))
         self.features = measurement.features
         self.variables = self._whole.variables
-        self.rates = self._whole.rates
+        self.probabilities = self._whole.probabilities
 
     def text(self) -> str:
         """The program as text."""
         when = (
             "while training and when predicting" if self.label else "when predicting; training uses the recorded data"
         )
-        return f"% Historical bias: this mechanism is applied {when}.\n" + self._whole.text()
+        return f"% Historical bias: this belief is applied {when}.\n" + self._whole.text()
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`; without a label part the record is learned as it is."""
+        if self.label is not None:
+            return self._whole.observe(rows)
+        self.require_known()
+        self.require_columns(rows)
+        return NoBias().observe(rows)
+
+    def restore(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.restore`: to the features of a fair world."""
+        return self.measurement.restore(rows)
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        return self.measurement.feature_distortion(rows)
 
     def label_table(self, groups: Codes | None = None) -> Tensor | None:
-        """See :meth:`Mechanism.label_table`."""
-        return self._whole.label_table(groups)
-
-    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """See :meth:`Mechanism.feature_tables`."""
-        return self._whole.feature_tables(groups)
+        """See :meth:`Belief.label_table`."""
+        return None if self.label is None else self._whole.label_table(groups)
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Mechanism.feature_values`."""
+        """See :meth:`Belief.feature_values`."""
         return self._whole.feature_values()
 
     def estimate(
@@ -109,23 +125,26 @@ class HistoricalBias(Mechanism):
         copy._set(measurement, label)
         return copy
 
-    def with_rates(self, rates: tuple[Rate, ...]) -> HistoricalBias:
-        """See :meth:`Mechanism.with_rates`."""
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
+        """See :meth:`Belief.with_probabilities`."""
         copy = HistoricalBias.__new__(HistoricalBias)
         if self.label is None:
-            copy._set(self.measurement.with_rates(rates), None)
+            copy._set(self.measurement.with_probabilities(probabilities), None)
         else:
-            count = len(self.measurement.rates)
-            names = [rate.name for rate in self.label.rates]
-            label_rates = tuple(
-                Rate(name, r.meaning, r.value, r.low, r.high, r.rows)
-                for name, r in zip(names, rates[count:], strict=True)
+            count = len(self.measurement.probabilities)
+            names = [parameter.name for parameter in self.label.probabilities]
+            label_parameters = tuple(
+                Parameter(name, r.meaning, r.value, r.low, r.high, r.rows)
+                for name, r in zip(names, probabilities[count:], strict=True)
             )
-            copy._set(self.measurement.with_rates(rates[:count]), self.label.with_rates(label_rates))
+            copy._set(
+                self.measurement.with_probabilities(probabilities[:count]),
+                self.label.with_probabilities(label_parameters),
+            )
         return copy
 
     def to_json(self) -> dict[str, Any]:
-        """See :meth:`Mechanism.to_json`."""
+        """See :meth:`Belief.to_json`."""
         return {
             "kind": "HistoricalBias",
             "measurement": self.measurement.to_json(),
@@ -134,7 +153,7 @@ class HistoricalBias(Mechanism):
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> HistoricalBias:
-        mechanism = cls.__new__(cls)
+        belief = cls.__new__(cls)
         label = None if value["label"] is None else LabelBias._from_json(value["label"])
-        mechanism._set(MeasurementBias._from_json(value["measurement"]), label)
-        return mechanism
+        belief._set(MeasurementBias._from_json(value["measurement"]), label)
+        return belief

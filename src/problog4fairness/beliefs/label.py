@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
-from problog4fairness.beliefs.sensitive import declaration, goal
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs.base import (
-    Mechanism,
+    Belief,
     label_table,
     level_json,
     levels_from_json,
-    rate_json,
-    rates_from_json,
+    parameters_from_json,
+    parameters_json,
 )
-from problog4fairness.beliefs.combinations import Codes, every
-from problog4fairness.beliefs.rates import Rate
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.beliefs.combinations import every
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.sensitive import declaration, goal
 from problog4fairness.beliefs.text import atom, comment
-from problog4fairness.rows.types import Level
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Strength = float | Mapping[Any, float | None] | Literal[False] | None
 
 
-class LabelBias(Mechanism):
+class LabelBias(Belief):
     r"""The recorded label is a distorted copy of the fair one.
 
     P(recorded = 1) = h (1 - neg_A) + (1 - h) pos_A
@@ -97,12 +97,14 @@ class LabelBias(Mechanism):
                 raise P4FError("classes is for labels with three or more classes; leave it out for a binary label")
             if negative is not None or positive is not None or noise is not False:
                 raise P4FError("with classes, give transitions instead of negative, positive and noise")
-            self.rates = _transition_rates(self, transitions)
+            self.probabilities = _transition_parameters(self, transitions)
         else:
-            rates = _rates(self, "negative", negative) + _rates(self, "positive", positive)
+            probabilities = _probabilities(self, "negative", negative) + _probabilities(self, "positive", positive)
             if self.noise:
-                rates.append(Rate("p_noise", "a mistake flips the label of anybody", None if noise is None else noise))
-            self.rates = tuple(rates)
+                probabilities.append(
+                    Parameter("p_noise", "a mistake flips the label of anybody", None if noise is None else noise)
+                )
+            self.probabilities = tuple(probabilities)
 
     @property
     def variable(self) -> Sensitive:
@@ -133,9 +135,9 @@ class LabelBias(Mechanism):
         for kind, body in (("neg", f"{fair}(X)"), ("pos", f"\\+{fair}(X)")):
             atom_name = f"label_{kind}_bias{suffix}"
             lines = [
-                f"{rate.weight} :: {atom_name}(X) :- {goal(self.variable, level)}.{rate.remark}"
-                for (rate_kind, level), rate in self._by_cell().items()
-                if rate_kind == kind
+                f"{parameter.weight} :: {atom_name}(X) :- {goal(self.variable, level)}.{parameter.remark}"
+                for (parameter_kind, level), parameter in self._by_cell().items()
+                if parameter_kind == kind
             ]
             facts += lines
             if kind == "neg":
@@ -145,7 +147,7 @@ class LabelBias(Mechanism):
         paragraphs = ["\n".join(facts)] if facts else []
         paragraphs.append("\n".join(bodies))
         if self.noise:
-            noise = self.rates[-1]
+            noise = self.probabilities[-1]
             paragraphs.append(
                 f"{noise.weight} :: label_noise{suffix}(X).{noise.remark}\n"
                 f"{recorded}(X) :- {before_noise}(X), \\+label_noise{suffix}(X).\n"
@@ -153,31 +155,35 @@ class LabelBias(Mechanism):
             )
         return paragraphs
 
-    def _by_cell(self) -> dict[tuple[str, int], Rate]:
-        """The rate of each (kind, group)."""
+    def _by_cell(self) -> dict[tuple[str, int], Parameter]:
+        """The parameter of each (kind, group)."""
         names = {
-            _rate_name(self.variable, kind, level): (kind, level)
+            _parameter_name(self.variable, kind, level): (kind, level)
             for kind in ("neg", "pos")
             for level in range(len(self.variable.levels))
         }
-        return {names[_plain(rate.name)]: rate for rate in self.rates if _plain(rate.name) in names}
+        return {
+            names[_plain(parameter.name)]: parameter
+            for parameter in self.probabilities
+            if _plain(parameter.name) in names
+        }
 
     def cells(self) -> dict[str, tuple[int, int, int]]:
         """For each parameter the cell that it is about: group, fair class, recorded class (by position)."""
         if self.classes is None:
             flips = {"neg": (1, 0), "pos": (0, 1)}
-            return {rate.name: (level, *flips[kind]) for (kind, level), rate in self._by_cell().items()}
+            return {parameter.name: (level, *flips[kind]) for (kind, level), parameter in self._by_cell().items()}
         positions = {
             _transition_name(self, level, f, r): (level, f, r)
             for level in range(len(self.variable.levels))
             for f in range(self.class_count)
             for r in range(self.class_count)
         }
-        return {rate.name: positions[_plain(rate.name)] for rate in self.rates}
+        return {parameter.name: positions[_plain(parameter.name)] for parameter in self.probabilities}
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
-        """See :meth:`Mechanism.label_table`."""
-        self.require_rates()
+        """See :meth:`Belief.label_table`."""
+        self.require_known()
         groups = every(self.variables) if groups is None else groups
         return label_table(self.program(), self.variables, self.class_count, groups)
 
@@ -210,22 +216,17 @@ class LabelBias(Mechanism):
 
         return estimate_labels(self, audit, recorded, fair, sensitive_features, favourable, confidence)
 
-    def with_rates(self, rates: tuple[Rate, ...]) -> LabelBias:
-        """See :meth:`Mechanism.with_rates`."""
-        copy = LabelBias.__new__(LabelBias)
-        copy.__dict__.update(self.__dict__)
-        copy.rates = rates
-        return copy
-
     def renamed(self, variable: Sensitive, suffix: str) -> LabelBias:
         """The same bias for a chain: another name of the sensitive variable, a suffix on its parameters."""
-        rates = tuple(Rate(_suffixed(r.name, suffix), r.meaning, r.value, r.low, r.high, r.rows) for r in self.rates)
-        copy = self.with_rates(rates)
+        probabilities = tuple(
+            Parameter(_suffixed(r.name, suffix), r.meaning, r.value, r.low, r.high, r.rows) for r in self.probabilities
+        )
+        copy = self.with_probabilities(probabilities)
         copy.variables = (variable,)
         return copy
 
     def to_json(self) -> dict[str, Any]:
-        """See :meth:`Mechanism.to_json`."""
+        """See :meth:`Belief.to_json`."""
         return {
             "kind": "LabelBias",
             "columns": list(self.variable.columns),
@@ -234,19 +235,19 @@ class LabelBias(Mechanism):
             "groups": list(self.groups),
             "noise": self.noise,
             "classes": None if self.classes is None else list(self.classes),
-            "rates": rate_json(self.rates),
+            "probabilities": parameters_json(self.probabilities),
         }
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> LabelBias:
-        mechanism = cls.__new__(cls)
+        belief = cls.__new__(cls)
         variable = Sensitive(tuple(value["columns"]), levels_from_json(value["levels"]), str(value["name"]))
-        mechanism.variables = (variable,)
-        mechanism.groups = tuple(int(level) for level in value["groups"])
-        mechanism.noise = bool(value["noise"])
-        mechanism.classes = None if value["classes"] is None else tuple(value["classes"])
-        mechanism.rates = rates_from_json(value["rates"])
-        return mechanism
+        belief.variables = (variable,)
+        belief.groups = tuple(int(level) for level in value["groups"])
+        belief.noise = bool(value["noise"])
+        belief.classes = None if value["classes"] is None else tuple(value["classes"])
+        belief.probabilities = parameters_from_json(value["probabilities"])
+        return belief
 
 
 def classifier(classes: Sequence[int | str] | None) -> str:
@@ -279,7 +280,7 @@ def _groups(variable: Sensitive, groups: Sequence[Level] | None) -> tuple[int, .
     return tuple(sorted(variable.levels.index(group) for group in groups))
 
 
-def _rate_name(variable: Sensitive, kind: str, level: int) -> str:
+def _parameter_name(variable: Sensitive, kind: str, level: int) -> str:
     if variable.binary:
         return {("neg", 1): "p1", ("neg", 0): "p2", ("pos", 1): "p3", ("pos", 0): "p4"}[kind, level]
     return f"{kind}({atom(variable.levels[level])})"
@@ -291,7 +292,7 @@ def _suffixed(name: str, suffix: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """A rate's name without the suffix that a chain gave it."""
+    """A parameter's name without the suffix that a chain gave it."""
     head, bracket, rest = name.partition("(")
     for plain in ("p1", "p2", "p3", "p4", "neg", "pos", "flip"):
         if head == plain or head.startswith(plain + "_"):
@@ -299,36 +300,38 @@ def _plain(name: str) -> str:
     return name
 
 
-def _rates(mechanism: LabelBias, kind: Literal["negative", "positive"], strength: Strength) -> list[Rate]:
+def _probabilities(belief: LabelBias, kind: Literal["negative", "positive"], strength: Strength) -> list[Parameter]:
     if strength is False:
         return []
-    variable = mechanism.variable
+    variable = belief.variable
     change = "a fair 1 is recorded as 0" if kind == "negative" else "a fair 0 is recorded as 1"
     if isinstance(strength, Mapping):
         unknown = [group for group in strength if group not in variable.levels]
         if unknown:
             raise P4FError(f"{kind} names the group {unknown[0]!r}, which is not among {list(variable.levels)}")
-    rates = []
+    probabilities = []
     # The sensitive group comes first, as in the paper.
-    for level in sorted(mechanism.groups, reverse=variable.binary):
+    for level in sorted(belief.groups, reverse=variable.binary):
         value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
-        name = _rate_name(variable, kind[:3], level)
-        rates.append(
-            Rate(name, f"{change} where {variable.group_text(level)}", None if value is None else float(value))
+        name = _parameter_name(variable, kind[:3], level)
+        probabilities.append(
+            Parameter(name, f"{change} where {variable.group_text(level)}", None if value is None else float(value))
         )
-    return rates
+    return probabilities
 
 
-def _transition_name(mechanism: LabelBias, level: int, fair: int, recorded: int) -> str:
-    classes = mechanism.classes or ()
-    group = atom(mechanism.variable.levels[level])
+def _transition_name(belief: LabelBias, level: int, fair: int, recorded: int) -> str:
+    classes = belief.classes or ()
+    group = atom(belief.variable.levels[level])
     return f"flip({group},{atom(classes[fair])},{atom(classes[recorded])})"
 
 
-def _transition_rates(mechanism: LabelBias, transitions: float | Mapping[Any, float | None] | None) -> tuple[Rate, ...]:
-    classes, variable = mechanism.classes or (), mechanism.variable
-    rates = []
-    for level in mechanism.groups:
+def _transition_parameters(
+    belief: LabelBias, transitions: float | Mapping[Any, float | None] | None
+) -> tuple[Parameter, ...]:
+    classes, variable = belief.classes or (), belief.variable
+    probabilities = []
+    for level in belief.groups:
         for f, fair in enumerate(classes):
             for r, recorded in enumerate(classes):
                 if f == r:
@@ -337,21 +340,21 @@ def _transition_rates(mechanism: LabelBias, transitions: float | Mapping[Any, fl
                 if isinstance(transitions, Mapping):
                     value = transitions.get((variable.levels[level], fair, recorded))
                 meaning = f"a fair {fair} is recorded as {recorded} where {variable.group_text(level)}"
-                name = _transition_name(mechanism, level, f, r)
-                rates.append(Rate(name, meaning, None if value is None else float(value)))  # type: ignore[arg-type]
-    return tuple(rates)
+                name = _transition_name(belief, level, f, r)
+                probabilities.append(Parameter(name, meaning, None if value is None else float(value)))  # type: ignore[arg-type]
+    return tuple(probabilities)
 
 
-def _class_rules(mechanism: LabelBias, fair: str, recorded: str, suffix: str) -> list[str]:
-    classes = mechanism.classes or ()
+def _class_rules(belief: LabelBias, fair: str, recorded: str, suffix: str) -> list[str]:
+    classes = belief.classes or ()
     flip, flipped = f"label_flip{suffix}", f"label_flipped{suffix}"
-    cells = mechanism.cells()
-    heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in mechanism.groups for f in range(len(classes))}
-    for rate in mechanism.rates:
-        level, f, r = cells[rate.name]
-        heads[level, f].append(f"{rate.weight} :: {flip}(X,{atom(classes[f])},{atom(classes[r])})")
+    cells = belief.cells()
+    heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in belief.groups for f in range(len(classes))}
+    for parameter in belief.probabilities:
+        level, f, r = cells[parameter.name]
+        heads[level, f].append(f"{parameter.weight} :: {flip}(X,{atom(classes[f])},{atom(classes[r])})")
     facts = [
-        " ;\n    ".join(outcomes) + f" :- {goal(mechanism.variable, level)}." for (level, _), outcomes in heads.items()
+        " ;\n    ".join(outcomes) + f" :- {goal(belief.variable, level)}." for (level, _), outcomes in heads.items()
     ]
     rules = [
         f"{flipped}(X,F) :- {flip}(X,F,_).",

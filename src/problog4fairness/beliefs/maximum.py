@@ -1,4 +1,4 @@
-"""Maximum likelihood through a program's own circuit, for rates that have no cell of their own to be counted in."""
+"""Maximum likelihood through a program's own circuit, for parameters that cannot be counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from problog4fairness.beliefs.audit import tell
-from problog4fairness.beliefs.rates import Rate
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval
 from problog4fairness.program.program import Program
 
@@ -26,21 +26,21 @@ LEAST = 1.0
 
 
 class LabelModel:
-    """P(recorded | fair, groups) of every kind of audited row, ``[cells, recorded]``, as a function of the rates.
+    """P(recorded | fair, groups) of every kind of audited row, ``[cells, recorded]``, as a function of the parameters.
 
     Parameters
     ----------
     program
-        With the rates as named parameters.
+        With the probabilities as named parameters.
     nn
         What its networks say for each cell, the fair label as the classifier's output among them.
-    rates
+    probabilities
         What is to be estimated.
     """
 
-    def __init__(self, program: Program, nn: Mapping[str, Tensor], rates: Sequence[Rate]) -> None:
+    def __init__(self, program: Program, nn: Mapping[str, Tensor], probabilities: Sequence[Parameter]) -> None:
         self._circuit = program.compile()
-        self._names = [rate.name for rate in rates]
+        self._names = [parameter.name for parameter in probabilities]
         self._nn = dict(nn)
 
     def table(self, values: Tensor) -> Tensor:
@@ -50,9 +50,9 @@ class LabelModel:
         return torch.cat([1 - answer, answer], dim=-1) if answer.shape[-1] == 1 else answer
 
     def deviations(self, values: Tensor, seen: Tensor) -> Tensor:
-        """Standard deviations of the rates, from the Fisher information of the audited rows.
+        """Standard deviations of the probabilities, from the Fisher information of the audited rows.
 
-        Infinite for rates that no number of rows could tell apart: in a chain, one stage can do another's work, and
+        Infinite for those that no number of rows could tell apart: in a chain, one stage can do another's work, and
         only their combined effect is known.
         """
         table = self.table(values).clamp(min=MARGIN)
@@ -70,7 +70,7 @@ class LabelModel:
         return torch.where(lost, torch.inf, variances.sqrt())
 
     def rows(self, values: Tensor, seen: Tensor) -> list[float]:
-        """For each rate the audited rows in cells whose probabilities it changes."""
+        """For each parameter the audited rows in cells whose probabilities it changes."""
         table = self.table(values)
         rows = []
         for i in range(len(values)):
@@ -82,15 +82,19 @@ class LabelModel:
 
 
 def maximise(
-    model: LabelModel, rates: Sequence[Rate], seen: Tensor, starts: Sequence[float | None], confidence: float
-) -> tuple[Rate, ...]:
-    """The rates that make the audited labels most likely, through the program's own circuit.
+    model: LabelModel,
+    probabilities: Sequence[Parameter],
+    seen: Tensor,
+    starts: Sequence[float | None],
+    confidence: float,
+) -> tuple[Parameter, ...]:
+    """The probabilities that make the audited labels most likely, through the program's own circuit.
 
     Parameters
     ----------
     model
         The probability of recorded labels.
-    rates
+    probabilities
         What is to be estimated.
     seen
         ``[cells, recorded]``: how many audited rows there are of each kind.
@@ -108,21 +112,23 @@ def maximise(
         return LEAST * float(point.sum()) - float(total.detach()), LEAST - gradient.numpy()
 
     first = np.clip([0.1 if start is None else start for start in starts], 0.01, 0.99)
-    bounds = [(MARGIN, 1 - MARGIN)] * len(rates)
+    bounds = [(MARGIN, 1 - MARGIN)] * len(probabilities)
     best = minimize(slope, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-8}).x
     found = torch.tensor(best)
     deviations = model.deviations(found, seen).tolist()
     estimated = []
-    for rate, value, deviation, rows in zip(rates, best, deviations, model.rows(found, seen), strict=True):
+    for parameter, value, deviation, rows in zip(probabilities, best, deviations, model.rows(found, seen), strict=True):
         value = 0.0 if value <= 2 * MARGIN else 1.0 if value >= 1 - 2 * MARGIN else float(value)
-        # The rows that a plain proportion would need to be known as well as this rate is.
+        # The rows that a plain proportion would need to be known as well as this parameter is.
         effective = rows
         if math.isinf(deviation):
             effective = 0.0
         elif deviation > 0 and 0 < value < 1:
             effective = min(rows, value * (1 - value) / deviation**2)
-        estimated.append(rate.estimated(Estimate(value, *interval(value, effective, confidence), round(rows))))
-    apart = [rate.name for rate, deviation in zip(rates, deviations, strict=True) if math.isinf(deviation)]
+        estimated.append(parameter.estimated(Estimate(value, *interval(value, effective, confidence), round(rows))))
+    apart = [
+        parameter.name for parameter, deviation in zip(probabilities, deviations, strict=True) if math.isinf(deviation)
+    ]
     if apart:
         tell(f"no audit can tell {', '.join(apart)} apart; only their combined effect on the label is known")
     return tuple(estimated)

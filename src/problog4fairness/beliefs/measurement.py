@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.sensitive import declaration, goal
-from problog4fairness.errors import P4FError
-from problog4fairness.beliefs.base import Mechanism, level_json, levels_from_json, rate_json, rates_from_json
-from problog4fairness.beliefs.combinations import Codes, answers, every
+from problog4fairness.beliefs.base import Belief, level_json, levels_from_json, parameters_from_json, parameters_json
+from problog4fairness.beliefs.combinations import answers, every, occurring
 from problog4fairness.beliefs.label import sensitive_comment
-from problog4fairness.beliefs.rates import Rate
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.sensitive import declaration, goal
+from problog4fairness.beliefs.tables import changed, feature_codes, observe_tables
 from problog4fairness.beliefs.text import atom, comment, predicates
-from problog4fairness.rows.types import Level
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 Strength = float | Mapping[Any, Any] | Literal[False] | None
 
 
-class MeasurementBias(Mechanism):
+class MeasurementBias(Belief):
     """The recorded features are distorted copies of the fair ones; the label depends on the fair ones.
 
     P(label) = sum over fair vectors v of h(v) times, for each feature i, P(v_i | recorded_i, A)
@@ -85,7 +88,9 @@ class MeasurementBias(Mechanism):
             raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(groups)}")
         acting = variable.levels if groups is None else tuple(groups)
         self.groups = tuple(i for i, level in enumerate(variable.levels) if level in acting)
-        self.rates = tuple(rate for name in self.features for rate in self._feature_rates(name, negative, positive))
+        self.probabilities = tuple(
+            parameter for name in self.features for parameter in self._feature_parameters(name, negative, positive)
+        )
 
     @property
     def variable(self) -> Sensitive:
@@ -97,9 +102,9 @@ class MeasurementBias(Mechanism):
         """The name of each feature in the program."""
         return dict(zip(self.features, predicates(self.features, "f", {"a"}), strict=True))
 
-    def _feature_rates(self, feature: str, negative: Strength, positive: Strength) -> list[Rate]:
+    def _feature_parameters(self, feature: str, negative: Strength, positive: Strength) -> list[Parameter]:
         options, name, variable = self.values[feature], self.names[feature], self.variable
-        rates = []
+        probabilities = []
         if len(options) == 2:
             for kind, strength in (("neg", negative), ("pos", positive)):
                 if isinstance(strength, Mapping) and feature in strength:
@@ -112,8 +117,8 @@ class MeasurementBias(Mechanism):
                 for level in sorted(self.groups, reverse=variable.binary):
                     value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
                     meaning = f"{feature} recorded as {recorded} is fairly {fair} where {variable.group_text(level)}"
-                    rates.append(Rate(self._binary_name(kind, level, name), meaning, value))
-            return rates
+                    probabilities.append(Parameter(self._binary_name(kind, level, name), meaning, value))
+            return probabilities
         for strength in (negative, positive):
             if strength is not None and not isinstance(strength, Mapping):
                 raise P4FError(
@@ -124,8 +129,8 @@ class MeasurementBias(Mechanism):
                 for f in options:
                     if r != f:
                         meaning = f"{feature} recorded as {r} is fairly {f} where {variable.group_text(level)}"
-                        rates.append(Rate(self._table_name(name, level, r, f), meaning))
-        return rates
+                        probabilities.append(Parameter(self._table_name(name, level, r, f), meaning))
+        return probabilities
 
     def _binary_name(self, kind: str, level: int, name: str) -> str:
         if self.variable.binary:
@@ -148,24 +153,24 @@ class MeasurementBias(Mechanism):
 
     def rules(self) -> list[str]:
         """A paragraph of clauses for each feature."""
-        by_name = {rate.name: rate for rate in self.rates}
+        by_name = {parameter.name: parameter for parameter in self.probabilities}
         return [self._feature_rules(feature, by_name) for feature in self.features]
 
-    def _feature_rules(self, feature: str, rates: Mapping[str, Rate]) -> str:
+    def _feature_rules(self, feature: str, probabilities: Mapping[str, Parameter]) -> str:
         name, options = self.names[feature], self.values[feature]
         if len(options) > 2:
-            return self._table_rules(feature, rates)
+            return self._table_rules(feature, probabilities)
         lines = [comment(feature), f"nn({name},X) :: {name}_(X)."]
         biased = []
         for kind, body in (("neg", f"\\+{name}_(X)"), ("pos", f"{name}_(X)")):
             found = [
-                (level, rates[self._binary_name(kind, level, name)])
+                (level, probabilities[self._binary_name(kind, level, name)])
                 for level in reversed(range(len(self.variable.levels)))
-                if self._binary_name(kind, level, name) in rates
+                if self._binary_name(kind, level, name) in probabilities
             ]
             lines += [
-                f"{rate.weight} :: {name}_{kind}_bias(X) :- {goal(self.variable, level)}.{rate.remark}"
-                for level, rate in found
+                f"{parameter.weight} :: {name}_{kind}_bias(X) :- {goal(self.variable, level)}.{parameter.remark}"
+                for level, parameter in found
             ]
             if found:
                 biased.append(f"{name}_biased(X) :- {body}, {name}_{kind}_bias(X).")
@@ -179,13 +184,13 @@ class MeasurementBias(Mechanism):
             lines.append(f"{name}(X) :- {name}_(X).")
         return "\n".join([*lines, f"?- {name}(x)."])
 
-    def _table_rules(self, feature: str, rates: Mapping[str, Rate]) -> str:
+    def _table_rules(self, feature: str, probabilities: Mapping[str, Parameter]) -> str:
         name, options = self.names[feature], self.values[feature]
         lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
         for level in self.groups:
             for recorded in options:
                 heads = [
-                    f"{rates[self._table_name(name, level, recorded, fair)].weight} :: "
+                    f"{probabilities[self._table_name(name, level, recorded, fair)].weight} :: "
                     f"{name}_flip(X,{atom(recorded)},{atom(fair)})"
                     for fair in options
                     if fair != recorded
@@ -199,12 +204,12 @@ class MeasurementBias(Mechanism):
         return "\n".join([*lines, *(f"?- {name}(x,{atom(v)})." for v in options)])
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Mechanism.feature_values`."""
+        """See :meth:`Belief.feature_values`."""
         return dict(self.values)
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """See :meth:`Mechanism.feature_tables`."""
-        self.require_rates()
+        """See :meth:`Belief.feature_tables`."""
+        self.require_known()
         groups = every(self.variables) if groups is None else groups
         circuit = self.program().compile()
         tables, first = {}, 0
@@ -225,6 +230,18 @@ class MeasurementBias(Mechanism):
                 first += len(options)
         return tables
 
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`: through one small table for each feature, not all combinations of them."""
+        self.require_known()
+        self.require_columns(rows)
+        groups = occurring(self.variables, rows)
+        return observe_tables(rows, groups, None, self.feature_tables(groups.levels), self.values)
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        groups = occurring(self.variables, rows)
+        return changed(groups, self.feature_tables(groups.levels), feature_codes(rows, self.values))
+
     def cells(self) -> dict[str, tuple[str, int, int, int]]:
         """For each parameter its cell: feature, group, recorded value, fair value (by position)."""
         cells: dict[str, tuple[str, int, int, int]] = {}
@@ -239,7 +256,7 @@ class MeasurementBias(Mechanism):
                     for f, fair in enumerate(options):
                         if r != f:
                             cells[self._table_name(name, level, recorded, fair)] = (feature, level, r, f)
-        return {rate.name: cells[rate.name] for rate in self.rates}
+        return {parameter.name: cells[parameter.name] for parameter in self.probabilities}
 
     def estimate(
         self,
@@ -267,15 +284,8 @@ class MeasurementBias(Mechanism):
 
         return estimate_features(self, audit, recorded, fair, sensitive_features, confidence)
 
-    def with_rates(self, rates: tuple[Rate, ...]) -> MeasurementBias:
-        """See :meth:`Mechanism.with_rates`."""
-        copy = MeasurementBias.__new__(MeasurementBias)
-        copy.__dict__.update(self.__dict__)
-        copy.rates = rates
-        return copy
-
     def to_json(self) -> dict[str, Any]:
-        """See :meth:`Mechanism.to_json`."""
+        """See :meth:`Belief.to_json`."""
         return {
             "kind": "MeasurementBias",
             "features": list(self.features),
@@ -284,19 +294,19 @@ class MeasurementBias(Mechanism):
             "levels": level_json(self.variable.levels),
             "name": self.variable.name,
             "groups": list(self.groups),
-            "rates": rate_json(self.rates),
+            "probabilities": parameters_json(self.probabilities),
         }
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> MeasurementBias:
-        mechanism = cls.__new__(cls)
-        mechanism.features = tuple(value["features"])
-        mechanism.values = {name: tuple(values) for name, values in value["values"].items()}
+        belief = cls.__new__(cls)
+        belief.features = tuple(value["features"])
+        belief.values = {name: tuple(values) for name, values in value["values"].items()}
         variable = Sensitive(tuple(value["columns"]), levels_from_json(value["levels"]), str(value["name"]))
-        mechanism.variables = (variable,)
-        mechanism.groups = tuple(value["groups"])
-        mechanism.rates = rates_from_json(value["rates"])
-        return mechanism
+        belief.variables = (variable,)
+        belief.groups = tuple(value["groups"])
+        belief.probabilities = parameters_from_json(value["probabilities"])
+        return belief
 
 
 def _certain(value: Tensor, size: int) -> Tensor:

@@ -209,7 +209,8 @@ class Observation:
             m.runs + start // m.variants if even and m.runs is not None else m.inputs + start
             for m, start in zip(members, inputs, strict=True)
         ]
-        common = FairInputs(pd.concat([member.table for member in members]), torch.cat(places), self.variants)
+        # Nobody reads the table of a stack: its inputs are encoded already.
+        common = FairInputs(pd.DataFrame(), torch.cat(places), self.variants)
         return Observation(common, None, kernel, self.outputs)
 
     def _recorded_part(self) -> Observed:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from problog4fairness.beliefs.samples import required_samples, rows_to_draw
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.problems import FileWarning, TableError, warn
 from problog4fairness.rows.roles import Roles
-from problog4fairness.beliefs.samples import required_samples, rows_to_draw
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,16 +128,18 @@ def audit_plan(
     """
     needed = required_samples(error, confidence)
     if positive_rate is not None and not 0 < positive_rate < 1:
-        raise P4FError(f"the positive rate {positive_rate:g} is not between 0 and 1")
+        raise P4FError(f"the positive parameter {positive_rate:g} is not between 0 and 1")
     if not 0 < group_share < 1:
         raise P4FError(f"the group's share {group_share:g} is not between 0 and 1")
     if frame is not None and roles is not None:
         return _from_data(error, confidence, needed, frame, roles, positive_rate)
     names = ("other", "sensitive")
     shares = (1 - group_share, group_share)
-    rates = [0.5 if positive_rate is None else positive_rate] * 2
-    assumed = f"the sensitive group is {group_share:.0%} of all, {rates[0]:.0%} of each group have a fair label of 1"
-    return _plan(error, confidence, needed, names, shares, rates, None, ("0", "1"), assumed)
+    probabilities = [0.5 if positive_rate is None else positive_rate] * 2
+    assumed = (
+        f"the sensitive group is {group_share:.0%} of all, {probabilities[0]:.0%} of each group have a fair label of 1"
+    )
+    return _plan(error, confidence, needed, names, shares, probabilities, None, ("0", "1"), assumed)
 
 
 def _from_data(
@@ -147,14 +149,16 @@ def _from_data(
     counts = np.bincount(groups, minlength=len(roles.levels))
     positive = np.bincount(groups, weights=labels, minlength=len(roles.levels))
     names = [f"{roles.sensitive} = {level}" for level in roles.levels]
-    rates = [float(p) / max(1, int(n)) for p, n in zip(positive, counts, strict=True)]
-    assumed = "shares of fair labels are those of the recorded ones, for want of better; say --positive-rate if not"
+    probabilities = [float(p) / max(1, int(n)) for p, n in zip(positive, counts, strict=True)]
+    assumed = (
+        "shares of fair labels are those of the recorded ones, for want of better; say --positive-parameter if not"
+    )
     if positive_rate is not None:
-        rates = [positive_rate] * len(rates)
+        probabilities = [positive_rate] * len(probabilities)
         assumed = f"{positive_rate:.0%} of each group have the favourable fair label"
     shares = [float(n) / len(frame) for n in counts]
     texts = (str(roles.labels[0]), str(roles.labels[1]))
-    return _plan(error, confidence, needed, names, shares, rates, counts.tolist(), texts, assumed)
+    return _plan(error, confidence, needed, names, shares, probabilities, counts.tolist(), texts, assumed)
 
 
 def _plan(
@@ -163,7 +167,7 @@ def _plan(
     needed: int,
     names: Any,
     shares: Any,
-    rates: Any,
+    probabilities: Any,
     rows: list[int] | None,
     labels: tuple[str, str],
     assumed: str,
@@ -171,9 +175,9 @@ def _plan(
     import pandas as pd
 
     cells, groups = [], []
-    for i, (name, share, rate) in enumerate(zip(names, shares, rates, strict=True)):
+    for i, (name, share, parameter) in enumerate(zip(names, shares, probabilities, strict=True)):
         largest = 0
-        for label, part in ((labels[1], rate), (labels[0], 1 - rate)):
+        for label, part in ((labels[1], parameter), (labels[0], 1 - parameter)):
             if share * part <= 0:
                 warn(f"no row has {name} and the label {label}: how many rows to draw for that cell cannot be said")
                 cells.append({"group": name, "fair": label, "share": 0.0, "needed": needed, "to_draw": None})

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable
 from problog4fairness.errors import P4FError, one_line
 from problog4fairness.rows.types import Level
 
-
 _PLAIN = re.compile(r"[a-z][a-zA-Z0-9_]*\Z")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 # What ProbLog reads in its own way: built-ins of one or two arguments, operators and the words of its statements.

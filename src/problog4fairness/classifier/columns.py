@@ -53,7 +53,7 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) 
         if values.ndim != 2 or values.shape[1] != len(columns):
             raise P4FError(
                 f"sensitive_features must have {len(columns)} column{'s' if len(columns) != 1 else ''} "
-                f"({', '.join(columns) or 'the mechanism names none'}), not the shape {list(values.shape)}"
+                f"({', '.join(columns) or 'the belief names none'}), not the shape {list(values.shape)}"
             )
         frame = pd.DataFrame({name: values[:, i] for i, name in enumerate(columns)})
     if len(frame) != rows:

@@ -17,7 +17,7 @@ from problog4fairness.learners.base import Learner
 from problog4fairness.program.program import Program
 
 if TYPE_CHECKING:
-    from problog4fairness.doubt.sensitivity import Sensitivity
+    pass
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -1,4 +1,4 @@
-"""The groups that people are compared by: those of the mechanism, or of the columns that its program reads."""
+"""The groups that people are compared by: those of the belief, or of the columns that its program reads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs.base import Mechanism
-from problog4fairness.beliefs.custom import ProgramMechanism
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.rows.sensitive import Sensitive
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -52,14 +52,14 @@ class Grouping:
         return float(np.nanmax(means) - np.nanmin(means))
 
 
-def groupings(mechanism: Mechanism | None, frame: pd.DataFrame) -> list[Grouping]:
+def groupings(belief: Belief | None, frame: pd.DataFrame) -> list[Grouping]:
     """A grouping for each sensitive variable of which ``frame`` has the columns."""
-    if mechanism is None:
+    if belief is None:
         return []
-    variables = [*mechanism.variables]
-    if isinstance(mechanism, ProgramMechanism):
-        known = {column: mechanism.values.get(network) for network, column in mechanism.columns.items()}
-        columns = [column for column in mechanism.sensitive_columns if column in frame.columns]
+    variables = [*belief.variables]
+    if isinstance(belief, ProgramBelief):
+        known = {column: belief.values.get(network) for network, column in belief.columns.items()}
+        columns = [column for column in belief.sensitive_columns if column in frame.columns]
         variables = [_of_column(column, known.get(column), frame) for column in columns]
     return [
         Grouping(

@@ -110,7 +110,7 @@ def encoder_of(value: Any, names: Sequence[str], columns: Sequence[str]) -> Enco
 
 def options_json(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a classifier as plain data; a random state that is no number is left out."""
-    plain = {name: value for name, value in options.items() if name != "mechanism"}
+    plain = {name: value for name, value in options.items() if name != "belief"}
     weights = plain["class_weight"]
     if isinstance(weights, Mapping):
         plain["class_weight"] = [[label, weight] for label, weight in weights.items()]
@@ -121,7 +121,7 @@ def options_json(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def options_of(options: Any, names: set[str]) -> dict[str, Any]:
     """The inverse of :func:`options_json`; ``names`` are the options that there are."""
-    _require(isinstance(options, dict) and {*options, "mechanism"} == names, "its options are others")
+    _require(isinstance(options, dict) and {*options, "belief"} == names, "its options are others")
     sensitive, weights = options["sensitive"], options["class_weight"]
     listed = sensitive if isinstance(sensitive, list) else [] if sensitive is None else [sensitive]
     _require(all(isinstance(name, str) for name in listed), "its sensitive columns are not names")

@@ -20,13 +20,13 @@ import safetensors.torch
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from problog4fairness.beliefs.belief_json import belief_of
 from problog4fairness.classifier import manifest as checked
 from problog4fairness.classifier.encoder import Encoder
 from problog4fairness.classifier.parts import FORMAT, ModelFileError, packed, unpacked
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import write_whole
 from problog4fairness.learners import MLP
-from problog4fairness.beliefs.belief_json import mechanism_of
+from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
@@ -55,7 +55,7 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     encoder = model.encoder_
     if not isinstance(encoder, Encoder) or not isinstance(model.network_, MLP):
         raise P4FError("the model cannot be saved: its encoder or its network is not one of problog4fairness")
-    program = "" if model.mechanism_ is None else model.mechanism_.text()
+    program = "" if model.belief_ is None else model.belief_.text()
     tensors = {name: value.contiguous() for name, value in model.network_.state_dict().items()}
     tensors |= {name: torch.from_numpy(np.array(getattr(encoder, name))) for name in checked.ENCODER}
     try:
@@ -69,11 +69,11 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
 
 def _manifest(model: DebiasedClassifier, encoder: Encoder) -> dict[str, Any]:
     place = {name: number for number, name in enumerate(model.names_)}
-    mechanism = model.mechanism_
+    belief = model.belief_
     return {
         "format": FORMAT,
         "versions": {name: version(name) for name in PACKAGES},
-        "mechanism": None if mechanism is None else mechanism.to_json(),
+        "belief": None if belief is None else belief.to_json(),
         "options": checked.options_json(model.get_params(deep=False)),
         "classes": model.classes_,
         "classes_dtype": checked.label_type(model.classes_),
@@ -115,15 +115,15 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     names = checked.names_of(manifest["features"], manifest["feature_names"])
     columns = checked.columns_of(manifest["columns"], names)
     encoder = checked.encoder_of(manifest["encoder"], names, columns)
-    mechanism = None if manifest["mechanism"] is None else mechanism_of(manifest["mechanism"])
-    expected = getattr(mechanism, "class_count", None)
+    belief = None if manifest["belief"] is None else belief_of(manifest["belief"])
+    expected = getattr(belief, "class_count", None)
     if expected not in (None, len(classes)):
         raise ValueError(f"its belief is for {expected} classes, it has {len(classes)}")
-    if program != ("" if mechanism is None else mechanism.text()):
+    if program != ("" if belief is None else belief.text()):
         raise ValueError("its program is not that of its belief")
-    model = kind(mechanism, **checked.options_of(manifest["options"], set(kind().get_params(deep=False))))
+    model = kind(belief, **checked.options_of(manifest["options"], set(kind().get_params(deep=False))))
     settings = model._settings()
-    model.mechanism_, model.classes_ = mechanism, classes
+    model.belief_, model.classes_ = belief, classes
     model.names_, model.columns_, model.n_features_in_ = names, columns, len(names)
     if manifest["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)

@@ -65,8 +65,8 @@ def score_rows(
         "fair_probability": fair,
         "fair_label": np.asarray(model.classes_)[(fair >= threshold).astype(int)],
     }
-    sensitive = [] if model.mechanism_ is None else list(model.mechanism_.sensitive_columns)
-    if all(name in frame.columns for name in (*sensitive, *(model.mechanism_.features if model.mechanism_ else ()))):
+    sensitive = [] if model.belief_ is None else list(model.belief_.sensitive_columns)
+    if all(name in frame.columns for name in (*sensitive, *(model.belief_.features if model.belief_ else ()))):
         known = frame[sensitive].notna().all(axis=1).to_numpy()
         groups = _groups(frame, sensitive)
         scores["recorded_probability"] = _where(

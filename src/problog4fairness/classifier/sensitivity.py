@@ -13,15 +13,15 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.columns import encode
 from problog4fairness.classifier.groups import groupings
 from problog4fairness.classifier.reading import codes_among
 from problog4fairness.classifier.view import groups_of, inputs_of
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners import Job, fit_many
-from problog4fairness.beliefs.base import Mechanism
-from problog4fairness.beliefs.custom import ProgramMechanism
-from problog4fairness.beliefs.rates import Rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,8 +88,8 @@ class Sensitivity:
 class _Variant:
     """A value of one parameter, and the belief that has it; the base has no parameter."""
 
-    mechanism: Mechanism
-    rate: Rate | None = None
+    belief: Belief
+    rate: Parameter | None = None
     value: float = float("nan")
 
 
@@ -118,14 +118,14 @@ def sensitivity(
         found, cut = _variants(belief, rate, groups, values, beyond)
         variants += found
         notes += cut
-    refit = model._training_mechanism() is not None
+    refit = model._training_belief() is not None
     networks = len(variants) * seeds if refit else 0
     if networks > MOST_NETWORKS:
         raise P4FError(
             f"{len(rates)} parameters would need {networks} networks, more than {MOST_NETWORKS}; "
             "name fewer by parameters=[...], or take fewer values or seeds"
         )
-    models = [_copy(model, variant.mechanism) for variant in variants]
+    models = [_copy(model, variant.belief) for variant in variants]
     if refit:
         nets = _fitted(model, models, known, recorded, seeds, progress)
     else:
@@ -135,31 +135,31 @@ def sensitivity(
     return _result(rates, variants, scores, networks, tuple(notes))
 
 
-def _chosen(model: DebiasedClassifier, parameters: Sequence[str] | None) -> tuple[Mechanism, list[Rate]]:
+def _chosen(model: DebiasedClassifier, parameters: Sequence[str] | None) -> tuple[Belief, list[Parameter]]:
     check_is_fitted(model)
-    mechanism = model.mechanism_
-    rates = {rate.name: rate for rate in (mechanism.rates if mechanism is not None else ())}
-    if mechanism is None or not rates:
-        raise P4FError("there is no parameter to vary: the classifier has no mechanism, or one with all numbers fixed")
+    belief = model.belief_
+    rates = {rate.name: rate for rate in (belief.probabilities if belief is not None else ())}
+    if belief is None or not rates:
+        raise P4FError("there is no parameter to vary: the classifier has no belief, or one with all numbers fixed")
     if isinstance(parameters, str):
         parameters = [parameters]
     for name in parameters or ():
         if name not in rates:
-            raise UnknownNameError(f"the mechanism has no parameter {name!r}; it has {', '.join(rates)}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(rates)}")
     chosen = list(rates) if parameters is None else list(dict.fromkeys(parameters))
     if not chosen:
         raise P4FError(f"parameters is empty; name some of {', '.join(rates)}")
-    return mechanism, [rates[name] for name in chosen]
+    return belief, [rates[name] for name in chosen]
 
 
 def _variants(
-    mechanism: Mechanism, rate: Rate, groups: Array, values: int, beyond: float
+    belief: Belief, rate: Parameter, groups: Array, values: int, beyond: float
 ) -> tuple[list[_Variant], list[str]]:
     """The belief with other values of one parameter, in order."""
     if rate.value is None:
         raise P4FError(f"parameter {rate.name} has no value to start from")
     low, high = interval_of(rate)
-    floor, ceiling = _limits(mechanism, rate, groups)
+    floor, ceiling = _limits(belief, rate, groups)
     # An end of the interval that is the value itself is fitted already.
     below, above = ((values - 1) // 2 + (end == rate.value) for end in (low, high))
     start, end = max(low - beyond, floor, 0.0), min(high + beyond, ceiling, 1.0)
@@ -173,12 +173,12 @@ def _variants(
         )
     made = []
     for value in chosen:
-        rates = tuple(replace(r, value=value) if r.name == rate.name else r for r in mechanism.rates)
-        made.append(_Variant(mechanism.with_rates(rates), rate, value))
+        rates = tuple(replace(r, value=value) if r.name == rate.name else r for r in belief.probabilities)
+        made.append(_Variant(belief.with_probabilities(rates), rate, value))
     return made, notes
 
 
-def interval_of(rate: Rate) -> tuple[float, float]:
+def interval_of(rate: Parameter) -> tuple[float, float]:
     """The interval of a rate that has a value; the value alone where it was stated."""
     value = 0.0 if rate.value is None else rate.value
     if rate.low is None or rate.high is None:
@@ -186,22 +186,22 @@ def interval_of(rate: Rate) -> tuple[float, float]:
     return min(rate.low, value), max(rate.high, value)
 
 
-def _limits(mechanism: Mechanism, rate: Rate, groups: Array) -> tuple[float, float]:
+def _limits(belief: Belief, rate: Parameter, groups: Array) -> tuple[float, float]:
     """Between which values the belief makes sense: labels stay informative, and probabilities sum to 1 at most.
 
     Every entry of a belief's tables is affine in each of its parameters, so two points tell where it becomes too small.
     """
     value = rate.value or 0.0
-    if isinstance(mechanism, ProgramMechanism):
+    if isinstance(belief, ProgramBelief):
         # At exactly 1 some recorded label may be impossible.
         return 0.0, max(value, 0.99)
     probe = value / 2 if value > 0 else 0.01
-    rates = tuple(replace(r, value=probe) if r.name == rate.name else r for r in mechanism.rates)
+    rates = tuple(replace(r, value=probe) if r.name == rate.name else r for r in belief.probabilities)
     try:
-        there = _margins(mechanism.with_rates(rates), groups)
+        there = _margins(belief.with_probabilities(rates), groups)
     except P4FError:
         return 0.0, value
-    here = _margins(mechanism, groups)
+    here = _margins(belief, groups)
     slope = (there - here) / (probe - value)
     room = here.clamp_min(0)
     falling, rising = slope < -1e-9, slope > 1e-9
@@ -210,10 +210,10 @@ def _limits(mechanism: Mechanism, rate: Rate, groups: Array) -> tuple[float, flo
     return max(0.0, value - below), min(1.0, value + above)
 
 
-def _margins(mechanism: Mechanism, groups: Array) -> Tensor:
+def _margins(belief: Belief, groups: Array) -> Tensor:
     """What must not become negative: how much more likely a class is recorded where it is right, and probabilities."""
-    parts = [table.flatten() for table in mechanism.feature_tables(groups).values()]
-    table = mechanism.label_table(groups)
+    parts = [table.flatten() for table in belief.feature_tables(groups).values()]
+    table = belief.label_table(groups)
     if table is not None:
         right = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2)
         ahead = right - table
@@ -222,9 +222,9 @@ def _margins(mechanism: Mechanism, groups: Array) -> Tensor:
     return torch.cat(parts) if parts else torch.ones(0, dtype=torch.float64)
 
 
-def _copy(model: DebiasedClassifier, mechanism: Mechanism) -> DebiasedClassifier:
+def _copy(model: DebiasedClassifier, belief: Belief) -> DebiasedClassifier:
     other = copy.copy(model)
-    other.mechanism_ = mechanism
+    other.belief_ = belief
     return other
 
 
@@ -237,7 +237,7 @@ def _fitted(
     progress: bool | None,
 ) -> list[list[Any]]:
     """For each model a network for each seed, the first of which is the seed of the classifier itself."""
-    inputs = inputs_of(model._training_mechanism(), known, model.columns_)
+    inputs = inputs_of(model._training_belief(), known, model.columns_)
     matrix = torch.from_numpy(encode(model.encoder_, inputs.frame))
     weights = model._row_weights(recorded, None)
     jobs = []
@@ -265,7 +265,7 @@ def _scores(
     audited: tuple[pd.DataFrame, Array] | None,
 ) -> dict[str, Array]:
     """Each metric as ``[variants, seeds]``; the first variant is the base."""
-    ways = groupings(model.mechanism_, known) if len(model.classes_) == 2 else []
+    ways = groupings(model.belief_, known) if len(model.classes_) == 2 else []
     names = ["disparity"] if len(ways) == 1 else [f"disparity by {way.name}" for way in ways]
     metrics = [*([ACCURACY] if audited else []), *names, CHANGED]
     scores: dict[str, list[list[float]]] = {metric: [] for metric in metrics}
@@ -289,7 +289,7 @@ def _scores(
 
 
 def _result(
-    rates: Sequence[Rate],
+    rates: Sequence[Parameter],
     variants: Sequence[_Variant],
     scores: dict[str, Array],
     networks: int,

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from problog4fairness.beliefs import Belief, HistoricalBias, read_belief
+from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.features import feature_columns
 from problog4fairness.rows.problems import listed, warn
 from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, rewritten
 from problog4fairness.rows.values import Value, conventional, plain, values_of
-from problog4fairness.beliefs import HistoricalBias, Mechanism, read_belief
-from problog4fairness.beliefs.custom import ProgramMechanism
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TrainingRows:
 
 def training_rows(
     frame: pd.DataFrame,
-    mechanism: Mechanism | None,
+    belief: Belief | None,
     *,
     recorded: str,
     sensitive: str | None = None,
@@ -69,7 +69,7 @@ def training_rows(
     ----------
     frame
         The table as it was read.
-    mechanism
+    belief
         The belief; the groups are those that it knows.
     recorded
         The column of the recorded label.
@@ -86,7 +86,7 @@ def training_rows(
     biased
         Whether new rows will be as biased as these, so that prediction needs the sensitive variable.
     """
-    columns = [] if mechanism is None else list(mechanism.sensitive_columns)
+    columns = [] if belief is None else list(belief.sensitive_columns)
     if sensitive is not None:
         check_column(frame, sensitive, "sensitive variable", "--sensitive")
         if columns and sensitive not in columns:
@@ -94,21 +94,21 @@ def training_rows(
     check_column(frame, recorded, "recorded label", "--recorded")
     for name in columns:
         check_column(frame, name, "sensitive variable of the belief", "--sensitive")
-    for name in mechanism.features if mechanism is not None else ():
+    for name in belief.features if belief is not None else ():
         check_column(frame, name, "feature that the belief is about", "--belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
     labels, _ = find_labels(frame, recorded, None, favourable)
     rows, dropped = _complete(frame, [recorded, *columns])
     cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
-    cleaned |= _groups(rows, mechanism)
-    cleaned |= {name: _plain_feature(rows[name]) for name in (mechanism.features if mechanism is not None else ())}
+    cleaned |= _groups(rows, belief)
+    cleaned |= {name: _plain_feature(rows[name]) for name in (belief.features if belief is not None else ())}
     rows = rows.assign(**cleaned)
-    needed = bool(columns) and (not independent or biased or isinstance(mechanism, HistoricalBias))
+    needed = bool(columns) and (not independent or biased or isinstance(belief, HistoricalBias))
     others = {recorded, *([] if fair is None else [fair]), *([] if needed else columns)}
     if sensitive is not None and independent:
         others |= {sensitive} - (set(columns) if needed else set())
-    insisted = [*keep, *(mechanism.features if mechanism is not None else ()), *(columns if needed else ())]
+    insisted = [*keep, *(belief.features if belief is not None else ()), *(columns if needed else ())]
     names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, label=recorded)
     return TrainingRows(
         rows[names],
@@ -120,7 +120,7 @@ def training_rows(
     )
 
 
-def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None, group: object = None) -> Mechanism:
+def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None, group: object = None) -> Belief:
     """The belief of a file, bound to a table.
 
     Parameters
@@ -144,7 +144,7 @@ def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None,
 
 def train_on_table(
     frame: pd.DataFrame,
-    mechanism: Mechanism | None,
+    belief: Belief | None,
     *,
     recorded: str,
     sensitive: str | None = None,
@@ -161,7 +161,7 @@ def train_on_table(
 
     Parameters
     ----------
-    frame, mechanism, recorded, sensitive, fair, favourable, drop, keep, independent
+    frame, belief, recorded, sensitive, fair, favourable, drop, keep, independent
         As for :func:`training_rows`.
     test_features, options
         As for :class:`DebiasedClassifier`.
@@ -170,7 +170,7 @@ def train_on_table(
     """
     rows = training_rows(
         frame,
-        mechanism,
+        belief,
         recorded=recorded,
         sensitive=sensitive,
         fair=fair,
@@ -182,7 +182,7 @@ def train_on_table(
     )
     del frame
     model = DebiasedClassifier(
-        mechanism,
+        belief,
         independent=independent,
         test_features=test_features,
         favourable=rows.favourable,
@@ -213,19 +213,19 @@ def _complete(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, 
     return (frame[~gone].reset_index(drop=True) if dropped else frame), dropped
 
 
-def _groups(rows: pd.DataFrame, mechanism: Mechanism | None) -> dict[str, Any]:
+def _groups(rows: pd.DataFrame, belief: Belief | None) -> dict[str, Any]:
     """The sensitive columns with the values that the belief knows."""
     known: dict[str, Sequence[Value]] = {}
-    if isinstance(mechanism, ProgramMechanism):
-        outcomes = {network.name: network.outcomes for network in mechanism.program().networks}
-        for network, column in mechanism.columns.items():
-            if column in mechanism.sensitive_columns and outcomes[network] is None:
-                known[column] = mechanism.values.get(network, (0, 1))
-    elif mechanism is not None:
-        known = {v.columns[0]: v.levels for v in mechanism.variables if len(v.columns) == 1}  # type: ignore[misc]
+    if isinstance(belief, ProgramBelief):
+        outcomes = {network.name: network.outcomes for network in belief.program().networks}
+        for network, column in belief.columns.items():
+            if column in belief.sensitive_columns and outcomes[network] is None:
+                known[column] = belief.values.get(network, (0, 1))
+    elif belief is not None:
+        known = {v.columns[0]: v.levels for v in belief.variables if len(v.columns) == 1}  # type: ignore[misc]
     cleaned = {}
     for column, levels in known.items():
-        if isinstance(mechanism, ProgramMechanism) and not set(values_of(rows[column])) <= set(levels):
+        if isinstance(belief, ProgramBelief) and not set(values_of(rows[column])) <= set(levels):
             seen = listed(values_of(rows[column]), 6)
             raise P4FError(
                 f"column {column!r} has the values {seen}, the program knows {listed(levels)}; recode the column, or "

@@ -1,4 +1,4 @@
-"""Rows as a mechanism sees them: groups, recorded features, and the inputs at which the network is needed."""
+"""Rows as a belief sees them: groups, recorded features, and the inputs at which the network is needed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import P4FError
-from problog4fairness.beliefs.base import Mechanism
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import Combinations, observed
+from problog4fairness.errors import P4FError
 
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -47,28 +47,26 @@ class Inputs:
         return part if self.variants == 1 else (part * self.variants).unsqueeze(1) + torch.arange(self.variants)
 
 
-def groups_of(mechanism: Mechanism | None, frame: pd.DataFrame) -> Combinations:
-    """The combinations of groups that occur, and which of them each row has; a single one without a mechanism."""
-    return observed(() if mechanism is None else mechanism.variables, frame)
+def groups_of(belief: Belief | None, frame: pd.DataFrame) -> Combinations:
+    """The combinations of groups that occur, and which of them each row has; a single one without a belief."""
+    return observed(() if belief is None else belief.variables, frame)
 
 
-def check_groups(mechanism: Mechanism, frame: pd.DataFrame) -> None:
+def check_groups(belief: Belief, frame: pd.DataFrame) -> None:
     """Every group of every sensitive variable must occur; otherwise its parameters would act on nobody."""
-    for variable in mechanism.variables:
+    for variable in belief.variables:
         present = variable.shares(frame).sum(axis=0)
         for level in range(len(variable.levels)):
             if present[level] == 0:
-                raise P4FError(
-                    f"no row has {variable.group_text(level)}; leave that group out of the mechanism's levels"
-                )
+                raise P4FError(f"no row has {variable.group_text(level)}; leave that group out of the belief's levels")
 
 
-def feature_codes(mechanism: Mechanism, frame: pd.DataFrame) -> dict[str, Codes]:
-    """The recorded value of each distorted feature, by its position among the values that the mechanism knows."""
+def feature_codes(belief: Belief, frame: pd.DataFrame) -> dict[str, Codes]:
+    """The recorded value of each distorted feature, by its position among the values that the belief knows."""
     codes = {}
-    for feature, values in mechanism.feature_values().items():
+    for feature, values in belief.feature_values().items():
         if feature not in frame.columns:
-            raise P4FError(f"no column {feature!r} for the mechanism; there are {', '.join(map(str, frame.columns))}")
+            raise P4FError(f"no column {feature!r} for the belief; there are {', '.join(map(str, frame.columns))}")
         place = {value: i for i, value in enumerate(values)}
         column = frame[feature]
         unknown = [value for value in column.unique().tolist() if value not in place]
@@ -81,10 +79,10 @@ def feature_codes(mechanism: Mechanism, frame: pd.DataFrame) -> dict[str, Codes]
     return codes
 
 
-def inputs_of(mechanism: Mechanism | None, frame: pd.DataFrame, columns: Sequence[str]) -> Inputs:
+def inputs_of(belief: Belief | None, frame: pd.DataFrame, columns: Sequence[str]) -> Inputs:
     """The inputs that the rows of ``frame`` need; ``columns`` are those that the network reads."""
     visible = frame[list(columns)]
-    values = mechanism.feature_values() if mechanism is not None else {}
+    values = belief.feature_values() if belief is not None else {}
     if not values:
         distinct, place = _distinct(visible)
         return Inputs(distinct, torch.from_numpy(place).unsqueeze(1))
@@ -96,7 +94,7 @@ def inputs_of(mechanism: Mechanism | None, frame: pd.DataFrame, columns: Sequenc
     if count * len(contexts) > MOST_INPUTS:
         raise P4FError(
             f"{len(values)} distorted features have {count:,} combinations of fair values, for {len(contexts):,} "
-            f"different rows: more than {MOST_INPUTS:,} inputs; name fewer features in the mechanism"
+            f"different rows: more than {MOST_INPUTS:,} inputs; name fewer features in the belief"
         )
     variants = list(product(*values.values()))
     table = contexts.loc[contexts.index.repeat(len(variants))].reset_index(drop=True)

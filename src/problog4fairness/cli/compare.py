@@ -72,8 +72,8 @@ def compare(
     are added.
     """
     from problog4fairness.classifier.table import belief_for
-    from problog4fairness.rows import check_folder, check_output
     from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, save_comparison
+    from problog4fairness.rows import check_folder, check_output
 
     if output is not None:
         check_folder(output)

@@ -18,7 +18,7 @@ from problog4fairness.errors import P4FError, printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.beliefs import Mechanism
+    from problog4fairness.beliefs import Belief
 
 _READING = "Reading tables"
 
@@ -79,7 +79,7 @@ def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
         raise P4FError(f"{option} - and --json both take standard output; name a file with {option} FILE")
 
 
-def belief(file: Path, **options: Any) -> Mechanism:
+def belief(file: Path, **options: Any) -> Belief:
     """A belief from its file; the options are those of :func:`~problog4fairness.beliefs.read_belief`."""
     from problog4fairness.beliefs import read_belief
 

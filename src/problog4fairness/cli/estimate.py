@@ -66,16 +66,16 @@ def estimate(
     Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it; with -o - only
     the program is printed.
     """
+    from problog4fairness.beliefs import belief_text, from_audit
+    from problog4fairness.beliefs.base import Belief
     from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output, find_roles, write_whole
-    from problog4fairness.beliefs import belief_text, from_audit
-    from problog4fairness.beliefs.base import Mechanism
 
     refuse_both(output, as_json)
     program = None if belief in ("label", "measurement") else Path(belief)
     check_output(output, audit, program)
     frame = read(audit, delimiter, encoding, decimal)
-    found: Mechanism
+    found: Belief
     if belief == "measurement":
         pairs = from_audit.feature_pairs(feature or [], fair_feature or [])
         with working("estimating"):

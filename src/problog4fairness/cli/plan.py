@@ -56,9 +56,9 @@ def plan(
 
     Fair labels are not known before the audit: the shares of the recorded ones stand in for them.
     """
+    from problog4fairness.beliefs.plan import audit_plan
     from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output, find_roles, write_table
-    from problog4fairness.beliefs.plan import audit_plan
 
     refuse_both(draw, as_json, "--draw")
     if data is None:

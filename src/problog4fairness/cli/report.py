@@ -55,8 +55,8 @@ def report(
     The page needs no other file and no network; it can be printed, mailed, and read on a phone.
     """
     from problog4fairness.classifier import DebiasedClassifier
-    from problog4fairness.rows import check_output
     from problog4fairness.reporting.tables import report_tables
+    from problog4fairness.rows import check_output
 
     check_output(output, data, model, audit)
     trained = DebiasedClassifier.load(model)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs import Belief, ProgramBelief
 from problog4fairness.comparison.methods import BASELINES, Kind, TableMethod, predict
 from problog4fairness.comparison.outcome import Comparison
 from problog4fairness.comparison.splits import cells
@@ -15,11 +16,10 @@ from problog4fairness.comparison.stacked import scored, table_settings
 from problog4fairness.comparison.table import Table
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Settings
-from problog4fairness.beliefs import Mechanism, ProgramMechanism
 from problog4fairness.metrics.scores import scores
 from problog4fairness.program.program import Program
 
-Belief: TypeAlias = Mechanism | Program | str
+Belief: TypeAlias = Belief | Program | str
 
 
 def compare(
@@ -52,7 +52,7 @@ def compare(
     y
         Recorded labels, of two kinds.
     belief
-        How the recorded data came from the fair data: a mechanism, a program or its text, with known parameters. It is
+        How the recorded data came from the fair data: a belief, a program or its text, with known parameters. It is
         called "ours"; a dictionary of several gives them names. None compares the baselines alone.
     sensitive_features
         Names of columns of X, or a series or frame; by default the belief's sensitive columns of X. Baselines that see
@@ -133,27 +133,27 @@ def compare(
     )
 
 
-def _beliefs(belief: Belief | Mapping[str, Belief] | None) -> dict[str, Mechanism]:
+def _beliefs(belief: Belief | Mapping[str, Belief] | None) -> dict[str, Belief]:
     named = {} if belief is None else belief if isinstance(belief, Mapping) else {"ours": belief}
     found = {}
     for name, own in named.items():
         if name in BASELINES:
             raise P4FError(f"a belief cannot be called {name!r}, which is a baseline; give it another name")
-        if not isinstance(own, Mechanism | Program | str):
-            raise P4FError(f"{name}: a belief is a mechanism, a Program or its text, not {type(own).__name__}")
-        found[str(name)] = own if isinstance(own, Mechanism) else ProgramMechanism(own)
+        if not isinstance(own, Belief | Program | str):
+            raise P4FError(f"{name}: a belief is a belief, a Program or its text, not {type(own).__name__}")
+        found[str(name)] = own if isinstance(own, Belief) else ProgramBelief(own)
     return found
 
 
-def _levels(beliefs: Mapping[str, Mechanism], columns: Sequence[str]) -> tuple[Any, ...] | None:
+def _levels(beliefs: Mapping[str, Belief], columns: Sequence[str]) -> tuple[Any, ...] | None:
     """The groups of the beliefs, where those that name any agree."""
     known = {levels for own in beliefs.values() if (levels := _own_levels(own, columns)) is not None}
     return known.pop() if len(known) == 1 else None
 
 
-def _own_levels(belief: Mechanism, columns: Sequence[str]) -> tuple[Any, ...] | None:
+def _own_levels(belief: Belief, columns: Sequence[str]) -> tuple[Any, ...] | None:
     """The groups of a belief whose one sensitive variable is made of these columns."""
-    if isinstance(belief, ProgramMechanism):
+    if isinstance(belief, ProgramBelief):
         named = [belief.values.get(network) for network, column in belief.columns.items() if [column] == list(columns)]
         return named[0] if named else None
     same = len(belief.variables) == 1 and list(belief.variables[0].columns) == list(columns)

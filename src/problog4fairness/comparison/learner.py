@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs import Belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.columns import encode, make_encoder, prepared
 from problog4fairness.classifier.encoder import Encoder, Slot
@@ -17,7 +18,6 @@ from problog4fairness.classifier.view import inputs_of
 from problog4fairness.comparison.table import Array, Codes
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import MLP, Fit, Job
-from problog4fairness.beliefs import Mechanism
 
 # Numbers in encoded inputs that are kept for other methods on the same rows: 256 MiB.
 _KEPT = 1 << 26
@@ -32,7 +32,7 @@ class Learner(DebiasedClassifier):
     rare enough to share a column, come from the training rows alone.
     """
 
-    mechanism: Mechanism | None
+    belief: Belief | None
 
     def prepare(self, frame: pd.DataFrame, label: Codes, encoders: Encoders, rows: Hashable) -> Job:
         """What is to be fitted.
@@ -48,7 +48,7 @@ class Learner(DebiasedClassifier):
         rows
             The same for the same training rows, whose encoded form is then shared.
         """
-        expected = getattr(self.mechanism, "class_count", None)
+        expected = getattr(self.belief, "class_count", None)
         if expected not in (None, 2):
             raise P4FError(f"the belief is for {expected} classes; two are compared")
         self._encoders, self._rows = encoders, rows
@@ -93,13 +93,13 @@ class Encoders:
         rows
             Names the rows that the inputs come from.
         """
-        mechanism = learner._training_mechanism()
-        values = {} if mechanism is None else mechanism.feature_values()
+        belief = learner._training_belief()
+        values = {} if belief is None else belief.feature_values()
         key = (tuple(learner.columns_), tuple(values.items()))
         if (rows, key) in self._kept:
             return self._kept[rows, key]
         if key not in self._slots:
-            whole = inputs_of(mechanism, self._frame, learner.columns_).frame
+            whole = inputs_of(belief, self._frame, learner.columns_).frame
             self._slots[key] = make_encoder(prepared(whole)).slots
         encoder = _widened(make_encoder(prepared(frame)), self._slots[key])
         matrix = torch.from_numpy(encode(encoder, frame))

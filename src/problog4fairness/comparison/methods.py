@@ -12,12 +12,12 @@ import pandas as pd
 from problog4fairness.baselines.grouped import scores_of
 from problog4fairness.baselines.parity import expected_outcome, parity_thresholds
 from problog4fairness.baselines.relabelling import massage
+from problog4fairness.beliefs import Belief
 from problog4fairness.comparison.learner import Encoders, Learner
 from problog4fairness.comparison.splits import Cell
 from problog4fairness.comparison.table import Array, Codes, Table
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Job, Settings, fit_many
-from problog4fairness.beliefs import Mechanism
 
 Kind: TypeAlias = Literal["lower", "upper", "audit only", "unawareness", "massaging", "parity", "belief"]
 BASELINES: tuple[Kind, ...] = ("upper", "audit only", "lower", "unawareness", "massaging", "parity")
@@ -37,9 +37,9 @@ class TableMethod:
     kind
         ``"lower"`` (recorded labels, with A), ``"unawareness"`` (without A), ``"massaging"``, ``"parity"``,
         ``"upper"`` (fair labels of all training rows), ``"audit only"`` (fair labels of the audited training rows), or
-        ``"belief"`` (recorded labels through a mechanism).
+        ``"belief"`` (recorded labels through a belief).
     belief
-        The mechanism; or a function from a :class:`~problog4fairness.comparison.Cell` to one, such as
+        The belief; or a function from a :class:`~problog4fairness.comparison.Cell` to one, such as
         ``lambda cell: beliefs[cell.seed]``, where it differs between seeds, or is estimated from ``cell.train``.
     independent
         Whether a belief's network does without A, as in :class:`~problog4fairness.DebiasedClassifier`.
@@ -47,7 +47,7 @@ class TableMethod:
 
     name: str
     kind: Kind = "belief"
-    belief: Mechanism | Callable[[Cell], Mechanism] | None = None
+    belief: Belief | Callable[[Cell], Belief] | None = None
     independent: bool = True
 
     def __post_init__(self) -> None:
@@ -122,9 +122,9 @@ class _Run:
     def beliefs(self, method: TableMethod) -> Iterable[_Task]:
         """What a belief learns from, cell by cell."""
         for cell in self._cells:
-            mechanism = method.belief(cell) if callable(method.belief) else method.belief
+            belief = method.belief(cell) if callable(method.belief) else method.belief
             options: dict[str, Any] = {"sensitive": list(self._table.sensitive), "independent": method.independent}
-            yield self._task(cell, self._table.recorded[cell.train], mechanism=mechanism, **options)
+            yield self._task(cell, self._table.recorded[cell.train], belief=belief, **options)
 
     def baseline(self, kind: Kind) -> list[Array]:
         """The predictions of a baseline."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import pandas as pd
 
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.writing import write_whole
 from problog4fairness.metrics import summarise
+from problog4fairness.rows.writing import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -75,7 +75,7 @@ class FaceData:
         return partition_rows(self.partition, partition)
 
     def audit(self, partition: Part | None = "train") -> pd.DataFrame:
-        """Attributes, ``recorded`` and ``fair`` of a partition, to estimate a mechanism's parameters from."""
+        """Attributes, ``recorded`` and ``fair`` of a partition, to estimate a belief's parameters from."""
         return audit_frame(self, partition)
 
     def pictures(self, rows: Sequence[int] | Codes) -> Floats:

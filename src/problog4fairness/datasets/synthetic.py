@@ -1,7 +1,7 @@
 """The paper's synthetic people: binary or categorical features, a linear score, three kinds of bias of known strength.
 
 Everything is known about them: the fair and the recorded features and labels of the same people, the exact parameters
-of the mechanism that distorted them, and what the best possible classifier reaches.
+of the belief that distorted them, and what the best possible classifier reaches.
 """
 
 from __future__ import annotations

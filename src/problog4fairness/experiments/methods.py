@@ -11,23 +11,23 @@ from torch import Tensor
 
 from problog4fairness.baselines.parity import expected_outcome, parity_thresholds
 from problog4fairness.baselines.relabelling import massage
+from problog4fairness.beliefs import Belief
 from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.experiments.cells import Array, Cell, Point, Stack
 from problog4fairness.experiments.method import Method
 from problog4fairness.experiments.networks import (
     belief,
+    belief_job,
     chances,
     fair_chances,
     fair_features,
     fitted,
-    mechanism_job,
     network_seed,
     plain_job,
     positions,
     recorded_features,
 )
 from problog4fairness.learners import Job
-from problog4fairness.beliefs import Mechanism
 
 
 def fair_settings(point: Point) -> SyntheticSettings:
@@ -104,10 +104,10 @@ def parity(stack: Stack) -> list[Array]:
 
 
 def ours(stack: Stack) -> list[Array]:
-    """Trained through the mechanism, with the parameters of what is believed.
+    """Trained through the belief, with the parameters of what is believed.
 
     The network sees A only where the fair label depends on it. Under historical bias it learns from the recorded data
-    as they are, and the mechanism is applied to the features at test time.
+    as they are, and the belief is applied to the features at test time.
     """
     points = {cell.point: belief(cell.point) for cell in stack.cells}
     plain = [cell for cell in stack.cells if cell.point.bias == "historical"]
@@ -121,15 +121,15 @@ def ours(stack: Stack) -> list[Array]:
         return cell.point.bias, cell.point.settings, cell.point.believed
 
     def job(cell: Cell) -> Job:
-        return mechanism_job(stack, cell, points[cell.point], cell.point.dependent)
+        return belief_job(stack, cell, points[cell.point], cell.point.dependent)
 
     nets |= zip(map(id, others), fitted(stack, others, "ours", key, job), strict=True)
     return [_fair(cell, nets[id(cell)], points[cell.point]) for cell in stack.cells]
 
 
-def _fair(cell: Cell, net: Tensor, mechanism: Mechanism) -> Array:
-    if cell.point.tested_on == "recorded" and mechanism.feature_values():
-        return fair_chances(cell, net, mechanism, cell.point.dependent)
+def _fair(cell: Cell, net: Tensor, belief: Belief) -> Array:
+    if cell.point.tested_on == "recorded" and belief.feature_values():
+        return fair_chances(cell, net, belief, cell.point.dependent)
     return chances(cell, net, cell.point.dependent)
 
 

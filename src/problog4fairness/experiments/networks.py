@@ -13,11 +13,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs import Belief, HistoricalBias, LabelBias, MeasurementBias
 from problog4fairness.datasets import SyntheticData
 from problog4fairness.experiments.cells import Array, Cell, Point, Rows, Stack
 from problog4fairness.learners import Job, Likelihood, Mixture, RecordedLabel, fit_many
 from problog4fairness.learners.mixture import fair_log_probability, row_kinds
-from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias, Mechanism
 
 
 @lru_cache
@@ -73,7 +73,7 @@ def network_seed(cell: Cell) -> int:
 
 
 def plain_job(cell: Cell, features: Rows, label: Rows, with_sensitive: bool) -> Job:
-    """Learn ``label`` from ``features``, without a mechanism."""
+    """Learn ``label`` from ``features``, without a belief."""
     values = cell.data.settings.n_values
     place = positions(features, cell.sensitive if with_sensitive else None, values)
     likelihood = RecordedLabel(torch.tensor(label), torch.tensor(place))
@@ -96,8 +96,8 @@ def fair_features(data: SyntheticData) -> Rows:
     return np.asarray(data.fair_features, dtype=np.int64)
 
 
-def belief(point: Point) -> Mechanism:
-    """The mechanism of a point, with the exact parameters of what is believed."""
+def belief(point: Point) -> Belief:
+    """The belief of a point, with the exact parameters of what is believed."""
     settings = point.believed
     if point.bias == "label":
         return LabelBias("a").bind(settings.label_rates())
@@ -107,19 +107,19 @@ def belief(point: Point) -> Mechanism:
     return template(settings.features, "a", values=values).bind(settings.measurement_rates())
 
 
-def mechanism_job(stack: Stack, cell: Cell, mechanism: Mechanism, with_sensitive: bool) -> Job:
-    """Explain the recorded labels through a mechanism; folds of one seed share the likelihood."""
+def belief_job(stack: Stack, cell: Cell, belief: Belief, with_sensitive: bool) -> Job:
+    """Explain the recorded labels through a belief; folds of one seed share the likelihood."""
     key = ("likelihood", cell.point.bias, cell.point.settings, cell.point.believed, stack.rows, cell.seed)
-    likelihood = stack.memo.get(key, lambda: _mixture(cell, mechanism, with_sensitive))
+    likelihood = stack.memo.get(key, lambda: _mixture(cell, belief, with_sensitive))
     return _job(cell, likelihood, with_sensitive)
 
 
-def _mixture(cell: Cell, mechanism: Mechanism, with_sensitive: bool) -> Mixture:
+def _mixture(cell: Cell, belief: Belief, with_sensitive: bool) -> Mixture:
     features, a = recorded_features(cell.data), cell.sensitive
-    tables = mechanism.feature_tables()
+    tables = belief.feature_tables()
     columns = [(features[:, number], tables[name]) for number, name in enumerate(cell.data.settings.features)
                if name in tables]  # fmt: skip
-    kinds, codes = row_kinds(np.eye(2)[a], cell.recorded_label, mechanism.label_table(), columns)
+    kinds, codes = row_kinds(np.eye(2)[a], cell.recorded_label, belief.label_table(), columns)
     return Mixture(kinds, codes, _index(cell, features, a, bool(tables), with_sensitive), outputs=1)
 
 
@@ -141,10 +141,10 @@ def chances(cell: Cell, logits: Tensor, with_sensitive: bool, features: Rows | N
     return np.asarray(torch.sigmoid(logits[torch.from_numpy(place), 0]).numpy())
 
 
-def fair_chances(cell: Cell, logits: Tensor, mechanism: Mechanism, with_sensitive: bool) -> Array:
+def fair_chances(cell: Cell, logits: Tensor, belief: Belief, with_sensitive: bool) -> Array:
     """P(fair label = 1) where the features at test time are recorded ones: a sum over the fair ones."""
     features, a = recorded_features(cell.data)[cell.test], cell.sensitive[cell.test]
-    tables = mechanism.feature_tables()
+    tables = belief.feature_tables()
     columns = [(features[:, number], tables[name]) for number, name in enumerate(cell.data.settings.features)]
     kinds, codes = row_kinds(np.eye(2)[a], None, None, columns)
     index = _index(cell, features, a, every=True, with_sensitive=with_sensitive)

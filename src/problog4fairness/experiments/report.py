@@ -10,8 +10,8 @@ from problog4fairness.experiments.claims import Claim, claims, claims_table
 from problog4fairness.experiments.figures import draw, save
 from problog4fairness.experiments.run import Outcome
 from problog4fairness.experiments.study import Study
-from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import summarise
+from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 
 
 def summary_of(results: pd.DataFrame) -> pd.DataFrame:

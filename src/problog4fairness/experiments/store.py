@@ -21,7 +21,7 @@ _OWN = ("cells.py", "measure.py", "methods.py", "networks.py", "work.py")
 _CODE = (
     *(f"experiments/{name}" for name in _OWN),
     *(f"datasets/{name}" for name in ("enumeration.py", "equations.py", "synthetic.py")),
-    "mechanisms",
+    "beliefs",
     "training",
     "metrics/scores.py",
     "baselines/parity.py",

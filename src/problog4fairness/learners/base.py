@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
 import pandas as pd
+import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
@@ -16,6 +16,9 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
+
+# The shape of a tensor and its type.
+Shape: TypeAlias = tuple[tuple[int, ...], torch.dtype]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,10 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
             Whether to show a progress bar; by default only where standard error is a terminal.
         """
 
+    @abstractmethod
+    def check_options(self) -> None:
+        """Raise the error that names an option which makes no sense."""
+
     def fit(
         self,
         through: Belief | Observation,
@@ -104,7 +111,7 @@ class Fitted(ABC):
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """log P(fair class), ``[rows, classes]`` in float64, of inputs with the columns that were learned from."""
 
-    def check(self, table: pd.DataFrame) -> None:
+    def check(self, table: pd.DataFrame) -> None:  # noqa: B027  most learners take any cell
         """Raise the error that names row and column of a cell that is not of the kind that was learned from."""
 
     @property
@@ -113,13 +120,28 @@ class Fitted(ABC):
         """How training went: for each quantity its value after every round."""
 
     @abstractmethod
-    def state(self) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
-        """All that was learned, as arrays and as plain data; :meth:`from_state` makes an equal classifier of it."""
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """All that was learned, as tensors and as plain data; :meth:`from_state` makes an equal classifier of it."""
 
     @classmethod
     @abstractmethod
-    def from_state(cls, arrays: Mapping[str, np.ndarray[Any, Any]], plain: Mapping[str, Any]) -> Fitted:
-        """The inverse of :meth:`state`."""
+    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
+        """The tensors that go with plain data from a stranger; ``ValueError`` where that is not of the known shape.
+
+        Parameters
+        ----------
+        plain
+            The plain data of :meth:`state`.
+        columns
+            The columns that the classifier reads.
+        classes
+            How many classes the label has.
+        """
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> Fitted:
+        """The inverse of :meth:`state`, after :meth:`shapes` has checked it."""
 
 
 def observation_of(through: Belief | Observation, rows: Rows | None) -> Observation:

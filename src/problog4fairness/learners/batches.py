@@ -10,16 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.job import check_weights, numbered, split
-from problog4fairness.learners.likelihood import Likelihood
 from problog4fairness.learners.settings import Settings
 from problog4fairness.learners.sharing import Share, ShareSampler, numbered_items
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of a likelihood and the inputs that they need.
+    """Rows of an observation and the inputs that they need.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class Batch:
     places
         ``[rows * variants]``: which of the inputs each row needs; None where they are in order.
     counts
-        Whether the rows count. Where a batch has fewer rows than there are processes, one without a row goes through
-        the same motions with a row that does not count, because the others wait for it.
+        Whether the rows count. Where a batch has fewer rows than there are processes, a process without a row is given
+        a row of weight 0, because the others wait for it.
     """
 
     inputs: Tensor
@@ -61,8 +61,8 @@ class TensorBatches(Batches):
     ----------
     inputs
         ``[distinct, ...]``.
-    likelihood
-        Its ``index`` says which inputs a row needs.
+    observation
+        Its ``inputs`` say which inputs a row needs.
     rows
         The rows to go through.
     batch_size
@@ -72,9 +72,9 @@ class TensorBatches(Batches):
     """
 
     def __init__(
-        self, inputs: Tensor, likelihood: Likelihood, rows: Tensor, batch_size: int, share: Share | None = None
+        self, inputs: Tensor, observation: Observation, rows: Tensor, batch_size: int, share: Share | None = None
     ) -> None:
-        self._inputs, self._likelihood, self._rows = inputs, likelihood, rows
+        self._inputs, self._observation, self._rows = inputs, observation, rows
         self._share = share or Share()
         full, left = divmod(len(rows), batch_size)
         self._sizes = [batch_size] * full
@@ -91,7 +91,7 @@ class TensorBatches(Batches):
         for chosen in rows.split(self._sizes):
             own, counts = self._share.of(len(chosen))
             chosen = chosen[own]
-            needed = self._likelihood.needs(chosen)
+            needed = self._observation.needs(chosen)
             if needed.shape[1] == 1:
                 yield Batch(self._inputs[needed.view(-1)], chosen, counts=counts)
             else:
@@ -109,15 +109,15 @@ class LoaderBatches(Batches):
     ----------
     loader
         Gives inputs ``[rows, ...]``, or ``[rows, variants, ...]`` where a row needs several, and the rows' numbers.
-    likelihood
+    observation
         What the row numbers refer to.
     share
         Which rows of a batch this process takes. A ``DataLoader`` over a data set with numbered items then loads only
         those; any other source is asked for whole batches by every process.
     """
 
-    def __init__(self, loader: Iterable[Any], likelihood: Likelihood, share: Share | None = None) -> None:
-        self._total, self._variants = len(likelihood), likelihood.variants
+    def __init__(self, loader: Iterable[Any], observation: Observation, share: Share | None = None) -> None:
+        self._total, self._variants = len(observation), observation.variants
         self._share = share or Share()
         self._sampler = ShareSampler(loader, self._share) if self._share.count > 1 and numbered_items(loader) else None
         self._loader = loader if self._sampler is None else self._sampler.loader()
@@ -156,7 +156,7 @@ class LoaderBatches(Batches):
         outside = rows[(rows < 0) | (rows >= self._total)]
         if len(outside):
             raise TrainingError(
-                f"the data loader gives {numbered(outside)} of a likelihood with 0 .. {self._total - 1}"
+                f"the data loader gives {numbered(outside)} of an observation with 0 .. {self._total - 1}"
             )
         return Batch(inputs if self._variants == 1 else inputs.flatten(0, 1), rows)
 
@@ -168,32 +168,34 @@ class LoaderBatches(Batches):
 
 def training_batches(
     data: Tensor | Iterable[Any],
-    likelihood: Likelihood,
+    observation: Observation,
     settings: Settings,
     seed: int,
-    rows: Tensor | None,
+    train_rows: Tensor | None,
     validation: Tensor | Iterable[Any] | None,
     weights: Tensor | None,
     share: Share,
 ) -> tuple[Batches, Batches]:
     """Training and validation batches; the parameters are those of ``fit_module``, and the share of this process."""
-    total = len(likelihood)
+    total = len(observation)
     if not isinstance(data, Tensor):
         check_weights(weights, total)
-        if rows is not None:
-            raise TrainingError("rows cannot be chosen from a data loader; let it give only the rows to learn from")
+        if train_rows is not None:
+            raise TrainingError(
+                "train_rows cannot be chosen from a data loader; let it give only the rows to learn from"
+            )
         if validation is None or isinstance(validation, Tensor):
             raise TrainingError("a data loader cannot be split; pass validation= another data loader")
-        return LoaderBatches(data, likelihood, share), LoaderBatches(validation, likelihood, share)
-    if data.ndim == 0 or likelihood.input_range()[1] >= len(data):
-        raise ShapeError(f"the likelihood needs {likelihood.input_range()[1] + 1} inputs, not {list(data.shape)}")
+        return LoaderBatches(data, observation, share), LoaderBatches(validation, observation, share)
+    if data.ndim == 0 or observation.input_range()[1] >= len(data):
+        raise ShapeError(f"the observation needs {observation.input_range()[1] + 1} inputs, not {list(data.shape)}")
     own = validation if isinstance(validation, Tensor) else None
     held_out = settings.validation if validation is None else 0.0
-    chosen = split(total, rows, own, weights, held_out, torch.Generator().manual_seed(seed))
-    train = TensorBatches(data, likelihood, chosen.train, settings.batch_size, share)
+    chosen = split(total, train_rows, own, weights, held_out, torch.Generator().manual_seed(seed))
+    train = TensorBatches(data, observation, chosen.train, settings.batch_size, share)
     if validation is None or isinstance(validation, Tensor):
-        return train, TensorBatches(data, likelihood, chosen.validation, settings.batch_size, share)
-    return train, LoaderBatches(validation, likelihood, share)
+        return train, TensorBatches(data, observation, chosen.validation, settings.batch_size, share)
+    return train, LoaderBatches(validation, observation, share)
 
 
 def _described(item: Any) -> str:

@@ -51,18 +51,20 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
 
     Examples
     --------
+    >>> import pandas as pd
     >>> import torch
-    >>> from problog4fairness.learners.likelihood import RecordedLabel
+    >>> import problog4fairness as p4f
     >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
-    >>> recorded = RecordedLabel(x.squeeze(1) > 0)
-    >>> fits = fit_many([Job(x, recorded, seed=seed) for seed in range(5)], Settings(learning_rate=0.01))
+    >>> rows = p4f.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
+    >>> observation = p4f.NoBias().observe(rows)
+    >>> fits = fit_many([Job(x, observation, seed=seed) for seed in range(5)], Settings(learning_rate=0.01))
     >>> [bool(fit.network(torch.tensor([0.5])) > 0) for fit in fits]
     [True, True, True, True, True]
     """
     settings = settings or Settings()
     if jobs:
         # Batches are padded to their size: larger ones than there are rows would only take memory.
-        most = max(1, *(len(job.likelihood) for job in jobs))
+        most = max(1, *(len(job.observation) for job in jobs))
         settings = replace(settings, batch_size=min(settings.batch_size, most))
     for number, job in enumerate(jobs):
         try:
@@ -92,8 +94,8 @@ class _Member:
     def of(cls, number: int, job: Job, settings: Settings) -> _Member:
         generator = torch.Generator().manual_seed(int(job.seed))
         initial = _layout(job, settings).initial(generator)
-        total, share = len(job.likelihood), settings.validation
-        chosen = split(total, job.rows, job.validation_rows, job.weights, share, generator)
+        total, share = len(job.observation), settings.validation
+        chosen = split(total, job.train_rows, job.validation_rows, job.weights, share, generator)
         return cls(number, job, generator, initial, chosen)
 
     def weights(self, rows: Tensor) -> Tensor | None:
@@ -101,7 +103,7 @@ class _Member:
 
 
 def _layout(job: Job, settings: Settings) -> Layout:
-    return Layout((job.inputs.shape[1], *settings.hidden, job.likelihood.outputs))
+    return Layout((job.inputs.shape[1], *settings.hidden, job.observation.outputs))
 
 
 class _Training:
@@ -117,7 +119,7 @@ class _Training:
         self._members = [drawn[i] for i in order]
         self._total = len(jobs)
         self._settings = settings
-        self._likelihood = plan.likelihood
+        self._observation = plan.observation
         self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
         self._layout = Layout((plan.inputs[0].shape[1], *_layout(self._members[0].job, settings).sizes[1:]))
         self._inputs = _inputs(plan, order, self._members)
@@ -190,7 +192,7 @@ class _Training:
     @torch.enable_grad()
     def _pass(self, batches: Epoch, watch: Watch | None = None) -> Tensor:
         """One pass over the training rows; the training loss ``[models]``."""
-        optimiser, likelihood, loss_of_row = self._optimiser, self._likelihood, self._loss
+        optimiser, observation, loss_of_row = self._optimiser, self._observation, self._loss
         total = torch.zeros(len(optimiser.values), dtype=torch.float64)
         for count, phase in batches.phases():
             values = optimiser.values[:count]
@@ -202,7 +204,7 @@ class _Training:
                 logits = self._inputs.logits(parts, rows, self._dropout)
                 if watch is not None:
                     logits = logits.expand(*rows.shape, -1, -1)
-                losses = loss_of_row(likelihood(logits, rows))
+                losses = loss_of_row(observation(logits, rows))
                 loss = (weights * losses).sum(1)
                 seen.append(loss.detach())
                 if watch is not None:
@@ -219,10 +221,10 @@ class _Training:
         values = self._optimiser.values
         parts = self._layout.parts(values)
         total = torch.zeros(len(values), dtype=torch.float64)
-        width = max(self._layout.sizes) * self._likelihood.variants * len(values)
+        width = max(self._layout.sizes) * self._observation.variants * len(values)
         for rows, weights in self._validation.chunks(max(self._settings.batch_size, STACK_ACTIVATIONS // width)):
             logits = self._inputs.logits(parts, rows)
-            losses = self._loss(self._likelihood(logits, rows))
+            losses = self._loss(self._observation(logits, rows))
             if watch is not None:
                 watch.look(rows, weights, losses, logits.expand(*rows.shape, -1, -1))
             total.add_((weights * losses).sum(1))
@@ -235,11 +237,11 @@ def _inputs(plan: Plan, order: list[int], members: Sequence[_Member]) -> Inputs:
         starts = [plan.first_input[i] for i in order]
         matrix = plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs)
         own = [matrix[start : start + len(m.job.inputs)] for start, m in zip(starts, members, strict=True)]
-        return FewInputs(plan.likelihood, own, starts)
-    return ManyInputs(plan.likelihood, plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs))
+        return FewInputs(plan.observation, own, starts)
+    return ManyInputs(plan.observation, plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs))
 
 
 def _rows(members: Sequence[_Member], rows: Sequence[Tensor], starts: Sequence[int], multiple: int = 1) -> Rows:
-    """Rows of the jobs as rows of the stacked likelihood."""
+    """Rows of the jobs as rows of the stacked observation."""
     weights = [member.weights(own) for member, own in zip(members, rows, strict=True)]
     return Rows([own + start for own, start in zip(rows, starts, strict=True)], weights, multiple)

@@ -1,4 +1,4 @@
-"""One network to fit: its inputs, its likelihood, and which rows it learns from."""
+"""One network to fit: its inputs, its observation, and which rows it learns from."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
-from problog4fairness.learners.likelihood import Likelihood
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,33 +19,33 @@ class Job:
     Parameters
     ----------
     inputs
-        ``[distinct, features]`` in float32: the inputs that ``likelihood.index`` points at. Jobs that learn from the
-        same data should hold the same tensor, and the same likelihood: each is then stored once.
-    likelihood
+        ``[distinct, features]`` in float32: the inputs that ``observation.inputs`` points at. Jobs that learn from the
+        same data should hold the same tensor, and the same observation: each is then stored once.
+    observation
         What was recorded, and how likely that is.
     seed
         All that is random in this fit is drawn from it, in this order: the first weights, the validation rows, the
         order of the rows in each epoch. Only dropout is drawn for all networks together.
-    rows
-        Rows of the likelihood to learn from, by number, such as those of a fold; by default all that are not
+    train_rows
+        Rows of the observation to learn from, by number, such as those of a fold; by default all that are not
         ``validation_rows``.
     weights
-        ``[rows of the likelihood]``: how much each row counts. Rows of weight 0 are left out.
+        ``[rows of the observation]``: how much each row counts. Rows of weight 0 are left out.
     validation_rows
-        Rows that choose the best epoch; by default a random share of ``rows``.
+        Rows that choose the best epoch; by default a random share of ``train_rows``.
     """
 
     inputs: Tensor
-    likelihood: Likelihood
+    observation: Observation
     seed: int = 0
-    rows: Tensor | None = None
+    train_rows: Tensor | None = None
     weights: Tensor | None = None
     validation_rows: Tensor | None = None
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of a likelihood to train with, and rows to validate with."""
+    """Rows of an observation to train with, and rows to validate with."""
 
     train: Tensor
     validation: Tensor
@@ -53,7 +53,7 @@ class Split:
 
 def split(
     total: int,
-    rows: Tensor | None,
+    train_rows: Tensor | None,
     validation_rows: Tensor | None,
     weights: Tensor | None,
     share: float,
@@ -64,8 +64,8 @@ def split(
     Parameters
     ----------
     total
-        Rows of the likelihood.
-    rows, validation_rows, weights
+        Rows of the observation.
+    train_rows, validation_rows, weights
         As in :class:`Job`.
     share
         Share of the rows to hold out where no validation rows are given; 0 holds out none.
@@ -74,11 +74,11 @@ def split(
     """
     check_weights(weights, total)
     validation = None if validation_rows is None else _used(validation_rows, total, weights, "validation_rows")
-    if rows is None:
-        rows = torch.arange(total)
+    if train_rows is None:
+        train_rows = torch.arange(total)
         if validation_rows is not None:
-            rows = rows[~torch.isin(rows, validation_rows)]
-    train = _used(rows, total, weights, "rows")
+            train_rows = train_rows[~torch.isin(train_rows, validation_rows)]
+    train = _used(train_rows, total, weights, "train_rows")
     if validation is not None:
         return Split(train, validation)
     if share == 0:
@@ -112,11 +112,12 @@ def check_job(job: Job) -> None:
         wrong = (~torch.isfinite(inputs)).any(1).nonzero().flatten()
         if len(wrong):
             raise TrainingError(f"inputs are not finite in the {numbered(wrong)}; fill or drop missing values first")
-    if len(job.likelihood) == 0:
-        raise TrainingError("the likelihood has no rows")
-    first, last = job.likelihood.input_range()
+    if len(job.observation) == 0:
+        raise TrainingError("the observation has no rows")
+    job.observation.require_possible()
+    first, last = job.observation.input_range()
     if first < 0 or last >= len(inputs):
-        raise ShapeError(f"the likelihood needs inputs {first} .. {last}, but there are {len(inputs)}")
+        raise ShapeError(f"the observation needs inputs {first} .. {last}, but there are {len(inputs)}")
     check_seed(job.seed)
 
 
@@ -145,8 +146,10 @@ def _used(rows: Tensor, total: int, weights: Tensor | None, name: str) -> Tensor
     rows = rows.long()
     outside = rows[(rows < 0) | (rows >= total)]
     if len(outside):
-        raise TrainingError(f"{name} asks for {numbered(outside)} of a likelihood with rows 0 .. {total - 1}")
+        raise TrainingError(f"{name} asks for {numbered(outside)} of an observation with rows 0 .. {total - 1}")
     used = rows if weights is None else rows[weights[rows] > 0]
     if not len(used):
-        raise TrainingError(f"no {name.replace('_', ' ')} to {'learn from' if name == 'rows' else 'validate with'}")
+        raise TrainingError(
+            f"no {name.replace('_', ' ')} to {'learn from' if name == 'train_rows' else 'validate with'}"
+        )
     return used

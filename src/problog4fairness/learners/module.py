@@ -1,4 +1,4 @@
-"""Fitting any ``torch.nn.Module`` through a mechanism: images, batch normalisation, large networks.
+"""Fitting any ``torch.nn.Module`` through a belief: images, batch normalisation, large networks.
 
 One network at a time, from a tensor of inputs or from a data loader, on the processor or on a GPU. With a checkpoint, a
 run that was killed goes on after the last epoch that it finished. With Lightning Fabric, several processes or GPUs
@@ -6,7 +6,7 @@ train it together, to the same end as one::
 
     fabric = Fabric(accelerator="cpu", devices=2, strategy="ddp")
     fabric.launch()
-    fit_module(module, inputs, likelihood, settings, fabric=fabric)
+    fit_module(module, inputs, belief, rows, fabric=fabric)
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import ShapeError, TrainingError
+from problog4fairness.learners.base import observation_of
 from problog4fairness.learners.batches import Batch, Batches, training_batches
 from problog4fairness.learners.checkpoint import Checkpoint, check_state
 from problog4fairness.learners.history import Fit, History
 from problog4fairness.learners.job import check_seed
-from problog4fairness.learners.likelihood import Likelihood
 from problog4fairness.learners.losses import loss_of
 from problog4fairness.learners.nonfinite import check_finite
 from problog4fairness.learners.processes import Processes, processes_of
 from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.randomness import begin_epoch, own_randomness
 from problog4fairness.learners.settings import Settings
+from problog4fairness.rows.rows import Rows
 
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -40,11 +43,12 @@ Module = TypeVar("Module", bound=nn.Module)
 def fit_module(
     module: Module,
     data: Tensor | Iterable[Any],
-    likelihood: Likelihood,
-    settings: Settings | None = None,
+    through: Belief | Observation,
+    rows: Rows | None = None,
     *,
+    settings: Settings | None = None,
     seed: int = 0,
-    rows: Tensor | None = None,
+    train_rows: Tensor | None = None,
     validation: Tensor | Iterable[Any] | None = None,
     weights: Tensor | None = None,
     device: torch.device | str = "cpu",
@@ -60,21 +64,21 @@ def fit_module(
         Gives logits ``[n, outputs]`` (or ``[n]`` where ``outputs`` is 1) for n inputs. It ends with the weights of its
         best epoch, in evaluation mode, on ``device``.
     data
-        The distinct inputs ``[distinct, ...]`` that ``likelihood.index`` points at; or a ``DataLoader`` whose batches
+        The distinct inputs ``[distinct, ...]`` that ``observation.inputs`` points at; or a ``DataLoader`` whose batches
         are pairs of inputs and row numbers, the inputs being ``[rows, variants, ...]`` where a row needs several.
-    likelihood
-        What was recorded, and how likely that is. It is evaluated where its tensors are.
+    through, rows
+        A belief and the rows to observe through it; or an observation. It is evaluated where its tensors are.
     settings
         How; ``hidden`` and ``dropout`` do not apply, and with a data loader neither does ``batch_size``.
     seed
         All random numbers of an epoch follow from it, those of the module and the data loader too. Workers of a data
         loader that live on from epoch to epoch are the exception.
-    rows
-        Rows to learn from, as in :class:`Job`; only where ``data`` is a tensor.
+    train_rows
+        Rows to learn from, by number, as in :class:`Job`; only where ``data`` is a tensor.
     validation
         Rows that choose the best epoch, or a data loader where ``data`` is one. By default a random share of the rows.
     weights
-        ``[rows of the likelihood]``: how much each row counts.
+        ``[rows of the observation]``: how much each row counts.
     device
         Where the module is trained.
     checkpoint
@@ -100,12 +104,14 @@ def fit_module(
         In one line: a module whose output has the wrong shape, a loss that is not finite, a checkpoint of another fit.
     """
     settings = settings or Settings()
+    observation = observation_of(through, rows)
+    observation.require_possible()
     check_seed(seed)
     processes = processes_of(fabric, device)
     first = processes.share.rank == 0
-    train, held = training_batches(data, likelihood, settings, seed, rows, validation, weights, processes.share)
+    train, held = training_batches(data, observation, settings, seed, train_rows, validation, weights, processes.share)
     module.to(processes.device)
-    run = _Run(module, likelihood, settings, seed, weights, processes)
+    run = _Run(module, observation, settings, seed, weights, processes)
     file = None if checkpoint is None else Checkpoint(checkpoint, run.identity(len(train), len(held)))
     if file is not None and (found := file.load()) is not None:
         try:
@@ -135,14 +141,14 @@ class _Run:
     def __init__(
         self,
         module: nn.Module,
-        likelihood: Likelihood,
+        observation: Observation,
         settings: Settings,
         seed: int,
         weights: Tensor | None,
         processes: Processes,
     ) -> None:
         self._module = module
-        self._likelihood = likelihood
+        self._observation = observation
         self._settings = settings
         self._seed = seed
         self._weights = weights
@@ -207,7 +213,7 @@ class _Run:
         logits = self._logits(batch)
         place = logits.device
         rows = batch.rows.to(place)
-        losses = self._loss(self._likelihood(logits, rows))
+        losses = self._loss(self._observation(logits, rows))
         if not batch.counts:
             loss, weight = 0 * losses.sum(), 0.0
         elif self._weights is None:
@@ -224,24 +230,24 @@ class _Run:
         return loss, total, weight
 
     def _logits(self, batch: Batch) -> Tensor:
-        """``[rows, variants, outputs]``, where the likelihood is."""
-        outputs = self._likelihood.outputs
+        """``[rows, variants, outputs]``, where the observation is."""
+        outputs = self._observation.outputs
         found = self._forward(batch.inputs.to(self._device))
         wanted = (len(batch.inputs), outputs)
         if not isinstance(found, Tensor):
             raise ShapeError(f"the module gives a {type(found).__name__}, not a tensor of logits {list(wanted)}")
         if found.shape != wanted and not (outputs == 1 and found.shape == wanted[:1]):
             raise ShapeError(
-                f"the module gives {list(found.shape)} for {wanted[0]} inputs, but the likelihood needs {list(wanted)}"
+                f"the module gives {list(found.shape)} for {wanted[0]} inputs, but the observation needs {list(wanted)}"
             )
         if not found.is_floating_point():
             raise ShapeError(f"the module gives {str(found.dtype).removeprefix('torch.')}, not logits")
         if found.dtype in (torch.float16, torch.bfloat16):
             found = found.float()
-        logits = found.view(wanted).to(self._likelihood.needs(torch.zeros(0, dtype=torch.long)).device)
+        logits = found.view(wanted).to(self._observation.needs(torch.zeros(0, dtype=torch.long)).device)
         if batch.places is not None:
             logits = logits.index_select(0, batch.places.to(logits.device))
-        return logits.view(len(batch.rows), self._likelihood.variants, outputs)
+        return logits.view(len(batch.rows), self._observation.variants, outputs)
 
     def identity(self, train: int, held: int) -> dict[str, Any]:
         """What a checkpoint must agree with."""
@@ -249,7 +255,7 @@ class _Run:
         for name in ("hidden", "dropout", "max_epochs"):
             del settings[name]
         shapes = {name: list(tensor.shape) for name, tensor in self._module.state_dict().items()}
-        counts = {"rows": len(self._likelihood), "training batches": train, "validation batches": held}
+        counts = {"rows": len(self._observation), "training batches": train, "validation batches": held}
         return {"seed": self._seed, **settings, **counts, "module": shapes}
 
     def agree(self, checkpoint: str | os.PathLike[str] | None) -> None:

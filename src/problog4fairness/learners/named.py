@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.network import Network
+from problog4fairness.learners.plain import require
 
 LEARNERS: dict[str, type[Learner]] = {"network": Network}
 
@@ -16,3 +19,29 @@ def named_learner(name: object) -> Learner:
     if name not in LEARNERS:
         raise UnknownNameError(f"there is no learner {name!r}; there are {', '.join(LEARNERS)}")
     return LEARNERS[name]()
+
+
+def learner_json(learner: Learner | str) -> Any:
+    """A learner as plain data: its name, or its name and options."""
+    if isinstance(learner, str):
+        return learner
+    names = {kind: name for name, kind in LEARNERS.items()}
+    if type(learner) not in names:
+        raise P4FError(
+            f"a model with the learner {type(learner).__name__} cannot be saved; it is not one of p4f.learners"
+        )
+    return {"name": names[type(learner)], **learner.get_params(deep=False)}
+
+
+def learner_of_json(value: Any) -> Learner | str:
+    """The inverse of :func:`learner_json`; ``ValueError`` for what a stranger made up."""
+    if isinstance(value, str):
+        require(value in LEARNERS, "its learner is unknown")
+        return value
+    require(isinstance(value, dict) and value.get("name") in LEARNERS, "its learner is unknown")
+    kind = LEARNERS[value["name"]]
+    options = {name: tuple(own) if isinstance(own, list) else own for name, own in value.items() if name != "name"}
+    require(set(options) == set(kind().get_params(deep=False)), "the options of its learner are others")
+    learner = kind(**options)
+    learner.check_options()
+    return learner

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.learners.base import Fitted, Learner, Shape, Task
 from problog4fairness.learners.encoder import Encoder, encode, make_encoder, prepared
+from problog4fairness.learners.encoder_state import (
+    encoder_of,
+    encoder_shapes,
+    encoder_state,
+    with_numbers,
+)
 from problog4fairness.learners.fit import fit_many
 from problog4fairness.learners.history import Fit
 from problog4fairness.learners.job import Job
 from problog4fairness.learners.mlp import MLP
+from problog4fairness.learners.plain import check_history, require
 from problog4fairness.learners.settings import Loss, Settings
 from problog4fairness.program.observed import log_outcomes
 
 # Inputs that the network looks at together when predicting.
 CHUNK = 1 << 16
+# What a model file may ask for.
+MAX_LAYERS = 100
+MAX_WIDTH = 1 << 24
 
 
 class Network(Learner):
@@ -57,6 +65,10 @@ class Network(Learner):
         self.validation = validation
         self.loss = loss
         self.gamma = gamma
+
+    def check_options(self) -> None:
+        """See :meth:`Learner.check_options`."""
+        self.settings()
 
     def settings(self) -> Settings:
         """The options, checked."""
@@ -115,13 +127,50 @@ class FittedNetwork(Fitted):
 
     def logits(self, table: pd.DataFrame) -> Tensor:
         """``[rows, outputs]`` in float64, so that they do not depend on which rows come with a row."""
-        weights = [(layer.weight.double(), layer.bias.double()) for layer in self.network.layers]
+        state = {name: tensor.double() for name, tensor in self.network.state_dict().items()}
         matrix = torch.from_numpy(encode(self.encoder, table))
         found = []
         with torch.no_grad():
             for part in matrix.split(CHUNK):
                 x = part.double()
-                for number, (weight, bias) in enumerate(weights):
-                    x = torch.nn.functional.linear(x if number == 0 else x.relu(), weight, bias)
+                for layer in range(len(self.network.sizes) - 1):
+                    weight, bias = state[f"layers.{layer}.weight"], state[f"layers.{layer}.bias"]
+                    x = torch.nn.functional.linear(x.relu() if layer else x, weight, bias)
                 found.append(x)
         return torch.cat(found) if found else matrix.new_zeros(0, self.network.sizes[-1], dtype=torch.float64)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """See :meth:`Fitted.state`."""
+        tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
+        numbers, plain = encoder_state(self.encoder)
+        sizes, dropout = list(self.network.sizes), self.network.dropout.p
+        return tensors | numbers, {"encoder": plain, "sizes": sizes, "dropout": dropout, "history": self._history}
+
+    @classmethod
+    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
+        """See :meth:`Fitted.shapes`."""
+        require(set(plain) == {"encoder", "sizes", "dropout", "history"}, "its network is another one")
+        encoder = encoder_of(plain["encoder"], columns)
+        sizes = plain["sizes"]
+        require(isinstance(sizes, list) and 2 <= len(sizes) <= MAX_LAYERS, "its layers are too many")
+        require(all(type(size) is int and 0 < size < MAX_WIDTH for size in sizes), "its layers are not numbers")
+        fit = sizes[0] == encoder.width and sizes[-1] == (1 if classes == 2 else classes)
+        require(fit, "its layers do not fit its columns and labels")
+        require(type(plain["dropout"]) is float and 0 <= plain["dropout"] < 1, "its dropout is not a share")
+        check_history(plain["history"])
+        shapes = encoder_shapes(encoder)
+        for layer, (ins, outs) in enumerate(pairwise(sizes)):
+            shapes[f"layers.{layer}.weight"] = (outs, ins), torch.float32
+            shapes[f"layers.{layer}.bias"] = (outs,), torch.float32
+        return shapes
+
+    @classmethod
+    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedNetwork:
+        """See :meth:`Fitted.from_state`."""
+        own = dict(tensors)
+        encoder = with_numbers(encoder_of(plain["encoder"]), own)
+        sizes = plain["sizes"]
+        with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
+            network = MLP(sizes[0], sizes[1:-1], sizes[-1], plain["dropout"])
+        network.load_state_dict(own, assign=True)
+        return cls(encoder, network.eval().requires_grad_(), plain["history"])

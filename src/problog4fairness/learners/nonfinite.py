@@ -22,7 +22,7 @@ class Watch:
     model
         The network's place in the stack.
     first_row
-        Where its rows begin in the stacked likelihood.
+        Where its rows begin in the stacked observation.
     epoch
         The epoch, from 1.
     settings
@@ -48,7 +48,7 @@ class Watch:
             if len(wrong):
                 raise TrainingError(
                     f"the gradient of the loss is not finite in epoch {self._epoch} at the {numbered(wrong)}; "
-                    "check what is recorded there, and that the likelihood is differentiable"
+                    "check what is recorded there, and that the observation is differentiable"
                 )
 
     def unknown(self) -> TrainingError:

@@ -1,7 +1,7 @@
 """Which jobs are fitted together: as many as fit into one stack, in as few stacks as possible.
 
-Jobs share a stack if their networks have the same outputs and their likelihoods can be stacked; narrow inputs are
-padded with zeros, which changes nothing. Where likelihoods cannot be stacked, jobs with the same one still can: the
+Jobs share a stack if their networks have the same outputs and their observations can be stacked; narrow inputs are
+padded with zeros, which changes nothing. Where observations cannot be stacked, jobs with the same one still can: the
 seeds and folds of one study.
 """
 
@@ -14,8 +14,8 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.observation import Observation
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.likelihood import Likelihood
 from problog4fairness.learners.mlp import Layout
 from problog4fairness.learners.settings import Settings
 
@@ -35,7 +35,7 @@ class Plan:
     ----------
     numbers
         Which of the jobs.
-    likelihood
+    observation
         Over the rows of all of them.
     first_row, first_input
         Where in it the rows of each job begin, and where in the matrix of all inputs its inputs do.
@@ -46,7 +46,7 @@ class Plan:
     """
 
     numbers: list[int]
-    likelihood: Likelihood
+    observation: Observation
     first_row: list[int]
     first_input: list[int]
     inputs: list[Tensor]
@@ -58,7 +58,7 @@ def plans(jobs: Sequence[Job], settings: Settings) -> Iterator[Plan]:
     groups: dict[tuple[object, ...], list[int]] = {}
     for number in sorted(range(len(jobs)), key=lambda number: (-_rows(jobs[number]), -jobs[number].inputs.shape[1])):
         job = jobs[number]
-        key = (type(job.likelihood), job.likelihood.outputs, job.likelihood.variants, _few(job, settings))
+        key = (type(job.observation.observed), job.observation.outputs, job.observation.variants, _few(job, settings))
         groups.setdefault(key, []).append(number)
     for numbers in groups.values():
         while numbers:
@@ -68,25 +68,25 @@ def plans(jobs: Sequence[Job], settings: Settings) -> Iterator[Plan]:
 
 
 def _together(numbers: list[int], jobs: Sequence[Job], few: bool) -> list[Plan]:
-    """One plan for these jobs, or one for each likelihood where they cannot be stacked."""
+    """One plan for these jobs, or one for each observation where they cannot be stacked."""
     matrices = {_identity(jobs[number].inputs): jobs[number].inputs for number in numbers}
     starts = dict(zip(matrices, accumulate((len(m) for m in matrices.values()), initial=0), strict=False))
     sources: dict[tuple[int, tuple[object, ...]], list[int]] = {}
     for number in numbers:
-        sources.setdefault((id(jobs[number].likelihood), _identity(jobs[number].inputs)), []).append(number)
-    likelihoods = [jobs[same[0]].likelihood for same in sources.values()]
+        sources.setdefault((id(jobs[number].observation), _identity(jobs[number].inputs)), []).append(number)
+    observations = [jobs[same[0]].observation for same in sources.values()]
     if len(sources) == 1:
-        likelihood: Likelihood | None = likelihoods[0]
+        observation: Observation | None = observations[0]
     else:
-        likelihood = likelihoods[0].stacked(likelihoods[1:], [starts[matrix] for _, matrix in sources])
-    if likelihood is None:
+        observation = observations[0].stacked(observations[1:], [starts[matrix] for _, matrix in sources])
+    if observation is None:
         return [plan for same in sources.values() for plan in _together(same, jobs, few)]
-    rows = dict(zip(sources, accumulate((len(member) for member in likelihoods), initial=0), strict=False))
+    rows = dict(zip(sources, accumulate((len(member) for member in observations), initial=0), strict=False))
     places = {number: source for source, same in sources.items() for number in same}
     return [
         Plan(
             numbers,
-            likelihood,
+            observation,
             first_row=[rows[places[number]] for number in numbers],
             first_input=[starts[_identity(jobs[number].inputs)] for number in numbers],
             inputs=_equally_wide(list(matrices.values())),
@@ -101,13 +101,13 @@ def _equally_wide(matrices: list[Tensor]) -> list[Tensor]:
 
 
 def _few(job: Job, settings: Settings) -> bool:
-    return len(job.inputs) <= settings.batch_size * job.likelihood.variants
+    return len(job.inputs) <= settings.batch_size * job.observation.variants
 
 
 def _capacity(job: Job, settings: Settings) -> int:
     """How many networks like that of this job make a good stack."""
-    layout = Layout((job.inputs.shape[1], *settings.hidden, job.likelihood.outputs))
-    evaluated = len(job.inputs) if _few(job, settings) else settings.batch_size * job.likelihood.variants
+    layout = Layout((job.inputs.shape[1], *settings.hidden, job.observation.outputs))
+    evaluated = len(job.inputs) if _few(job, settings) else settings.batch_size * job.observation.variants
     return max(
         1,
         min(
@@ -119,7 +119,7 @@ def _capacity(job: Job, settings: Settings) -> int:
 
 
 def _rows(job: Job) -> int:
-    return max(1, len(job.likelihood) if job.rows is None else len(job.rows))
+    return max(1, len(job.observation) if job.train_rows is None else len(job.train_rows))
 
 
 def _identity(inputs: Tensor) -> tuple[object, ...]:

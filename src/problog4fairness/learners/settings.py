@@ -32,7 +32,7 @@ class Settings:
     batch_size
         Rows in one training step.
     max_epochs
-        Passes over the training rows at most. The paper does not say how many it made; 100 is more than early stopping
+        Passes over the training rows at most. The paper does not say how many it made; 200 is more than early stopping
         leaves most fits.
     patience
         Stop after this many epochs in a row without a lower validation loss.
@@ -50,8 +50,8 @@ class Settings:
     learning_rate: float = 3e-4
     weight_decay: float = 0.01
     batch_size: int = 64
-    max_epochs: int = 100
-    patience: int = 10
+    max_epochs: int = 200
+    patience: int = 20
     validation: float = 0.1
     loss: Loss = "cross_entropy"
     gamma: float = 2.0

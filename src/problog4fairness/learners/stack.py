@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from problog4fairness.learners.likelihood import Likelihood
+from problog4fairness.beliefs.observation import Observation
 
 
 class Dropout:
@@ -42,17 +42,17 @@ class Inputs(ABC):
 
     Parameters
     ----------
-    likelihood
-        Its ``index`` says which inputs a row needs.
+    observation
+        Its ``inputs`` say which inputs a row needs.
     """
 
-    def __init__(self, likelihood: Likelihood) -> None:
-        self._likelihood = likelihood
-        self._variants = likelihood.variants
+    def __init__(self, observation: Observation) -> None:
+        self._observation = observation
+        self._variants = observation.variants
 
     def needed(self, rows: Tensor) -> Tensor:
         """``[models, n * variants]``: the inputs that ``rows [models, n]`` need."""
-        return self._likelihood.needs(rows.reshape(-1)).view(len(rows), -1)
+        return self._observation.needs(rows.reshape(-1)).view(len(rows), -1)
 
     @abstractmethod
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
@@ -68,14 +68,14 @@ class ManyInputs(Inputs):
 
     Parameters
     ----------
-    likelihood
-        Its ``index`` says which inputs a row needs.
+    observation
+        Its ``inputs`` say which inputs a row needs.
     inputs
         ``[distinct, features]``: the inputs of all jobs.
     """
 
-    def __init__(self, likelihood: Likelihood, inputs: Tensor) -> None:
-        super().__init__(likelihood)
+    def __init__(self, observation: Observation, inputs: Tensor) -> None:
+        super().__init__(observation)
         self._inputs = inputs
 
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
@@ -93,22 +93,22 @@ class FewInputs(Inputs):
 
     Parameters
     ----------
-    likelihood
-        Its ``index`` says which inputs a row needs.
+    observation
+        Its ``inputs`` say which inputs a row needs.
     inputs
         For each network, the ``[distinct, features]`` of its job.
     starts
         For each network, what its first input is called in ``index``.
     """
 
-    def __init__(self, likelihood: Likelihood, inputs: Sequence[Tensor], starts: Sequence[int]) -> None:
-        super().__init__(likelihood)
+    def __init__(self, observation: Observation, inputs: Sequence[Tensor], starts: Sequence[int]) -> None:
+        super().__init__(observation)
         self._inputs = torch.nn.utils.rnn.pad_sequence(list(inputs), batch_first=True)
         self._starts = torch.tensor(starts)
         # Rows that need a run of inputs, as under measurement bias, look up whole runs: far quicker than single ones.
         width = self._variants
         even = all(start % width == 0 for start in starts) and self._inputs.shape[1] % width == 0
-        self._runs = likelihood.runs if width > 1 and even else None
+        self._runs = observation.runs if width > 1 and even else None
         self._width = 1 if self._runs is None else width
         # All rows of a job need all of its inputs: nothing is looked up.
         self._shared = self._width > 1 and all(len(own) == width for own in inputs)
@@ -142,7 +142,7 @@ class FewInputs(Inputs):
 
 
 class Rows:
-    """Rows of a likelihood with weights, for each network its own; short lists are padded with rows of weight 0.
+    """Rows of an observation with weights, for each network its own; short lists are padded with rows of weight 0.
 
     Parameters
     ----------

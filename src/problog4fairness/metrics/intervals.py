@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.proportions import Estimate, proportion
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.differences import difference_interval
 from problog4fairness.metrics.inputs import groups, in_sensitive_group, labels
 from problog4fairness.metrics.rates import Aggregate, aggregate, selected_among
-from problog4fairness.beliefs.proportions import Estimate, proportion
 
 
 def accuracy_interval(y_true: Any, y_pred: Any, *, favourable: Any = None, confidence: float = 0.95) -> Estimate:

@@ -16,7 +16,6 @@ from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.sensitivity import Sensitivity
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import write_whole
 from problog4fairness.reporting import evidence, sections
 from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.facts import Facts, collect
@@ -24,6 +23,7 @@ from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.joining import with_audit
 from problog4fairness.reporting.limits import doubts, limits
 from problog4fairness.reporting.page import page
+from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -144,7 +144,7 @@ def report(
     compared, varied, problems = None, None, []
     if isinstance(comparison, Comparison):
         compared = comparison
-    elif comparison and (clf.mechanism_ is None or not clf.mechanism_.sensitive_columns):
+    elif comparison and (clf.belief_ is None or not clf.belief_.sensitive_columns):
         problems.append("Other methods were not compared: no belief names a sensitive column, so there are no groups.")
     elif comparison:
         try:
@@ -187,7 +187,7 @@ def _compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | No
     return compare(
         rows[facts.features],
         rows[column],
-        model.mechanism_,
+        model.belief_,
         sensitive_features=facts.sensitive(rows),
         fair=fair,
         favourable=model.classes_.tolist()[1],
@@ -200,7 +200,7 @@ def _compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | No
 
 def _varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:
     model = facts.model
-    rates = list(model.mechanism_.rates) if model.mechanism_ is not None else []
+    rates = list(model.belief_.probabilities) if model.belief_ is not None else []
     if not rates:
         return None
     # A value that was stated may be anything.
@@ -257,10 +257,10 @@ def _written(
         f"Made with problog4fairness {version('problog4fairness')}. This page holds everything it needs; "
         "it loads nothing and runs nothing."
     )
-    table = pd.DataFrame() if model.mechanism_ is None else model.mechanism_.parameters
-    if model.mechanism_ is not None:
+    table = pd.DataFrame() if model.belief_ is None else model.belief_.parameters
+    if model.belief_ is not None:
         table = table.rename(columns={"still_needed": "more_for_10_points"})
-        table["more_for_5_points"] = [rate.still_needed(0.05) for rate in model.mechanism_.rates]
+        table["more_for_5_points"] = [rate.still_needed(0.05) for rate in model.belief_.probabilities]
     return Report(
         title=heading,
         html=page(heading, about, parts, footer),
@@ -279,13 +279,13 @@ def _written(
 
 
 def _not_varied(model: DebiasedClassifier, varied: Sensitivity) -> list[str]:
-    rates = () if model.mechanism_ is None else model.mechanism_.rates
+    rates = () if model.belief_ is None else model.belief_.probabilities
     return [rate.name for rate in rates if rate.name not in varied.parameters.index]
 
 
 def _estimated(model: DebiasedClassifier) -> bool:
     """Whether audited rows gave some parameter of the belief."""
-    return model.mechanism_ is not None and any(rate.rows is not None for rate in model.mechanism_.rates)
+    return model.belief_ is not None and any(rate.rows is not None for rate in model.belief_.probabilities)
 
 
 def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:

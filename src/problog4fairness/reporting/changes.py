@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.proportions import Estimate, interval
 from problog4fairness.classifier.groups import Grouping
 from problog4fairness.metrics import difference_interval
-from problog4fairness.beliefs.proportions import Estimate, interval
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 

@@ -15,15 +15,15 @@ import pandas as pd
 
 from problog4fairness import datasets
 from problog4fairness.baselines import LowerBaseline, UpperBaseline
+from problog4fairness.beliefs import belief_text, from_audit
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import belief_for, train_on_table
 from problog4fairness.comparison import Comparison
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import FileNote, find_roles, read_table, write_table, write_whole
-from problog4fairness.beliefs import belief_text, from_audit
 from problog4fairness.metrics import accuracy, statistical_disparity
 from problog4fairness.reporting.build import FOLDS, SEEDS
 from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, report_tables, save_comparison
+from problog4fairness.rows import FileNote, find_roles, read_table, write_table, write_whole
 
 RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
 ROWS, AUDITED = 5000, 400

@@ -68,14 +68,14 @@ def feature_names(model: DebiasedClassifier) -> list[str]:
 
 def sensitive_of(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
     """The sensitive columns that are not features, for the methods that take them apart."""
-    mechanism = model.mechanism_
+    belief = model.belief_
     names = set(feature_names(model))
-    if mechanism is None or set(mechanism.sensitive_columns) <= names:
+    if belief is None or set(belief.sensitive_columns) <= names:
         return None
-    missing = [column for column in mechanism.sensitive_columns if column not in frame.columns]
+    missing = [column for column in belief.sensitive_columns if column not in frame.columns]
     if missing:
         raise P4FError(f"no column {missing[0]!r} in the data, which the belief needs")
-    return frame[list(mechanism.sensitive_columns)]
+    return frame[list(belief.sensitive_columns)]
 
 
 def collect(
@@ -99,7 +99,7 @@ def collect(
     label = Label(column, tuple(model.classes_.tolist()))
     known, decided, chance = _predicted(model, kept)
     good = _is_good(model, kept[column], column)
-    ways = groupings(model.mechanism_, known) or [_everybody(len(kept))]
+    ways = groupings(model.belief_, known) or [_everybody(len(kept))]
     if audit is not None and fair is not None and fair in audit.columns:
         audit = audit[audit[fair].notna()].reset_index(drop=True)
     judged = None if audit is None else _audited(model, audit, fair, column)
@@ -113,7 +113,7 @@ def collect(
         for number, way in enumerate(ways)
     ]
     distorted, suspicion = distortion(model, kept[feature_names(model)], kept[column], sensitive_of(model, kept))
-    beside = [c for c in (model.mechanism_.sensitive_columns if model.mechanism_ else ()) if c in kept.columns]
+    beside = [c for c in (model.belief_.sensitive_columns if model.belief_ else ()) if c in kept.columns]
     shown = list(dict.fromkeys([column, *beside, *feature_names(model)]))
     overlap = None if audit is None or fair is None else int((matches(kept, audit, fair) >= 0).sum())
     listed = suspects(kept, shown, distorted, chance)
@@ -150,7 +150,7 @@ def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str | None, r
     known, decided, _ = _predicted(model, audit)
     seen = recorded in audit.columns and bool(audit[recorded].notna().all())
     return Audited(
-        groupings(model.mechanism_, known) or [_everybody(len(audit))],
+        groupings(model.belief_, known) or [_everybody(len(audit))],
         _is_good(model, audit[fair], fair),
         decided,
         _is_good(model, audit[recorded], recorded) if seen else None,

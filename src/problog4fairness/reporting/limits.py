@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.view import groups_of
-from problog4fairness.beliefs import HistoricalBias, Mechanism, ProgramMechanism
+from problog4fairness.beliefs import Belief, HistoricalBias, ProgramBelief
 from problog4fairness.beliefs.chains import Chain
 from problog4fairness.beliefs.estimation import FEW_ROWS, LITTLE_SIGNAL
-from problog4fairness.beliefs.rates import Rate
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.view import groups_of
 from problog4fairness.reporting.amounts import count, percent
 
 # An interval as wide as this says nothing.
@@ -24,12 +24,12 @@ def doubts(
     model: DebiasedClassifier, divisions: Sequence[tuple[pd.DataFrame, pd.DataFrame | None]], data: pd.DataFrame
 ) -> list[str]:
     """Warnings about this belief and this data; ``divisions`` are changes and audited quality by sensitive variable."""
-    mechanism: Mechanism | None = model.mechanism_
+    belief: Belief | None = model.belief_
     found: list[str] = []
-    if mechanism is None:
+    if belief is None:
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
-    found += [doubt for rate in mechanism.rates if (doubt := _rate_doubt(rate, isinstance(mechanism, Chain)))]
-    stated = [rate.name for rate in mechanism.rates if rate.value is not None and rate.rows is None]
+    found += [doubt for rate in belief.probabilities if (doubt := _rate_doubt(rate, isinstance(belief, Chain)))]
+    stated = [rate.name for rate in belief.probabilities if rate.value is not None and rate.rows is None]
     if stated:
         found.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
@@ -62,7 +62,7 @@ def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
     return found
 
 
-def _rate_doubt(rate: Rate, in_chain: bool) -> str | None:
+def _rate_doubt(rate: Parameter, in_chain: bool) -> str | None:
     if rate.value is None or rate.rows is None or rate.low is None or rate.high is None:
         return None
     more = count(rate.still_needed(0.1), "more row")
@@ -84,16 +84,16 @@ def _rate_doubt(rate: Rate, in_chain: bool) -> str | None:
 
 def _signal(model: DebiasedClassifier, data: pd.DataFrame) -> list[str]:
     """Groups whose recorded labels say little about the fair ones."""
-    mechanism = model.mechanism_
-    if mechanism is None or isinstance(mechanism, ProgramMechanism) or not mechanism.variables:
+    belief = model.belief_
+    if belief is None or isinstance(belief, ProgramBelief) or not belief.variables:
         return []
-    levels = groups_of(mechanism, data).levels
+    levels = groups_of(belief, data).levels
     table = model._label_table(levels)
     signal = np.min(table[:, 1, 1] - table[:, 0, 1], initial=1.0)
     if signal >= LITTLE_SIGNAL:
         return []
     worst = levels[int(np.argmin(table[:, 1, 1] - table[:, 0, 1]))]
-    group = " and ".join(v.group_text(int(i)) for v, i in zip(mechanism.variables, worst, strict=True))
+    group = " and ".join(v.group_text(int(i)) for v, i in zip(belief.variables, worst, strict=True))
     return [
         f"Where {group}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
         f"{signal:.2f}): what the model says of that group rests on the others."
@@ -105,15 +105,15 @@ def limits(model: DebiasedClassifier, overlap: int | None, estimated: bool, samp
 
     ``overlap`` is how many audited rows are also in the data, ``estimated`` whether an audit gave parameters.
     """
-    mechanism = model.mechanism_
+    belief = model.belief_
     found = [
         "The belief itself cannot be tested from recorded data alone. A different belief would give a different "
         "model, and both could explain the record equally well. Only audited rows can tell them apart.",
         "An audit must be a random draw, of each group at least, and its fair labels must be right. What the audit "
         "gets wrong, the model repeats.",
     ]
-    columns = mechanism.sensitive_columns if mechanism is not None else ()
-    historical = isinstance(mechanism, HistoricalBias)
+    columns = belief.sensitive_columns if belief is not None else ()
+    historical = isinstance(belief, HistoricalBias)
     corrects = historical or model.test_features == "biased"
     if columns and corrects:
         found.append(
@@ -127,7 +127,7 @@ def limits(model: DebiasedClassifier, overlap: int | None, estimated: bool, samp
         )
     elif columns:
         found.append(f"The model sees {', '.join(columns)} and may decide differently by group. Check whether it may.")
-    if mechanism is not None and mechanism.feature_values() and not corrects:
+    if belief is not None and belief.feature_values() and not corrects:
         found.append(
             "The model learnt that features are distorted, but it predicts from features as they are given. Here it "
             "was given the recorded ones; decisions from corrected features would be others."

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs import Belief, ProgramBelief
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.errors import P4FError
-from problog4fairness.beliefs import Mechanism, ProgramMechanism
-from problog4fairness.beliefs.rates import Rate
 from problog4fairness.reporting.amounts import (
     count,
     percent,
@@ -53,7 +53,7 @@ def summary(facts: Facts) -> list[str]:
         ]
     else:
         sentences = [_rates(first, "recorded", f"On record, {label.good} holds for")]
-        words = in_words(facts.model.mechanism_, label)
+        words = in_words(facts.model.belief_, label)
         told = [sentence for sentence in words[1:] if sentence.startswith("Of the people")]
         worst = f"people with {_apart(groups['recorded'])[0]} "
         told.sort(key=lambda sentence: worst not in sentence)
@@ -101,14 +101,14 @@ def _apart(rates: pd.Series) -> tuple[str, str]:
 
 def belief(facts: Facts) -> Markup:
     """The belief in words, as a picture and as a program."""
-    mechanism = facts.model.mechanism_
-    words = in_words(mechanism, facts.label)
+    belief = facts.model.belief_
+    words = in_words(belief, facts.label)
     parts: list[Content] = [tag("p", words[0]), bullets(words[1:]) if words[1:] else ""]
-    if mechanism is None:
+    if belief is None:
         return join(parts, "\n")
     try:
         with page_style():
-            diagram = _with_names(mechanism).program().diagram()
+            diagram = _with_names(belief).program().diagram()
             drawing = diagram.draw()
         arrows = "; ".join(
             f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents
@@ -123,22 +123,22 @@ def belief(facts: Facts) -> Markup:
     parts += [
         tag("h3", "The program"),
         tag("p", "The same belief as the ProbLog program that the model works with."),
-        tag("pre", tag("code", mechanism.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
+        tag("pre", tag("code", belief.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
     ]
     return join(parts, "\n")
 
 
-def _with_names(mechanism: Mechanism) -> Mechanism:
+def _with_names(belief: Belief) -> Belief:
     """The belief with the names of its parameters in place of their values."""
-    if isinstance(mechanism, ProgramMechanism):
-        return mechanism
-    return mechanism.with_rates(tuple(Rate(rate.name, rate.meaning) for rate in mechanism.rates))
+    if isinstance(belief, ProgramBelief):
+        return belief
+    return belief.with_probabilities(tuple(Parameter(rate.name, rate.meaning) for rate in belief.probabilities))
 
 
 def parameters(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
-    mechanism = facts.model.mechanism_
-    if mechanism is None or not mechanism.rates:
+    belief = facts.model.belief_
+    if belief is None or not belief.probabilities:
         return tag("p", "The belief has no parameters.")
     rows = [
         (
@@ -148,7 +148,7 @@ def parameters(facts: Facts) -> Markup:
             "stated" if rate.rows is None else count(rate.rows),
             *("–" if rate.rows is None else _more(rate.still_needed(error)) for error in (0.1, 0.05)),
         )
-        for rate in mechanism.rates
+        for rate in belief.probabilities
     ]
     header = ["Parameter", "Probability that", "Value, 95% interval", "Audited rows behind it",
               "More rows for ±10 points", "More rows for ±5 points"]  # fmt: skip
@@ -166,7 +166,7 @@ def parameters(facts: Facts) -> Markup:
     )
 
 
-def _rate(rate: Rate) -> Markup:
+def _rate(rate: Parameter) -> Markup:
     known = rate.value is not None and rate.low is not None and rate.high is not None
     return stacked(percent(rate.value), percent_range(rate.low, rate.high) if known else "")
 
@@ -267,7 +267,7 @@ _CHANCE = {LABEL: "P(distorted)", FEATURES: "P(distorted)", DISAGREES: "P(other 
 def suspects(facts: Facts) -> Markup:
     """The rows most likely distorted."""
     found = facts.suspects
-    if facts.model.mechanism_ is None:
+    if facts.model.belief_ is None:
         return tag("p", "There is no belief by which a row could be called distorted.")
     if not len(found):
         return tag("p", "Under this belief no row is likely to be distorted.")

@@ -24,10 +24,10 @@ def distortion(model: DebiasedClassifier, features: Any, y: Any, sensitive_featu
     Where the belief says that labels are distorted, that of the label; where only features are, that at least one of
     them is. Programs that do not say which atom is the distortion get the model's probability of the other label.
     """
-    mechanism = model.mechanism_
+    belief = model.belief_
     try:
         known = model._known(features, sensitive_features)
-        if mechanism is not None and mechanism.feature_values() and _labels_are_right(model, known):
+        if belief is not None and belief.feature_values() and _labels_are_right(model, known):
             changed = model.feature_distortion_proba(features, sensitive_features=sensitive_features)
             return np.asarray(1 - (1 - changed).prod(axis=1)), FEATURES
         return model.distortion_proba(features, y, sensitive_features=sensitive_features), LABEL
@@ -61,5 +61,5 @@ def tied(chance: Array, shown: int) -> int:
 
 def _labels_are_right(model: DebiasedClassifier, known: pd.DataFrame) -> bool:
     """Whether the belief leaves labels alone."""
-    groups = groups_of(model.mechanism_, known).levels
+    groups = groups_of(model.belief_, known).levels
     return bool(np.allclose(model._label_table(groups), np.eye(len(model.classes_))))

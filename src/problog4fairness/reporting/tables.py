@@ -10,22 +10,22 @@ from typing import Any
 
 import pandas as pd
 
+from problog4fairness.beliefs import Belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
+from problog4fairness.reporting.build import Report, report
+from problog4fairness.reporting.joining import with_audit
 from problog4fairness.rows.problems import warn
 from problog4fairness.rows.roles import check_column, find_labels, rewritten
 from problog4fairness.rows.values import plain, values_of
 from problog4fairness.rows.writing import write_whole
-from problog4fairness.beliefs import Mechanism
-from problog4fairness.reporting.build import Report, report
-from problog4fairness.reporting.joining import with_audit
 
 
 def compare_tables(
     data: pd.DataFrame,
-    belief: Mechanism | None,
+    belief: Belief | None,
     *,
     recorded: str,
     sensitive: str | None = None,
@@ -160,7 +160,7 @@ def report_tables(
     column = recorded or model.recorded_
     if column is None:
         raise P4FError("the model does not know the column of the recorded label; name it with --recorded")
-    sensitive = model.mechanism_.sensitive_columns if model.mechanism_ is not None else ()
+    sensitive = model.belief_.sensitive_columns if model.belief_ is not None else ()
     for name, role in ((column, "recorded"), (fair, "fair")):
         if name in (*sensitive, *model.feature_names_in_) or (fair == column and role == "fair"):
             raise P4FError(f"column {name!r} cannot be the {role} label: the model knows it as something else")
@@ -182,8 +182,8 @@ def report_tables(
 
 def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:
     """A copy in which labels and groups are written as the model knows them; rows without them are left out."""
-    mechanism = model.mechanism_
-    columns = [name for name in (mechanism.sensitive_columns if mechanism is not None else ()) if name in frame.columns]
+    belief = model.belief_
+    columns = [name for name in (belief.sensitive_columns if belief is not None else ()) if name in frame.columns]
     needed = [*columns, *([recorded] if recorded in frame.columns else [])]
     missing = frame[needed].isna()
     for name in needed:
@@ -194,7 +194,7 @@ def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.
         raise P4FError(f"no row has a value in each of {', '.join(map(repr, needed))}")
     exact = [
         *columns,
-        *(name for name in (mechanism.features if mechanism is not None else ()) if name in kept.columns),
+        *(name for name in (belief.features if belief is not None else ()) if name in kept.columns),
     ]
     cleaned: dict[str, Any] = {}
     for name in exact:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias, Mechanism, ProgramMechanism
+from problog4fairness.beliefs import Belief, HistoricalBias, LabelBias, MeasurementBias, ProgramBelief
 from problog4fairness.beliefs.chains import Chain
-from problog4fairness.beliefs.rates import Rate
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.reporting.amounts import percent_interval
 
 
@@ -33,7 +33,7 @@ class Label:
         return f"{self.column} = {self.values[0]}"
 
 
-def in_words(mechanism: Mechanism | None, label: Label | None = None) -> list[str]:
+def in_words(belief: Belief | None, label: Label | None = None) -> list[str]:
     """What a belief says, a sentence or two at a time; the first sentence says what kind of belief it is.
 
     Examples
@@ -46,46 +46,46 @@ def in_words(mechanism: Mechanism | None, label: Label | None = None) -> list[st
     Where poor_area = 0, recorded labels are taken as right.
     """
     label = label or Label()
-    if mechanism is None:
+    if belief is None:
         return ["There is no belief: the recorded labels are taken as fair, and the model repeats them."]
-    if isinstance(mechanism, LabelBias):
+    if isinstance(belief, LabelBias):
         first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
-        return [first, *_label(mechanism, label)]
-    if isinstance(mechanism, MeasurementBias):
+        return [first, *_label(belief, label)]
+    if isinstance(belief, MeasurementBias):
         first = (
             "The recorded labels are taken as fair, but some recorded features are taken as distorted copies of the "
             "fair ones, and the label depends on the fair ones."
         )
-        return [first, *_features(mechanism, "should have been recorded with")]
-    if isinstance(mechanism, HistoricalBias):
-        return _historical(mechanism, label)
-    if isinstance(mechanism, Chain):
-        return _chain(mechanism, label)
-    if isinstance(mechanism, ProgramMechanism):
-        return _program(mechanism)
-    return [f"The belief is a {type(mechanism).__name__}; its program says what it means."]
+        return [first, *_features(belief, "should have been recorded with")]
+    if isinstance(belief, HistoricalBias):
+        return _historical(belief, label)
+    if isinstance(belief, Chain):
+        return _chain(belief, label)
+    if isinstance(belief, ProgramBelief):
+        return _program(belief)
+    return [f"The belief is a {type(belief).__name__}; its program says what it means."]
 
 
-def share(rate: Rate) -> str:
+def share(rate: Parameter) -> str:
     """A rate as a percentage with its interval."""
     return "an unknown share" if rate.value is None else percent_interval(rate.value, rate.low, rate.high)
 
 
 def _label(
-    mechanism: LabelBias,
+    belief: LabelBias,
     label: Label,
     had: str = "who should have",
     became: str = "were recorded with",
     untouched: str = "recorded labels are taken as right",
 ) -> list[str]:
-    variable, cells = mechanism.variable, mechanism.cells()
+    variable, cells = belief.variable, belief.cells()
     sentences = []
     for level in reversed(range(len(variable.levels))):
         group = variable.group_text(level)
-        own = [(cells[rate.name], rate) for rate in mechanism.rates if cells.get(rate.name, (None,))[0] == level]
+        own = [(cells[rate.name], rate) for rate in belief.probabilities if cells.get(rate.name, (None,))[0] == level]
         parts = [
-            f"of the people with {group} {had} {_name(mechanism, label, fair)}, {share(rate)} {became} "
-            f"{_name(mechanism, label, recorded)}"
+            f"of the people with {group} {had} {_name(belief, label, fair)}, {share(rate)} {became} "
+            f"{_name(belief, label, recorded)}"
             for (_, fair, recorded), rate in own
         ]
         if parts:
@@ -93,24 +93,26 @@ def _label(
             sentences.append(_sentence("; ".join(parts)))
         else:
             sentences.append(f"Where {group}, {untouched}.")
-    if mechanism.noise:
-        sentences.append(f"Besides, a mistake turned the label of {share(mechanism.rates[-1])} of all people around.")
+    if belief.noise:
+        sentences.append(
+            f"Besides, a mistake turned the label of {share(belief.probabilities[-1])} of all people around."
+        )
     return sentences
 
 
-def _name(mechanism: LabelBias, label: Label, position: int) -> str:
-    if mechanism.classes is not None:
-        return f"{label.column} = {mechanism.classes[position]}"
+def _name(belief: LabelBias, label: Label, position: int) -> str:
+    if belief.classes is not None:
+        return f"{label.column} = {belief.classes[position]}"
     return label.good if position == 1 else label.bad
 
 
-def _features(mechanism: MeasurementBias, verb: str) -> list[str]:
-    variable, cells = mechanism.variable, mechanism.cells()
+def _features(belief: MeasurementBias, verb: str) -> list[str]:
+    variable, cells = belief.variable, belief.cells()
     sentences = []
-    for feature, values in mechanism.values.items():
+    for feature, values in belief.values.items():
         for level in reversed(range(len(variable.levels))):
             group = variable.group_text(level)
-            own = [(cells[r.name], r) for r in mechanism.rates if cells[r.name][:2] == (feature, level)]
+            own = [(cells[r.name], r) for r in belief.probabilities if cells[r.name][:2] == (feature, level)]
             parts = [
                 f"of the people with {group} and {feature} = {values[recorded]} on record, {share(rate)} {verb} "
                 f"{values[fair]}"
@@ -119,45 +121,45 @@ def _features(mechanism: MeasurementBias, verb: str) -> list[str]:
             if parts:
                 parts[1:] = [part.replace(f"the people with {group} and", "those with") for part in parts[1:]]
                 sentences.append(_sentence("; ".join(parts)))
-    untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in mechanism.groups]
+    untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in belief.groups]
     return sentences + [f"Where {group}, recorded features are taken as right." for group in untouched]
 
 
-def _historical(mechanism: HistoricalBias, label: Label) -> list[str]:
+def _historical(belief: HistoricalBias, label: Label) -> list[str]:
     first = (
         "The features are recorded correctly, but discrimination made some of them worse than they would be in a fair "
         "world. The model predicts as if a person had lived in that world."
     )
-    sentences = [first, *_features(mechanism.measurement, "would have, in a fair world,")]
-    if mechanism.label is not None:
+    sentences = [first, *_features(belief.measurement, "would have, in a fair world,")]
+    if belief.label is not None:
         sentences += [
             "The recorded label is, besides, taken as a distorted copy of the fair one.",
-            *_label(mechanism.label, label),
+            *_label(belief.label, label),
         ]
     return sentences
 
 
-def _chain(mechanism: Chain, label: Label) -> list[str]:
+def _chain(belief: Chain, label: Label) -> list[str]:
     sentences = ["Several biases are taken to act one after the other."]
-    if mechanism.measurement is not None:
-        sentences += ["First, recorded features.", *_features(mechanism.measurement, "should have been recorded with")]
-    for number, stage in enumerate(mechanism.stages, start=1):
-        place = f"Label bias {number} of {len(mechanism.stages)}, by {', '.join(stage.variable.columns)}."
+    if belief.measurement is not None:
+        sentences += ["First, recorded features.", *_features(belief.measurement, "should have been recorded with")]
+    for number, stage in enumerate(belief.stages, start=1):
+        place = f"Label bias {number} of {len(belief.stages)}, by {', '.join(stage.variable.columns)}."
         # A later bias acts on what the earlier ones left.
         had = "who should have" if number == 1 else "who then had"
-        became = "were recorded with" if number == len(mechanism.stages) else "were given"
-        untouched = "recorded labels are taken as right" if len(mechanism.stages) == 1 else "it changed nothing"
+        became = "were recorded with" if number == len(belief.stages) else "were given"
+        untouched = "recorded labels are taken as right" if len(belief.stages) == 1 else "it changed nothing"
         sentences += [place, *_label(stage, label, had, became, untouched)]
     return sentences
 
 
-def _program(mechanism: ProgramMechanism) -> list[str]:
-    columns = ", ".join(dict.fromkeys(mechanism.columns.values())) or "no column"
+def _program(belief: ProgramBelief) -> list[str]:
+    columns = ", ".join(dict.fromkeys(belief.columns.values())) or "no column"
     sentences = [
         "The belief is a program of its own. It says how the recorded label comes from the fair one, which the model "
         f"predicts; besides, it reads {columns}."
     ]
-    known = [f"{rate.name} is {share(rate)}" for rate in mechanism.rates if rate.value is not None]
+    known = [f"{rate.name} is {share(rate)}" for rate in belief.probabilities if rate.value is not None]
     if known:
         sentences.append(_sentence("among its probabilities, " + ", ".join(known)))
     return sentences

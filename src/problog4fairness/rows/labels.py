@@ -47,5 +47,5 @@ def label_codes(labels: Any, classes: Sequence[Any], name: str = "y", missing: b
             raise P4FError(f"{name} has the label {value!r}, which training did not see; it saw {known}")
     if not missing and (codes < 0).any():
         raise P4FError(f"{name} has {int((codes < 0).sum())} missing values; drop those rows")
-    places = np.array([*(place[value] for value in np.asarray(found).tolist()), -1], dtype=np.int64)
-    return places[codes]
+    places: Codes = np.array([*(place[value] for value in np.asarray(found).tolist()), -1], dtype=np.int64)
+    return np.asarray(places[codes])

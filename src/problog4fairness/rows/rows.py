@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.sensitive import Sensitive, as_shares
 from problog4fairness.rows.types import Codes, Floats
 
 
@@ -39,7 +39,7 @@ class Rows:
     recorded: Codes | None = None
     fair: Codes | None = None
     weights: Floats | None = None
-    _shares: dict[Sensitive, Floats] = field(default_factory=dict, repr=False)
+    _positions: dict[Sensitive, Codes | Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -49,11 +49,16 @@ class Rows:
         """How many logits a classifier of the label has: 1 for two classes, k for k."""
         return 1 if len(self.classes) == 2 else len(self.classes)
 
+    def positions(self, variable: Sensitive) -> Codes | Floats:
+        """The group of each row by position, ``[rows]``; or ``[rows, groups]``, probabilities where it is uncertain."""
+        if variable not in self._positions:
+            self._positions[variable] = variable.positions(self.frame)
+        return self._positions[variable]
+
     def shares(self, variable: Sensitive) -> Floats:
         """``[rows, groups]``: the probability of each group of a sensitive variable, 0 or 1 where it is recorded."""
-        if variable not in self._shares:
-            self._shares[variable] = variable.shares(self.frame)
-        return self._shares[variable]
+        positions = self.positions(variable)
+        return as_shares(positions, len(variable.levels))
 
     def column(self, name: str, needed_for: str) -> pd.Series[Any]:
         """A column by its name; ``needed_for`` says in the error what it is for."""
@@ -70,7 +75,7 @@ class Rows:
             recorded=None if self.recorded is None else self.recorded[rows],
             fair=None if self.fair is None else self.fair[rows],
             weights=None if self.weights is None else self.weights[rows],
-            _shares={variable: shares[rows] for variable, shares in self._shares.items()},
+            _positions={variable: positions[rows] for variable, positions in self._positions.items()},
         )
 
     def with_features(self, features: Sequence[str]) -> Rows:

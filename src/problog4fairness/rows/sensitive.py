@@ -57,17 +57,8 @@ class Sensitive:
         values = value if isinstance(value, tuple) else (value,)
         return " and ".join(f"{column} = {v}" for column, v in zip(self.columns, values, strict=True))
 
-    def shares(self, frame: pd.DataFrame) -> Floats:
-        """For each row the probability of each group, ``[rows, levels]``; 0 and 1 where the group is recorded."""
-        groups = self.positions(frame)
-        if groups.ndim == 2:
-            return groups.astype(np.float64)
-        shares = np.zeros((len(frame), len(self.levels)))
-        shares[np.arange(len(frame)), groups] = 1
-        return shares
-
     def positions(self, frame: pd.DataFrame) -> Codes | Floats:
-        """The group of each row by position, ``[rows]``; where it is uncertain, :meth:`shares`.
+        """The group of each row by position, ``[rows]``; where it is uncertain, probabilities ``[rows, groups]``.
 
         Two groups 0 and 1 may be given softly, by a column of probabilities P(A = 1).
         """
@@ -122,3 +113,10 @@ class Sensitive:
                 raise P4FError(f"column {name!r} has the value {value!r}, which is not among the groups {groups}")
             levels[number] = place[key]
         return levels[combination]
+
+
+def as_shares(positions: Codes | Floats, groups: int) -> Floats:
+    """For each row the probability of each group, ``[rows, groups]``, from :meth:`Sensitive.positions`."""
+    if positions.ndim == 2:
+        return positions.astype(np.float64)
+    return np.eye(groups)[positions.astype(np.int64)]

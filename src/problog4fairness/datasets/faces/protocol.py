@@ -79,7 +79,7 @@ class Faces(Protocol):
         ...
 
     def audit(self, partition: Part | None = "train") -> pd.DataFrame:
-        """Attributes, ``recorded`` and ``fair`` of a partition, to estimate a mechanism's parameters from."""
+        """Attributes, ``recorded`` and ``fair`` of a partition, to estimate a belief's parameters from."""
         ...
 
     def pictures(self, rows: Sequence[int] | Codes) -> Floats:

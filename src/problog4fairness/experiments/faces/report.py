@@ -12,8 +12,8 @@ from problog4fairness.experiments.faces.figures import draw
 from problog4fairness.experiments.faces.plan import FaceStudy
 from problog4fairness.experiments.figures import save
 from problog4fairness.experiments.run import Outcome
-from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import summarise
+from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 
 
 def write_face_report(study: FaceStudy, outcome: Outcome, folder: Path | str) -> list[Claim]:

@@ -25,9 +25,9 @@ from problog4fairness.experiments.faces.work import COLUMNS, compute, keys_of
 from problog4fairness.experiments.keeping import Keeper
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.run import Outcome
+from problog4fairness.learners.vision import named_network
 from problog4fairness.rows.problems import warn
 from problog4fairness.rows.writing import ready_folder
-from problog4fairness.learners.vision import named_network
 
 
 @dataclass(frozen=True)

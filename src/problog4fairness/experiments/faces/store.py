@@ -20,7 +20,7 @@ _CODE = (
     "datasets/faces",
     "datasets/drawn_faces.py",
     "datasets/celeba.py",
-    "mechanisms",
+    "beliefs",
     "training",
     "training/vision",
     "metrics/scores.py",

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from problog4fairness.beliefs.samples import required_samples
 from problog4fairness.comparison.style import styles
 from problog4fairness.experiments.student.beliefs import OURS, PROGRAMS, rarest_cell
 from problog4fairness.experiments.student.study import StudentStudy
-from problog4fairness.beliefs.samples import required_samples
 
 ERROR, CONFIDENCE = 0.1, 0.95
 MEANINGS = {"p1": "p1, of boys who passed", "p2": "p2, of girls who passed", "p3": "p3, of boys who failed",
@@ -28,13 +28,13 @@ def parameter_errors(study: StudentStudy) -> pd.DataFrame:
     -------
     A row per size of the audit, draw and parameter: ``audit``, ``seed``, ``parameter``, ``value``, ``all_rows``.
     """
-    truth = {rate.name: rate.value for rate in study.beliefs[OURS][0].rates}
+    truth = {rate.name: rate.value for rate in study.beliefs[OURS][0].probabilities}
     rows = [
         (size, draw, rate.name, rate.value, truth[rate.name])
         for (name, size), beliefs in study.audited.items()
         if name == OURS
         for draw, belief in beliefs.items()
-        for rate in belief.rates
+        for rate in belief.probabilities
     ]
     return pd.DataFrame(rows, columns=["audit", "seed", "parameter", "value", "all_rows"])
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs import AuditWarning, LabelBias
 from problog4fairness.comparison import Cell
 from problog4fairness.datasets import StudentData
 from problog4fairness.errors import one_line
-from problog4fairness.beliefs import AuditWarning, LabelBias
 
 OURS, NO_POSITIVE, NO_OTHERS = "ours", "no positive bias", "no bias on A = 0"
 PROGRAMS = (OURS, NO_POSITIVE, NO_OTHERS)

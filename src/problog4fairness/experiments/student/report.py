@@ -20,8 +20,8 @@ from problog4fairness.experiments.student.audit import (
 from problog4fairness.experiments.student.claims import student_claims
 from problog4fairness.experiments.student.run import StudentOutcome
 from problog4fairness.experiments.student.study import StudentStudy
-from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 from problog4fairness.metrics import statistical_disparity, summarise
+from problog4fairness.rows.writing import ready_folder, write_table, write_whole
 
 
 def write_student_report(study: StudentStudy, outcome: StudentOutcome, folder: Path | str) -> list[Claim]:

@@ -16,9 +16,9 @@ from problog4fairness.experiments.bar import StudyBar
 from problog4fairness.experiments.keeping import Keeper
 from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
 from problog4fairness.experiments.student.study import TOGETHER, Piece, StudentStudy
-from problog4fairness.rows.writing import ready_folder
 from problog4fairness.learners import Settings
 from problog4fairness.metrics.scores import METRICS
+from problog4fairness.rows.writing import ready_folder
 
 COLUMNS = ("audit", "method", "seed", "fold", "labels", "metric", "value")
 _STORED = list(COLUMNS[2:])

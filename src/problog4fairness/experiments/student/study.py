@@ -10,13 +10,13 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import pandas as pd
 
+from problog4fairness.beliefs import LabelBias
 from problog4fairness.comparison import Table, TableMethod
 from problog4fairness.datasets import StudentData
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import source_version
 from problog4fairness.experiments.student.beliefs import PROGRAMS, BeliefOfDraw, audited, believed
 from problog4fairness.learners import Settings
-from problog4fairness.beliefs import LabelBias
 
 SplitBy: TypeAlias = Literal["random", "grouped"]
 
@@ -32,7 +32,7 @@ SEEDS, DRAWS, FOLDS = 10, 20, 5
 QUICK_SEEDS, QUICK_FOLDS = 4, 2
 
 # What the numbers depend on; reporting is not among it.
-_CODE = ("mechanisms", "training", "classifier", "baselines", "comparison", "metrics/scores.py",
+_CODE = ("beliefs", "training", "classifier", "baselines", "comparison", "metrics/scores.py",
          "experiments/student/beliefs.py")  # fmt: skip
 
 

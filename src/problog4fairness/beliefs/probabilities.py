@@ -1,4 +1,4 @@
-"""The parameters of a mechanism: what each means, its value, and how well it is known."""
+"""The parameters of a belief: what each means, its value, and how well it is known."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from problog4fairness.errors import MissingValueError, ProbabilityError, UnknownNameError
-from problog4fairness.beliefs.text import comment, number
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.samples import required_samples
+from problog4fairness.beliefs.text import comment, number
+from problog4fairness.errors import MissingValueError, ProbabilityError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class Rate:
-    """One probability of a mechanism.
+class Parameter:
+    """One probability of a belief.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class Rate:
             said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
         return "  " + comment(said)
 
-    def estimated(self, estimate: Estimate) -> Rate:
-        """The same rate with an estimate for its value; unknown where the estimate rests on no row."""
+    def estimated(self, estimate: Estimate) -> Parameter:
+        """The same parameter with an estimate for its value; unknown where the estimate rests on no row."""
         if estimate.rows == 0:
             return replace(self, value=None, low=0.0, high=1.0, rows=0)
         return replace(self, value=estimate.value, low=estimate.low, high=estimate.high, rows=estimate.rows)
@@ -71,41 +71,44 @@ class Rate:
         return max(0, required_samples(error, confidence) - (self.rows or 0))
 
 
-def bind(rates: Iterable[Rate], values: Mapping[str, float]) -> tuple[Rate, ...]:
-    """The rates with some values stated."""
-    rates = tuple(rates)
-    names = [rate.name for rate in rates]
+def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
+    """The probabilities with some values stated."""
+    probabilities = tuple(probabilities)
+    names = [parameter.name for parameter in probabilities]
     for name in values:
         if name not in names:
-            raise UnknownNameError(f"the mechanism has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names) or 'none'}")
     return tuple(
-        Rate(rate.name, rate.meaning, float(values[rate.name])) if rate.name in values else rate for rate in rates
+        Parameter(parameter.name, parameter.meaning, float(values[parameter.name]))
+        if parameter.name in values
+        else parameter
+        for parameter in probabilities
     )
 
 
-def check_known(rates: Iterable[Rate]) -> None:
+def check_known(probabilities: Iterable[Parameter]) -> None:
     """Raise the error that names the parameters that have no value."""
-    unknown = [rate.name for rate in rates if rate.value is None]
+    unknown = [parameter.name for parameter in probabilities if parameter.value is None]
     if unknown:
         raise MissingValueError(
-            f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the mechanism unknown; "
+            f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the belief unknown; "
             "estimate from audited rows with .estimate(...), or state a value with .bind({...})"
         )
 
 
-def table(rates: Iterable[Rate], error: float = 0.1) -> pd.DataFrame:
-    """The rates as a data frame."""
+def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
+    """The probabilities as a data frame."""
     import pandas as pd
 
-    rates = list(rates)
+    probabilities = list(probabilities)
     return pd.DataFrame(
         {
-            "value": [rate.value for rate in rates],
-            "low": [rate.low for rate in rates],
-            "high": [rate.high for rate in rates],
-            "rows": [rate.rows for rate in rates],
-            "still_needed": [rate.still_needed(error) for rate in rates],
-            "meaning": [rate.meaning for rate in rates],
+            "value": [parameter.value for parameter in probabilities],
+            "low": [parameter.low for parameter in probabilities],
+            "high": [parameter.high for parameter in probabilities],
+            "rows": [parameter.rows for parameter in probabilities],
+            "still_needed": [parameter.still_needed(error) for parameter in probabilities],
+            "meaning": [parameter.meaning for parameter in probabilities],
         },
-        index=pd.Index([rate.name for rate in rates], name="parameter"),
+        index=pd.Index([parameter.name for parameter in probabilities], name="parameter"),
     ).astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})

@@ -1,0 +1,34 @@
+"""No bias: the record as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.combinations import occurring
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.tables import observe_tables
+from problog4fairness.rows.rows import Rows
+
+
+class NoBias(Belief):
+    """The recorded data are the fair data: a classifier learns the recorded label.
+
+    It is what ``belief=None`` means, and what other beliefs are compared with.
+    """
+
+    def text(self) -> str:
+        """The program as text."""
+        return "% No bias: the recorded label is the fair one.\n\nnn(h,X) :: y(X).\n\n?- y(x).\n"
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`; any number of classes."""
+        return observe_tables(rows, occurring((), rows), None, {}, {})
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {"kind": "NoBias"}
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> NoBias:  # noqa: ARG003
+        return cls()

@@ -1,0 +1,19 @@
+"""Plain data from a stranger: it is of the known shape, or a ``ValueError`` says what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def require(holds: bool, reason: str) -> None:
+    """``ValueError`` where something does not hold."""
+    if not holds:
+        raise ValueError(reason)
+
+
+def check_history(value: Any) -> None:
+    """How training went: lists of numbers by name."""
+    require(isinstance(value, dict) and all(isinstance(name, str) for name in value), "its history is wrong")
+    for numbers in value.values():
+        fit = isinstance(numbers, list) and all(isinstance(number, float | int) for number in numbers)
+        require(fit, "its history is wrong")
