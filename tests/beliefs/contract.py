@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import torch
 
-from problog4fairness.errors import MissingValueError, UnknownNameError
 from problog4fairness.beliefs import Belief
+from problog4fairness.errors import MissingValueError, UnknownNameError
 from tests.oracle import problog_answer
 
 
@@ -115,7 +115,9 @@ class MechanismContract:
             estimated = self.make().estimate(audit, **arguments)
             for found, expected in zip(self.tables(estimated), self.tables(truth), strict=True):
                 assert (found - expected).abs().max() < 0.08
-            covered += [rate.low <= known[rate.name] <= rate.high for rate in estimated.probabilities if rate.name in known]
+            covered += [
+                rate.low <= known[rate.name] <= rate.high for rate in estimated.probabilities if rate.name in known
+            ]
         assert np.mean(covered) >= 0.85
 
     def test_repr_is_short_and_names_columns(self):
@@ -127,8 +129,6 @@ def draw(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (table.cumsum(-1) < rng.random(len(table))[:, None]).sum(-1).clip(max=table.shape[-1] - 1)
 
 
-def distorted_labels(
-    belief: Belief, fair: np.ndarray, groups: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+def distorted_labels(belief: Belief, fair: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Recorded labels of people with these fair labels and (joint) groups."""
     return draw(belief.label_table().numpy()[groups, fair], rng)

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.errors import P4FError, ProbabilityError
 from problog4fairness.beliefs import BeliefError, belief_text, read_belief
+from problog4fairness.errors import P4FError, ProbabilityError
 
 OWN = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
 AUDIT = p4f.datasets.loans(rows=10, audited=500, new=10).audit

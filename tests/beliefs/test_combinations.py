@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs.combinations import every, observed
+from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
 
 MANY = 18

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.errors import NetworkError, P4FError
 from problog4fairness.beliefs import ProgramBelief
+from problog4fairness.errors import NetworkError, P4FError
 from tests.beliefs.contract import MechanismContract, draw
 
 TEXT = r"""% A loan officer and a clerk: each can turn somebody down.

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.beliefs import belief_text, from_audit
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileNote, FileWarning, TableError, find_roles
-from problog4fairness.beliefs import belief_text, from_audit
 
 ROWS = 900
 RNG = np.random.default_rng(0)

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.errors import P4FError, ProbabilityError
 from problog4fairness.beliefs import AuditWarning, LabelBias
+from problog4fairness.errors import P4FError, ProbabilityError
 from tests.beliefs.contract import MechanismContract, distorted_labels
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

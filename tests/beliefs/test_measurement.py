@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias
+from problog4fairness.errors import P4FError
 from tests.beliefs.contract import MechanismContract, draw
 
 
@@ -59,7 +59,11 @@ class TestHistoricalWithLabel(TestMeasurementBias):
 
     def known(self):
         return dict(
-            zip([rate.name for rate in self.make().probabilities], (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15), strict=True)
+            zip(
+                [rate.name for rate in self.make().probabilities],
+                (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15),
+                strict=True,
+            )
         )
 
     def simulate(self, belief, rows, rng):

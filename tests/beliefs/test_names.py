@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from problog.engine_stack import StackBasedEngine
 
 import problog4fairness as p4f
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs import belief_text, read_belief
 from problog4fairness.beliefs.text import BUILT_IN, atom, comment, is_plain, predicates
+from problog4fairness.errors import P4FError
 
 EVIL = "x\nquery(evil).\n0.7::evil."
 # Text that a file can hold: everything but NUL and surrogates.

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.errors import P4FError
-from problog4fairness.rows import FileWarning, Roles, TableError
 from problog4fairness.beliefs.plan import audit_plan
 from problog4fairness.beliefs.samples import required_samples, rows_to_draw
+from problog4fairness.errors import P4FError
+from problog4fairness.rows import FileWarning, Roles, TableError
 
 ROLES = Roles("granted", "area", None, ("no", "yes"), ("M", "F"))
 RNG = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs.proportions import interval, proportion
+from problog4fairness.errors import P4FError
 
 
 def test_wilson_by_hand():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from problog4fairness.errors import P4FError
 from problog4fairness.beliefs.samples import required_samples, rows_to_draw
+from problog4fairness.errors import P4FError
 
 
 def test_the_papers_number_rounded_up():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from problog4fairness.learners import Network
+
 
 def loans(
     rows: int = 3000, seed: int = 0, negative: float = 0.5
@@ -21,4 +23,7 @@ def loans(
     return frame, area, fair, recorded
 
 
-QUICK = {"learning_rate": 3e-3, "max_epochs": 40, "patience": 8, "random_state": 0}
+QUICK = {
+    "learner": Network(learning_rate=3e-3, batch_size=64, max_epochs=40, patience=8),
+    "random_state": 0,
+}

@@ -71,7 +71,7 @@ def test_sensitive_columns_are_left_out_when_independent(fitted):
     inside = clone(belief).fit(together, recorded)
     assert inside.columns_ == list(frame.columns)
     np.testing.assert_allclose(inside.predict_proba(together), belief.predict_proba(frame))
-    kept = clone(belief).set_params(independent=False, max_epochs=2).fit(together, recorded)
+    kept = clone(belief).set_params(independent=False, learner__max_epochs=2).fit(together, recorded)
     assert kept.columns_ == list(together.columns)
 
 
@@ -104,7 +104,7 @@ def test_missing_values_and_unseen_categories(fitted):
     holes = frame.copy()
     holes.loc[::7, "income"] = np.nan
     holes.loc[::11, "job"] = None
-    model = clone(belief).set_params(max_epochs=3).fit(holes, recorded, sensitive_features=area)
+    model = clone(belief).set_params(learner__max_epochs=3).fit(holes, recorded, sensitive_features=area)
     new = frame.head(3).assign(job="astronaut", income=np.nan)
     assert np.isfinite(model.predict_proba(new)).all()
 
@@ -196,7 +196,7 @@ def test_historical_bias_acts_when_predicting():
 def test_pipelines_cross_validation_and_grid_search(fitted):
     frame, area, _, recorded, belief, _ = fitted
     numbers = frame[["q0", "q1", "q2", "income"]]
-    quick = clone(belief).set_params(max_epochs=3)
+    quick = clone(belief).set_params(learner__max_epochs=3)
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_validate(quick, numbers, recorded, params={"sensitive_features": area}, cv=3)
         assert len(scores["test_score"]) == 3
@@ -210,10 +210,10 @@ def test_pipelines_cross_validation_and_grid_search(fitted):
 
 def test_weights_and_losses(fitted):
     frame, area, _, recorded, belief, _ = fitted
-    favoured = clone(belief).set_params(class_weight={0: 1.0, 1: 20.0}, max_epochs=10)
+    favoured = clone(belief).set_params(class_weight={0: 1.0, 1: 20.0}, learner__max_epochs=10)
     favoured.fit(frame, recorded, sensitive_features=area)
     assert favoured.predict(frame).mean() > belief.predict(frame).mean() + 0.05
-    focal = clone(belief).set_params(loss="focal").fit(frame, recorded, sensitive_features=area)
+    focal = clone(belief).set_params(learner__loss="focal").fit(frame, recorded, sensitive_features=area)
     assert np.mean(focal.predict(frame) == belief.predict(frame)) > 0.9
 
 
@@ -224,12 +224,12 @@ def test_weights_and_losses(fitted):
         ({"belief": p4f.LabelBias("area")}, "estimate from audited rows"),
         ({"belief": p4f.MeasurementBias(["income"], "area", 0.1, 0.1)}, "must be binary or categorical"),
         ({"belief": p4f.LabelBias("area", 0.1, 0.1, levels=(0, 1, 2))}, "no row has area = 2"),
-        ({"belief": p4f.LabelBias("area", classes=(0, 1, 2), transitions=0.1)}, "for 3 classes, y has 2"),
-        ({"belief": 3}, "a template, a Program or its text, not int"),
+        ({"belief": p4f.LabelBias("area", classes=(0, 1, 2), transitions=0.1)}, r"for 3 classes, \[0, 1, 2\]; y has 2"),
+        ({"belief": 3}, "a template such as LabelBias, a Program or its text, not int"),
         ({"sensitive": "nowhere"}, "no column 'nowhere' for sensitive"),
         ({"test_features": "both"}, "test_features must be"),
         ({"favourable": 7}, "favourable=7 is not one of two labels"),
-        ({"dropout": 1.5}, "dropout"),
+        ({"learner__dropout": 1.5}, "dropout"),
     ],
 )
 def test_bad_options_are_named(fitted, change, message):
@@ -271,7 +271,9 @@ def test_bad_labels_and_columns_are_named(fitted):
     with pytest.raises(P4FError, match="the label 9, which training did not see"):
         belief.distortion_proba(frame.head(1), [9], sensitive_features=[1])
     biased = p4f.HistoricalBias(["q0"], "area", 0.1, 0.1)
-    model = p4f.DebiasedClassifier(biased, max_epochs=1).fit(frame, recorded, sensitive_features=area)
+    model = p4f.DebiasedClassifier(biased, p4f.learners.Network(max_epochs=1)).fit(
+        frame, recorded, sensitive_features=area
+    )
     with pytest.raises(P4FError, match="predicting from biased features needs the column 'area' in X"):
         model.predict(frame)
 
@@ -279,5 +281,5 @@ def test_bad_labels_and_columns_are_named(fitted):
 def test_impossible_recordings_are_named(fitted):
     frame, area, fair, _, _, _ = fitted
     sure = p4f.LabelBias("area", {1: 1.0}, False, groups=[1])
-    with pytest.raises(P4FError, match="recorded labels have probability 0 under the belief"):
+    with pytest.raises(P4FError, match="recorded labels have probability 0 whatever the classifier says"):
         p4f.DebiasedClassifier(sure).fit(frame, fair, sensitive_features=area)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from problog4fairness.classifier.groups import groupings
 
 import problog4fairness as p4f
-from problog4fairness.classifier.groups import groupings
 
 PROGRAM = r"nn(h,X) :: y(X). nn(a,X) :: a(X). 0.3 :: b(X) :- a(X). z(X) :- y(X), \+b(X). ?- z(x)."
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from problog4fairness.classifier.columns import encode
 
 import problog4fairness as p4f
-from problog4fairness.classifier.columns import encode
 from tests.classifier.data import QUICK, loans
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from problog4fairness.classifier.columns import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 
 import problog4fairness as p4f
 from problog4fairness.classifier import score_rows
-from problog4fairness.classifier.columns import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 from problog4fairness.classifier.table import belief_for, suited_batch_size, train_on_table, training_rows
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileNote, FileWarning

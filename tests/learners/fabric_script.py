@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners import RecordedLabel, Settings, fit_module
+from tests.learners.likelihoods import recorded_label
 
 ROWS, TRAIN = 61, 49  # 49 = 3 * 16 + 1: the last batch of a loader is one row, which leaves the second process without
 
@@ -51,9 +52,9 @@ def main(folder: Path, processes: int) -> None:
     def loader(rows: torch.Tensor, shuffle: bool) -> DataLoader:
         return DataLoader(TensorDataset(inputs[rows], rows), batch_size=16, shuffle=shuffle)
 
-    def fit(data, likelihood=None, settings=settings, **options):
+    def fit(data, observation=None, settings=settings, **options):
         torch.manual_seed(rank)  # the first process gives all of them its weights
-        return fit_module(network(), data, likelihood or RecordedLabel(label), settings, fabric=fabric, **options)
+        return fit_module(network(), data, likelihood or recorded_label(label), settings, fabric=fabric, **options)
 
     checkpoint = folder / "fit.safetensors"
     short = Settings(learning_rate=0.01, batch_size=16, max_epochs=2)

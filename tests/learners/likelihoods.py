@@ -1,62 +1,59 @@
-"""Likelihoods that the tests of training share."""
+"""Observations that the tests of learners share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.learners.likelihood import Likelihood, RecordedLabel
+from problog4fairness.beliefs.inputs import FairInputs
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.program.observed import AffineObserved, Observed
 
 
-class Blend(Likelihood):
-    """P(recorded = 1) = sum_v c_v sigmoid(z_v): several inputs for each row, as under measurement bias."""
-
-    outputs = 1
-
-    def __init__(self, label: Tensor, shares: Tensor, index: Tensor) -> None:
-        self.label, self.shares, self.index = label.float(), shares, index
-
-    def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:
-        share = self.shares[rows].log()
-        z = logits.squeeze(-1)
-        yes = (share + torch.nn.functional.logsigmoid(z)).logsumexp(-1)
-        no = (share + torch.nn.functional.logsigmoid(-z)).logsumexp(-1)
-        return torch.where(self.label[rows] > 0, yes, no)
-
-    def stacked(self, others: Sequence[Likelihood], inputs: Sequence[int]) -> Likelihood | None:
-        members = [self, *(other for other in others if isinstance(other, Blend))]
-        return Blend(
-            torch.cat([member.label for member in members]),
-            torch.cat([member.shares for member in members]),
-            torch.cat([member.index + start for member, start in zip(members, inputs, strict=True)]),
-        )
+def observe(
+    coefficients: Tensor, codes: Tensor, index: Tensor, classes: int = 2, kernel: type[AffineObserved] = AffineObserved
+):
+    """An observation of rows with these coefficients ``[entries, variants * classes]``."""
+    outputs = 1 if classes == 2 else classes
+    variants = index.shape[1]
+    observed = kernel((outputs,) * variants, torch.zeros(len(coefficients)).double(), coefficients.double(), codes)
+    return Observation(FairInputs(pd.DataFrame(), index, variants), None, observed, outputs)
 
 
-class Alone(RecordedLabel):
+def recorded_label(
+    label: Tensor, index: Tensor | None = None, classes: int = 2, kernel: type[AffineObserved] = AffineObserved
+):
+    """The recorded label is the fair one."""
+    place = torch.arange(len(label)) if index is None else index
+    return observe(torch.eye(classes), label.long(), place.reshape(-1, 1), classes, kernel)
+
+
+class Unstackable(AffineObserved):
     """Cannot be stacked with others."""
 
-    def stacked(self, others: Sequence[Likelihood], inputs: Sequence[int]) -> Likelihood | None:
+    def stacked(self, others: Sequence[Observed]) -> Observed | None:
         return None
 
 
-class Broken(RecordedLabel):
+def alone(label: Tensor) -> Observation:
+    return recorded_label(label, kernel=Unstackable)
+
+
+def broken(label: Tensor, rows: Sequence[int], gradient: bool = False) -> Observation:
     """NaN in some rows: in the loss, or only in its gradient."""
 
-    def __init__(self, label: Tensor, broken: Sequence[int], gradient: bool = False) -> None:
-        super().__init__(label)
-        self.broken, self.gradient = torch.tensor(broken), gradient
+    class Broken(Unstackable):
+        def __call__(self, logits: Tensor, chosen: Tensor | None = None) -> Tensor:
+            found = super().__call__(logits, chosen)
+            bad = torch.isin(chosen, torch.tensor(rows))
+            if not gradient:
+                return found.masked_fill(bad, torch.nan)
+            return found + torch.where(bad, logits[..., 0] * 0, 1.0).sqrt() - 1 + bad
 
-    def __call__(self, logits: Tensor, rows: Tensor) -> Tensor:
-        found = super().__call__(logits, rows)
-        bad = torch.isin(rows, self.broken)
-        if not self.gradient:
-            return found.masked_fill(bad, torch.nan)
-        return found + torch.where(bad, logits[..., 0, 0] * 0, 1.0).sqrt() - 1 + bad
-
-    def stacked(self, others: Sequence[Likelihood], inputs: Sequence[int]) -> Likelihood | None:
-        return None
+    return recorded_label(label, kernel=Broken)
 
 
 def data(rows: int, features: int = 3, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -67,12 +64,14 @@ def data(rows: int, features: int = 3, seed: int = 0) -> tuple[Tensor, Tensor]:
     return inputs, label
 
 
-def blend(rows: int, distinct: int, variants: int = 4, seed: int = 0) -> tuple[Tensor, Blend]:
-    """Few inputs and rows that each need several of them."""
+def blend(rows: int, distinct: int, variants: int = 4, seed: int = 0) -> tuple[Tensor, Observation]:
+    """Few inputs and rows that each need several of them: P(recorded = 1) = sum_v c_v sigmoid(z_v)."""
     generator = torch.Generator().manual_seed(seed)
     inputs = torch.randn(distinct, 3, generator=generator)
     index = torch.randint(0, distinct, (rows, variants), generator=generator)
     shares = torch.rand(rows, variants, generator=generator)
     chance = (shares * torch.sigmoid(2 * inputs.sum(1))[index]).sum(1) / shares.sum(1)
     label = torch.rand(rows, generator=generator) < chance
-    return inputs, Blend(label, shares / shares.sum(1, keepdim=True), index)
+    shares = shares / shares.sum(1, keepdim=True)
+    both = torch.stack([shares * ~label.unsqueeze(1), shares * label.unsqueeze(1)], dim=-1)
+    return inputs, observe(both.flatten(1), torch.arange(rows), index)

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from problog4fairness.errors import CheckpointError, P4FError, TrainingError
 from problog4fairness.learners import Settings, fit_module
 from problog4fairness.learners.checkpoint import Checkpoint
-from problog4fairness.learners.likelihood import RecordedLabel
+from tests.learners.likelihoods import recorded_label
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor(3), "c": torch.arange(6.0).view(2, 3).t()}
 
@@ -90,7 +90,7 @@ def test_a_place_that_cannot_be_written_to_is_told_before_the_work(tmp_path):
 
 def fit(checkpoint, epochs):
     inputs = torch.linspace(-1, 1, 40).view(20, 2)
-    likelihood = RecordedLabel(torch.arange(20) % 2)
+    likelihood = recorded_label(torch.arange(20) % 2)
     torch.manual_seed(0)
     settings = Settings(max_epochs=epochs, batch_size=8, learning_rate=0.01)
     return fit_module(torch.nn.Linear(2, 1), inputs, likelihood, settings, checkpoint=checkpoint, progress=False)

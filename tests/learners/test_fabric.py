@@ -15,9 +15,10 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners import RecordedLabel, Settings, fit_module
+from problog4fairness.learners import Settings, fit_module
 from problog4fairness.learners.batches import LoaderBatches, TensorBatches
 from problog4fairness.learners.sharing import Share
+from tests.learners.likelihoods import recorded_label
 
 SCRIPT = Path(__file__).parent / "fabric_script.py"
 FITS = ("tensors", "loader", "batches", "resumed", "patient")
@@ -77,7 +78,7 @@ def test_a_loss_that_is_not_finite_stops_all_processes(runs):
 
 def test_shares_make_up_the_batches():
     inputs, rows = torch.arange(10.0).view(10, 1), torch.arange(10)
-    likelihood = RecordedLabel(rows % 2)
+    likelihood = recorded_label(rows % 2)
     loaded = DataLoader(TensorDataset(inputs, rows), batch_size=3)
     sources = [
         lambda share: TensorBatches(inputs, likelihood, rows, 3, share),
@@ -104,7 +105,7 @@ def test_a_loader_loads_only_the_share():
 
     rows = torch.arange(8)
     loader = DataLoader(Watched(rows.float().view(8, 1), rows), batch_size=4)
-    list(LoaderBatches(loader, RecordedLabel(rows % 2), Share(1, 2)).go_through(None))
+    list(LoaderBatches(loader, recorded_label(rows % 2), Share(1, 2)).go_through(None))
     assert asked == [1, 3, 5, 7]
 
 
@@ -112,7 +113,7 @@ def test_bad_fabric_is_named_in_one_line():
     rows = torch.arange(8)
 
     def fit(fabric):
-        fit_module(nn.Linear(1, 1), rows.float().view(8, 1), RecordedLabel(rows % 2), Settings(), fabric=fabric)
+        fit_module(nn.Linear(1, 1), rows.float().view(8, 1), recorded_label(rows % 2), Settings(), fabric=fabric)
 
     class Sharded:
         """Stands for a strategy that splits the module."""

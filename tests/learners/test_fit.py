@@ -12,11 +12,10 @@ from problog4fairness.learners import plan as plan_module
 from problog4fairness.learners.fit import fit_many
 from problog4fairness.learners.history import Fit
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.likelihood import RecordedLabel
 from problog4fairness.learners.losses import loss_of
 from problog4fairness.learners.mlp import MLP, Layout
 from problog4fairness.learners.settings import Settings
-from tests.learners.likelihoods import Alone, Broken, blend, data
+from tests.learners.likelihoods import alone, blend, broken, data, recorded_label
 
 QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8)
 
@@ -24,14 +23,14 @@ QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8)
 def plain(job: Job, settings: Settings) -> Fit[MLP]:
     """The same fit with nothing but PyTorch: one network, its optimiser, one batch after another."""
     generator = torch.Generator().manual_seed(job.seed)
-    network = MLP(job.inputs.shape[1], settings.hidden, job.likelihood.outputs, settings.dropout)
+    network = MLP(job.inputs.shape[1], settings.hidden, job.observation.outputs, settings.dropout)
     bound = 0.0
     with torch.no_grad():
         for parameter in network.parameters():
             bound = parameter.shape[-1] ** -0.5 if parameter.ndim == 2 else bound  # as for the layer's weight
             parameter.uniform_(-bound, bound, generator=generator)
-    weights = torch.ones(len(job.likelihood)) if job.weights is None else job.weights
-    rows = torch.arange(len(job.likelihood)) if job.rows is None else job.rows
+    weights = torch.ones(len(job.observation)) if job.weights is None else job.weights
+    rows = torch.arange(len(job.observation)) if job.train_rows is None else job.train_rows
     rows = rows[weights[rows] > 0]
     if job.validation_rows is None:
         rows = rows[torch.randperm(len(rows), generator=generator)]
@@ -41,8 +40,8 @@ def plain(job: Job, settings: Settings) -> Fit[MLP]:
         validation, train = job.validation_rows, rows
 
     def loss(chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        logits = network(job.inputs[job.likelihood.index[chosen]])
-        return (weights[chosen] * loss_of(settings)(job.likelihood(logits, chosen))).sum(), weights[chosen].sum()
+        logits = network(job.inputs[job.observation.inputs[chosen]])
+        return (weights[chosen] * loss_of(settings)(job.observation(logits, chosen))).sum(), weights[chosen].sum()
 
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     history: list[tuple[float, float]] = []
@@ -81,7 +80,7 @@ def held_out(job: Job, settings: Settings) -> torch.Tensor:
     """The validation rows of a job: the first of its rows as shuffled after the first weights were drawn."""
     generator = torch.Generator().manual_seed(job.seed)
     Layout((job.inputs.shape[1], *settings.hidden, 1)).initial(generator)
-    order = torch.randperm(len(job.likelihood), generator=generator)
+    order = torch.randperm(len(job.observation), generator=generator)
     return order[: round(settings.validation * len(order))]
 
 
@@ -89,18 +88,18 @@ def mixed_jobs() -> list[Job]:
     """Seeds, folds, weights, explicit validation rows, other data, other sizes: all fit into one stack."""
     inputs, label = data(203)
     other, other_label = data(90, seed=5)
-    likelihood, distorted = RecordedLabel(label), RecordedLabel(~label)
+    likelihood, distorted = recorded_label(label), recorded_label(~label)
     weights = torch.rand(203, generator=torch.Generator().manual_seed(9)).round(decimals=1)
     assert (weights == 0).any()
     folds = torch.arange(203) % 5
     return [
         Job(inputs, likelihood, seed=0),
         Job(inputs, likelihood, seed=1),
-        Job(inputs, likelihood, seed=1, rows=(folds != 2).nonzero().flatten()),
+        Job(inputs, likelihood, seed=1, train_rows=(folds != 2).nonzero().flatten()),
         Job(inputs, distorted, seed=2, weights=weights),
-        Job(other, RecordedLabel(other_label), seed=3),
-        Job(inputs, likelihood, seed=4, rows=torch.arange(17), validation_rows=torch.arange(50, 90)),
-        Job(other, RecordedLabel(~other_label), seed=5, weights=torch.arange(1.0, 91.0)),
+        Job(other, recorded_label(other_label), seed=3),
+        Job(inputs, likelihood, seed=4, train_rows=torch.arange(17), validation_rows=torch.arange(50, 90)),
+        Job(other, recorded_label(~other_label), seed=5, weights=torch.arange(1.0, 91.0)),
     ]
 
 
@@ -117,7 +116,7 @@ def test_rows_that_need_several_inputs(distinct):
     jobs = [
         Job(*blend(75, distinct - 3, seed=1), seed=1),
         Job(*blend(120, distinct, seed=0), seed=0),
-        Job(*blend(120, distinct, seed=0), seed=2, rows=torch.arange(60)),
+        Job(*blend(120, distinct, seed=0), seed=2, train_rows=torch.arange(60)),
     ]
     (plan,) = plan_module.plans(jobs, QUICK)
     assert plan.few == (distinct == 8)
@@ -128,7 +127,7 @@ def test_rows_that_need_several_inputs(distinct):
 def test_several_classes():
     inputs, _ = data(150)
     label = (inputs[:, 0] > 0).long() + (inputs[:, 1] > 0)
-    jobs = [Job(inputs, RecordedLabel(label, classes=3), seed=seed) for seed in range(3)]
+    jobs = [Job(inputs, recorded_label(label, classes=3), seed=seed) for seed in range(3)]
     found = fit_many(jobs, dataclasses.replace(QUICK, max_epochs=30))
     assert found[0].network(inputs).shape == (150, 3)
     assert all((fit.network(inputs).argmax(1) == label).float().mean() > 0.9 for fit in found)
@@ -141,7 +140,7 @@ def test_each_network_has_its_own_best_epoch_and_early_stop():
     inputs, label = data(160)
     noise = torch.rand(160, generator=torch.Generator().manual_seed(1)) < 0.5
     # Nothing can be learnt from noise, so that its networks stop early.
-    jobs = [Job(inputs, RecordedLabel(noise if seed % 2 else label), seed=seed) for seed in range(6)]
+    jobs = [Job(inputs, recorded_label(noise if seed % 2 else label), seed=seed) for seed in range(6)]
     together = fit_many(jobs, settings)
     assert len({fit.epochs for fit in together}) > 2
     assert any(fit.epochs < 40 for fit in together)
@@ -156,11 +155,11 @@ def test_networks_of_different_shapes_come_back_in_the_order_of_the_jobs():
     wide, label = data(80, features=5)
     narrow, _ = data(80, features=2)
     jobs = [
-        Job(wide, RecordedLabel(label), seed=0),
-        Job(narrow, Alone(label), seed=1),
-        Job(wide, RecordedLabel(torch.arange(80) % 3, classes=3), seed=2),
-        Job(narrow, Alone(~label), seed=3),
-        Job(wide, RecordedLabel(label), seed=4),
+        Job(wide, recorded_label(label), seed=0),
+        Job(narrow, alone(label), seed=1),
+        Job(wide, recorded_label(torch.arange(80) % 3, classes=3), seed=2),
+        Job(narrow, alone(~label), seed=3),
+        Job(wide, recorded_label(label), seed=4),
     ]
     settings = dataclasses.replace(QUICK, max_epochs=3)
     found = fit_many(jobs, settings)
@@ -172,13 +171,13 @@ def test_networks_of_different_shapes_come_back_in_the_order_of_the_jobs():
 
 def test_logistic_regression_is_a_network_without_hidden_layers():
     inputs, label = data(100)
-    job, settings = Job(inputs, RecordedLabel(label)), dataclasses.replace(QUICK, hidden=())
+    job, settings = Job(inputs, recorded_label(label)), dataclasses.replace(QUICK, hidden=())
     assert_same(fit_many([job], settings)[0], plain(job, settings))
 
 
 def test_without_held_out_rows_the_training_rows_choose_the_epoch():
     inputs, label = data(60)
-    job = Job(inputs, RecordedLabel(label), seed=3)
+    job = Job(inputs, recorded_label(label), seed=3)
     (found,) = fit_many([job], dataclasses.replace(QUICK, validation=0))
     (explicit,) = fit_many([dataclasses.replace(job, rows=torch.arange(60), validation_rows=torch.arange(60))], QUICK)
     assert found.validation_loss == explicit.validation_loss
@@ -188,9 +187,9 @@ def test_validation_rows_are_not_trained_on_unless_asked_for():
     inputs, label = data(60)
     held = torch.arange(0, 60, 4)
     kept = torch.tensor([row for row in range(60) if row % 4])
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     found = fit_many([Job(inputs, likelihood, validation_rows=held)], QUICK)
-    expected = fit_many([Job(inputs, likelihood, validation_rows=held, rows=kept)], QUICK)
+    expected = fit_many([Job(inputs, likelihood, validation_rows=held, train_rows=kept)], QUICK)
     assert found[0].train_loss == expected[0].train_loss
 
 
@@ -213,7 +212,7 @@ def test_the_share_of_rows_held_out_is_what_the_settings_say():
 def test_dropout_repeats_itself_trains_and_is_off_afterwards():
     settings = dataclasses.replace(QUICK, hidden=(32, 32), dropout=0.3, max_epochs=15)
     inputs, label = data(300)
-    jobs = [Job(inputs, RecordedLabel(label), seed=seed) for seed in range(4)]
+    jobs = [Job(inputs, recorded_label(label), seed=seed) for seed in range(4)]
     first, second = fit_many(jobs, settings), fit_many(jobs, settings)
     undropped = fit_many(jobs, dataclasses.replace(settings, dropout=0.0))
     for fit, again, without in zip(first, second, undropped, strict=True):
@@ -232,7 +231,7 @@ def test_dropout_in_a_stack_has_the_distribution_that_it_has_alone():
     settings = Settings(hidden=(16,), dropout=0.4, learning_rate=0.02, batch_size=32, max_epochs=6)
     inputs, label = data(120)
     # The same seed throughout, so that the networks differ in dropout alone.
-    job = Job(inputs, RecordedLabel(label), seed=0)
+    job = Job(inputs, recorded_label(label), seed=0)
     together = torch.tensor([fit.train_loss[-1] for fit in fit_many([job] * 200, settings)])
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -244,23 +243,23 @@ def test_dropout_in_a_stack_has_the_distribution_that_it_has_alone():
 def test_rows_of_weight_0_are_as_good_as_left_out():
     inputs, label = data(100)
     weights = (torch.arange(100) % 3 > 0).float()
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     found = fit_many([Job(inputs, likelihood, weights=weights)], QUICK)
-    expected = fit_many([Job(inputs, likelihood, rows=weights.nonzero().flatten())], QUICK)
+    expected = fit_many([Job(inputs, likelihood, train_rows=weights.nonzero().flatten())], QUICK)
     assert found[0].validation_loss == expected[0].validation_loss
 
 
 def test_nobody_elses_random_numbers_change_and_no_jobs_are_no_fits():
     before = torch.get_rng_state()
     inputs, label = data(50)
-    fit_many([Job(inputs, RecordedLabel(label))], dataclasses.replace(QUICK, dropout=0.1))
+    fit_many([Job(inputs, recorded_label(label))], dataclasses.replace(QUICK, dropout=0.1))
     assert torch.equal(torch.get_rng_state(), before)
     assert fit_many([]) == []
 
 
 def test_a_caller_without_gradients_does_not_matter():
     inputs, label = data(50)
-    job = Job(inputs, RecordedLabel(label))
+    job = Job(inputs, recorded_label(label))
     with torch.no_grad():
         (found,) = fit_many([job], QUICK)
     assert found.train_loss == fit_many([job], QUICK)[0].train_loss
@@ -268,7 +267,7 @@ def test_a_caller_without_gradients_does_not_matter():
 
 def test_memory_for_validation_is_bounded(monkeypatch):
     inputs, label = data(400)
-    jobs = [Job(inputs, RecordedLabel(label), seed=seed, validation_rows=torch.arange(300)) for seed in range(2)]
+    jobs = [Job(inputs, recorded_label(label), seed=seed, validation_rows=torch.arange(300)) for seed in range(2)]
     whole = fit_many(jobs, QUICK)
     monkeypatch.setattr("problog4fairness.learners.fit.STACK_ACTIVATIONS", 1)
     largest = 0
@@ -279,7 +278,7 @@ def test_memory_for_validation_is_bounded(monkeypatch):
             largest = max(largest, rows.shape[1])
             return super().__call__(logits, rows)
 
-    spied = [dataclasses.replace(job, likelihood=Spy(label)) for job in jobs[:1]]
+    spied = [dataclasses.replace(job, observation=Spy(label)) for job in jobs[:1]]
     pieces = fit_many(spied, QUICK)
     assert largest == QUICK.batch_size
     assert pieces[0].validation_loss == pytest.approx(whole[0].validation_loss, rel=1e-5)
@@ -312,7 +311,7 @@ def test_memory_for_validation_is_bounded(monkeypatch):
 )
 def test_a_job_that_cannot_be_fitted_is_named_before_any_is_fitted(change, error, message):
     inputs, label = data(50)
-    good = Job(inputs, RecordedLabel(label))
+    good = Job(inputs, recorded_label(label))
     bad = dataclasses.replace(good, **change)
     with pytest.raises(error, match=message) as caught:
         fit_many([bad], QUICK)
@@ -330,13 +329,13 @@ def test_missing_values_in_the_inputs_are_named():
     with pytest.raises(
         TrainingError, match=r"inputs are not finite in the rows 3, 9; fill or drop missing values first"
     ):
-        fit_many([Job(inputs, RecordedLabel(label))])
+        fit_many([Job(inputs, recorded_label(label))])
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_a_loss_that_is_not_finite_names_the_job_and_the_rows(dropout):
     inputs, label = data(100)
-    jobs = [Job(inputs, RecordedLabel(label)), Job(inputs, Broken(label, [31]), rows=torch.arange(10, 90))]
+    jobs = [Job(inputs, recorded_label(label)), Job(inputs, broken(label, [31]), train_rows=torch.arange(10, 90))]
     message = (
         r"^job 1: the loss is not finite in epoch 1 at the row 31: the network's output is, so check what is recorded"
     )
@@ -347,15 +346,15 @@ def test_a_loss_that_is_not_finite_names_the_job_and_the_rows(dropout):
 def test_rows_are_numbered_as_in_the_likelihood_of_their_job(monkeypatch):
     inputs, label = data(100)
     other, other_label = data(60, seed=2)
-    bad = RecordedLabel(other_label)
-    jobs = [Job(inputs, RecordedLabel(label)), Job(other, bad, validation_rows=torch.arange(20, 40))]
+    bad = recorded_label(other_label)
+    jobs = [Job(inputs, recorded_label(label)), Job(other, bad, validation_rows=torch.arange(20, 40))]
 
     def stacked(self, others, starts):
-        whole = RecordedLabel(torch.cat([label, other_label]), torch.cat([self.index, others[0].index + starts[1]]))
+        whole = recorded_label(torch.cat([label, other_label]), torch.cat([self.index, others[0].index + starts[1]]))
         return _broken(whole, [100 + 25, 100 + 26])
 
     def _broken(whole, rows):
-        broken = Broken(whole.label, rows)
+        broken = broken(whole.label, rows)
         broken.index = whole.index
         return broken
 
@@ -366,7 +365,7 @@ def test_rows_are_numbered_as_in_the_likelihood_of_their_job(monkeypatch):
 
 def test_padding_is_not_counted_among_the_rows():
     inputs, label = data(40)
-    job = Job(inputs, Broken(label, [3]), rows=torch.arange(3, 13), validation_rows=torch.arange(20, 30))
+    job = Job(inputs, broken(label, [3]), train_rows=torch.arange(3, 13), validation_rows=torch.arange(20, 30))
     with pytest.raises(TrainingError, match=r"in epoch 1 at the row 3: the network's"):
         fit_many([job], QUICK)
 
@@ -387,23 +386,23 @@ def test_rows_are_named_after_other_networks_have_stopped():
     noise = torch.rand(100, generator=torch.Generator().manual_seed(0)) < 0.5
     settings = dataclasses.replace(QUICK, max_epochs=60, patience=4)
     with pytest.raises(TrainingError, match=r"^job 1: the loss is not finite in epoch \d+ at the row 5:"):
-        fit_many([Job(inputs, Last(noise)), Job(other, Last(label), rows=torch.arange(90))], settings)
+        fit_many([Job(inputs, Last(noise)), Job(other, Last(label), train_rows=torch.arange(90))], settings)
 
 
 def test_a_gradient_that_is_not_finite_names_the_rows():
     inputs, label = data(100)
     with pytest.raises(TrainingError, match=r"^the gradient of the loss is not finite in epoch 1 at the row 31; check"):
-        fit_many([Job(inputs, Broken(label, [31], gradient=True), rows=torch.arange(20, 60))], QUICK)
+        fit_many([Job(inputs, broken(label, [31], gradient=True), train_rows=torch.arange(20, 60))], QUICK)
 
 
 def test_a_network_that_overflows_asks_for_a_lower_learning_rate():
     inputs, label = data(100)
     with pytest.raises(TrainingError, match=r"nor is the network's output; .* lower the learning rate \(now 1e\+30\)"):
-        fit_many([Job(inputs, RecordedLabel(label))], dataclasses.replace(QUICK, learning_rate=1e30))
+        fit_many([Job(inputs, recorded_label(label))], dataclasses.replace(QUICK, learning_rate=1e30))
 
 
 def test_a_batch_larger_than_the_data_is_the_whole_data():
     x = torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
-    job = Job(x, RecordedLabel(x[:, 0] > 0), seed=1)
+    job = Job(x, recorded_label(x[:, 0] > 0), seed=1)
     huge, whole = (fit_many([job], Settings(max_epochs=3, batch_size=size))[0] for size in (10**12, 50))
     assert huge.validation_loss == whole.validation_loss

@@ -15,11 +15,10 @@ from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.fit import fit_many
 from problog4fairness.learners.history import Fit
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.likelihood import RecordedLabel
 from problog4fairness.learners.mlp import MLP
 from problog4fairness.learners.module import fit_module
 from problog4fairness.learners.settings import Settings
-from tests.learners.likelihoods import Broken, blend, data
+from tests.learners.likelihoods import blend, broken, data, recorded_label
 
 QUICK = Settings(learning_rate=0.01, batch_size=16, max_epochs=6)
 
@@ -58,7 +57,7 @@ def assert_identical(found: Fit[nn.Sequential], expected: Fit[nn.Sequential]) ->
 def test_a_convolution_with_batch_normalisation_learns():
     inputs, label = images()
     module = convolution()
-    fit = fit_module(module, inputs, RecordedLabel(label), dataclasses.replace(QUICK, max_epochs=20))
+    fit = fit_module(module, inputs, recorded_label(label), dataclasses.replace(QUICK, max_epochs=20))
     assert fit.network is module
     assert not module.training
     with torch.no_grad():
@@ -68,7 +67,7 @@ def test_a_convolution_with_batch_normalisation_learns():
 
 def test_it_is_the_fit_that_a_stack_makes():
     inputs, label = data(100)
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     weights = torch.rand(100, generator=torch.Generator().manual_seed(3))
     rows, held = torch.arange(80), torch.arange(80, 100)
     # One batch an epoch, because the two draw their orders differently.
@@ -84,16 +83,16 @@ def test_early_stopping_and_best_epoch():
     inputs, _ = data(100)
     noise = torch.rand(100, generator=torch.Generator().manual_seed(1)) < 0.5
     settings = dataclasses.replace(QUICK, max_epochs=60, patience=2, learning_rate=0.05)
-    fit = fit_module(mlp(), inputs, RecordedLabel(noise), settings)
+    fit = fit_module(mlp(), inputs, recorded_label(noise), settings)
     assert fit.epochs == fit.best_epoch + 2 < 60
-    held = fit_module(mlp(), inputs, RecordedLabel(noise), dataclasses.replace(settings, max_epochs=fit.best_epoch))
+    held = fit_module(mlp(), inputs, recorded_label(noise), dataclasses.replace(settings, max_epochs=fit.best_epoch))
     for name, value in held.network.state_dict().items():
         assert torch.equal(fit.network.state_dict()[name], value)
 
 
 def test_a_data_loader_gives_what_the_tensors_give():
     inputs, label = data(96)
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     train, held = torch.arange(80), torch.arange(80, 96)
     settings = dataclasses.replace(QUICK, batch_size=80)
     loader = DataLoader(TensorDataset(inputs[train], train), batch_size=80)
@@ -132,22 +131,22 @@ def test_weights_and_rows_of_weight_0():
     fit_module(mlp(), inputs, Spy(label), QUICK, weights=weights)
     assert seen == set(range(30, 60))
     loader = DataLoader(TensorDataset(inputs, torch.arange(60)), batch_size=15)
-    fit = fit_module(mlp(), loader, RecordedLabel(label), QUICK, weights=weights, validation=loader)
+    fit = fit_module(mlp(), loader, recorded_label(label), QUICK, weights=weights, validation=loader)
     assert fit.train_loss[-1] < fit.train_loss[0]
     with pytest.raises(TrainingError, match="all rows of the training or of the validation batches have weight 0"):
-        fit_module(mlp(), loader, RecordedLabel(label), QUICK, weights=torch.zeros(60), validation=loader)
+        fit_module(mlp(), loader, recorded_label(label), QUICK, weights=torch.zeros(60), validation=loader)
 
 
 def test_a_row_left_over_does_not_break_batch_normalisation():
     inputs, label = data(33 + 4)
     module = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
-    fit = fit_module(module, inputs, RecordedLabel(label), QUICK, validation=torch.arange(33, 37))
+    fit = fit_module(module, inputs, recorded_label(label), QUICK, validation=torch.arange(33, 37))
     assert fit.epochs == 6
 
 
 def test_validation_is_in_evaluation_mode():
     inputs, label = images()
-    likelihood, held = RecordedLabel(label), torch.arange(40, 70)
+    likelihood, held = recorded_label(label), torch.arange(40, 70)
     fit = fit_module(convolution(), inputs, likelihood, QUICK, validation=held)
     with torch.no_grad():
         loss = -likelihood(fit.network(inputs[held]).unsqueeze(1), held).mean().item()
@@ -156,7 +155,7 @@ def test_validation_is_in_evaluation_mode():
 
 def test_the_gradient_is_that_of_the_weighted_mean():
     inputs, label = data(40)
-    likelihood, rows = RecordedLabel(label), torch.arange(40)
+    likelihood, rows = recorded_label(label), torch.arange(40)
     weights = torch.arange(1.0, 41.0)
     module, twin = mlp(), mlp()
     settings = dataclasses.replace(QUICK, batch_size=40, max_epochs=1)
@@ -205,29 +204,29 @@ class Chained(nn.Module):
 def test_a_module_with_the_wrong_output_is_an_error_of_one_line(module, message):
     inputs, label = data(48)
     with pytest.raises(ShapeError, match=message) as caught:
-        fit_module(module, inputs, RecordedLabel(label), QUICK, rows=torch.arange(32), validation=torch.arange(32, 48))
+        fit_module(module, inputs, recorded_label(label), QUICK, rows=torch.arange(32), validation=torch.arange(32, 48))
     assert "\n" not in str(caught.value)
 
 
 def test_one_logit_may_come_without_a_dimension_and_in_half_precision():
     inputs, label = data(48)
-    flat = fit_module(Chained(lambda z: z.squeeze(1)), inputs, RecordedLabel(label), QUICK)
+    flat = fit_module(Chained(lambda z: z.squeeze(1)), inputs, recorded_label(label), QUICK)
     assert flat.epochs == 6
-    half = fit_module(Chained(lambda z: z.bfloat16()), inputs, RecordedLabel(label), QUICK)
+    half = fit_module(Chained(lambda z: z.bfloat16()), inputs, recorded_label(label), QUICK)
     assert half.epochs == 6
 
 
 def test_a_loss_that_is_not_finite_names_the_rows():
     inputs, label = data(48)
     with pytest.raises(TrainingError, match=r"the loss is not finite in epoch 1 at the row 7: the network's output is"):
-        fit_module(mlp(), inputs, Broken(label, [7]), QUICK)
+        fit_module(mlp(), inputs, broken(label, [7]), QUICK)
     with pytest.raises(TrainingError, match=r"lower the learning rate \(now 1e\+30\)"):
-        fit_module(mlp(), inputs, RecordedLabel(label), dataclasses.replace(QUICK, learning_rate=1e30))
+        fit_module(mlp(), inputs, recorded_label(label), dataclasses.replace(QUICK, learning_rate=1e30))
 
 
 def test_bad_input_is_named_in_one_line():
     inputs, label = data(48)
-    likelihood, rows = RecordedLabel(label), torch.arange(48)
+    likelihood, rows = recorded_label(label), torch.arange(48)
     loader = DataLoader(TensorDataset(inputs, rows), batch_size=16)
     cases = [
         (lambda: fit_module(mlp(), loader, likelihood), "a data loader cannot be split; pass validation="),
@@ -277,7 +276,7 @@ def loader_run(module, checkpoint, likelihood, settings):
 @pytest.mark.parametrize("epochs", [0, 1, 3])
 def test_a_killed_run_ends_exactly_as_if_it_had_not_been(tmp_path, run, epochs):
     _, label = images()
-    expected = run(convolution(), None, RecordedLabel(label), QUICK)
+    expected = run(convolution(), None, recorded_label(label), QUICK)
     checkpoint = tmp_path / "run.safetensors"
 
     class Fragile(RecordedLabel):
@@ -297,13 +296,13 @@ def test_a_killed_run_ends_exactly_as_if_it_had_not_been(tmp_path, run, epochs):
     # Another process has other first weights and other global random numbers.
     if epochs:
         random.seed(99)
-    resumed = run(convolution(seed=0 if epochs == 0 else 8), checkpoint, RecordedLabel(label), QUICK)
+    resumed = run(convolution(seed=0 if epochs == 0 else 8), checkpoint, recorded_label(label), QUICK)
     assert_identical(resumed, expected)
-    again = run(convolution(seed=9), checkpoint, RecordedLabel(label), QUICK)
+    again = run(convolution(seed=9), checkpoint, recorded_label(label), QUICK)
     assert_identical(again, expected)
     longer = dataclasses.replace(QUICK, max_epochs=8)
-    more = run(convolution(seed=9), checkpoint, RecordedLabel(label), longer)
-    assert_identical(more, run(convolution(), None, RecordedLabel(label), longer))
+    more = run(convolution(seed=9), checkpoint, recorded_label(label), longer)
+    assert_identical(more, run(convolution(), None, recorded_label(label), longer))
 
 
 def test_tied_weights_and_frozen_parts_survive_a_checkpoint(tmp_path):
@@ -317,35 +316,35 @@ def test_tied_weights_and_frozen_parts_survive_a_checkpoint(tmp_path):
         made[4].requires_grad_(False)
         return made
 
-    expected = fit_module(module(), inputs, RecordedLabel(label), QUICK)
+    expected = fit_module(module(), inputs, recorded_label(label), QUICK)
     path = tmp_path / "tied"
-    fit_module(module(), inputs, RecordedLabel(label), dataclasses.replace(QUICK, max_epochs=2), checkpoint=path)
-    assert_identical(fit_module(module(), inputs, RecordedLabel(label), QUICK, checkpoint=path), expected)
+    fit_module(module(), inputs, recorded_label(label), dataclasses.replace(QUICK, max_epochs=2), checkpoint=path)
+    assert_identical(fit_module(module(), inputs, recorded_label(label), QUICK, checkpoint=path), expected)
 
 
 def test_the_random_numbers_of_others_go_on_untouched():
     inputs, label = images()
     torch_state, python_state, numpy_state = torch.get_rng_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
-    loader_run(convolution(), None, RecordedLabel(label), QUICK)
+    loader_run(convolution(), None, recorded_label(label), QUICK)
     assert torch.equal(torch.get_rng_state(), torch_state)
     assert random.getstate() == python_state
     assert np.array_equal(np.random.get_state()[1], numpy_state[1])  # noqa: NPY002
     with torch.random.fork_rng():
-        first = fit_module(convolution(), inputs, RecordedLabel(label), QUICK)
+        first = fit_module(convolution(), inputs, recorded_label(label), QUICK)
         torch.manual_seed(5)
-        assert_identical(fit_module(convolution(), inputs, RecordedLabel(label), QUICK), first)
+        assert_identical(fit_module(convolution(), inputs, recorded_label(label), QUICK), first)
 
 
 def test_seeds_differ():
     inputs, label = images()
-    losses = {fit_module(convolution(), inputs, RecordedLabel(label), QUICK, seed=s).train_loss for s in range(3)}
+    losses = {fit_module(convolution(), inputs, recorded_label(label), QUICK, seed=s).train_loss for s in range(3)}
     assert len(losses) == 3
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 def test_a_module_on_a_gpu_with_a_likelihood_on_the_processor():
     inputs, label = data(48)
-    expected = fit_module(mlp(), inputs, RecordedLabel(label), QUICK)
-    fit = fit_module(mlp(), inputs, RecordedLabel(label), QUICK, device="cuda")
+    expected = fit_module(mlp(), inputs, recorded_label(label), QUICK)
+    fit = fit_module(mlp(), inputs, recorded_label(label), QUICK, device="cuda")
     assert next(fit.network.parameters()).device.type == "cuda"
     assert fit.validation_loss == pytest.approx(expected.validation_loss, rel=1e-3)

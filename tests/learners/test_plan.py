@@ -5,10 +5,9 @@ import torch
 
 from problog4fairness.learners import plan as plan_module
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.likelihood import RecordedLabel
 from problog4fairness.learners.plan import plans
 from problog4fairness.learners.settings import Settings
-from tests.learners.likelihoods import Alone, blend, data
+from tests.learners.likelihoods import alone, blend, data, recorded_label
 
 
 def numbers(jobs: list[Job], settings: Settings | None = None) -> list[list[int]]:
@@ -17,17 +16,17 @@ def numbers(jobs: list[Job], settings: Settings | None = None) -> list[list[int]
 
 def test_seeds_on_the_same_data_hold_its_inputs_and_its_rows_once():
     inputs, label = data(500)
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     (plan,) = plans([Job(inputs, likelihood, seed) for seed in range(25)], Settings())
-    assert plan.likelihood is likelihood
+    assert plan.observation is likelihood
     assert [part.data_ptr() for part in plan.inputs] == [inputs.data_ptr()]
     assert plan.first_row == plan.first_input == [0] * 25
 
 
 def test_data_variants_share_a_stack_and_know_where_they_begin():
     (a, la), (b, lb), (c, lc) = data(100), data(150, seed=1), data(100, seed=2)
-    shared = RecordedLabel(la)
-    jobs = [Job(a, shared), Job(b, RecordedLabel(lb)), Job(a, shared, 1), Job(a, RecordedLabel(lc)), Job(c, shared)]
+    shared = recorded_label(la)
+    jobs = [Job(a, shared), Job(b, recorded_label(lb)), Job(a, shared, 1), Job(a, recorded_label(lc)), Job(c, shared)]
     (plan,) = plans(jobs, Settings())
     assert plan.numbers == [0, 1, 2, 3, 4]
     assert [len(part) for part in plan.inputs] == [100, 150, 100]
@@ -35,19 +34,19 @@ def test_data_variants_share_a_stack_and_know_where_they_begin():
     assert plan.first_row == [0, 100, 0, 250, 350]
     matrix = torch.cat(plan.inputs)
     for number, job in enumerate(jobs):
-        rows = plan.first_row[number] + torch.arange(len(job.likelihood))
-        assert torch.equal(matrix[plan.likelihood.index[rows, 0]], job.inputs)
+        rows = plan.first_row[number] + torch.arange(len(job.observation))
+        assert torch.equal(matrix[plan.observation.inputs[rows, 0]], job.inputs)
 
 
 def test_networks_of_different_outputs_get_stacks_of_their_own():
     wide, label = data(100, features=5)
     narrow, _ = data(100, features=2)
-    three = RecordedLabel(torch.arange(100) % 3, classes=3)
+    three = recorded_label(torch.arange(100) % 3, classes=3)
     jobs = [
-        Job(wide, RecordedLabel(label)),
-        Job(narrow, RecordedLabel(label)),
+        Job(wide, recorded_label(label)),
+        Job(narrow, recorded_label(label)),
         Job(wide, three),
-        Job(narrow, RecordedLabel(label)),
+        Job(narrow, recorded_label(label)),
     ]
     assert numbers(jobs) == [[0, 1, 3], [2]]
     assert {part.shape[1] for plan in plans(jobs, Settings()) for part in plan.inputs} == {5}
@@ -61,7 +60,7 @@ def test_few_and_many_distinct_inputs_are_apart():
 
 def test_likelihoods_that_cannot_be_stacked_are_fitted_one_after_another_but_their_seeds_together():
     inputs, label = data(100)
-    first, second = Alone(label), Alone(~label)
+    first, second = alone(label), alone(~label)
     jobs = [Job(inputs, first, 0), Job(inputs, second, 0), Job(inputs, first, 1), Job(inputs, second, 1)]
     assert numbers(jobs) == [[0, 2], [1, 3]]
 
@@ -72,14 +71,14 @@ def test_likelihoods_that_cannot_be_stacked_are_fitted_one_after_another_but_the
 def test_a_stack_has_a_limited_size(monkeypatch, limit, value):
     monkeypatch.setattr(plan_module, limit, value)
     inputs, label = data(100)
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     assert numbers([Job(inputs, likelihood, seed) for seed in range(5)]) == [[0, 1], [2, 3], [4]]
 
 
 def test_long_jobs_do_not_make_the_stacks_of_short_ones_small(monkeypatch):
     monkeypatch.setattr(plan_module, "STACK_ROWS", 1000)
     inputs, label = data(1000)
-    likelihood = RecordedLabel(label)
+    likelihood = recorded_label(label)
     few = torch.arange(100)
-    jobs = [Job(inputs, likelihood, seed, rows=few) for seed in range(5)] + [Job(inputs, likelihood)]
+    jobs = [Job(inputs, likelihood, seed, train_rows=few) for seed in range(5)] + [Job(inputs, likelihood)]
     assert numbers(jobs) == [[0, 1, 2, 3, 4], [5]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import torch
@@ -48,7 +48,7 @@ class Belief(ABC):
     classes
         The classes of the label where there are more than two.
     favourable
-        The favourable label of the data that it was made for, where that is known.
+        The label that counts as 1, once it was stated or an audit was read; None while nobody said.
     predicts_from
         Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     """
@@ -57,7 +57,7 @@ class Belief(ABC):
     probabilities: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
     classes: tuple[int | str, ...] | None = None
-    favourable: Any = None
+    favourable: bool | int | float | str | None = None
     predicts_from: Literal["fair", "biased"] = "fair"
     kinds: ClassVar[dict[str, type[Belief]]] = {}
 
@@ -103,6 +103,33 @@ class Belief(ABC):
     def bind(self, values: Mapping[str, float]) -> Self:
         """A belief with stated values for some parameters."""
         return self.with_probabilities(bind(self.probabilities, values))
+
+    def with_favourable(self, label: Any) -> Self:
+        """The same assumption about labels of which this one counts as 1."""
+        other = copy.copy(self)
+        other.favourable = plain_label(label)
+        return other
+
+    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+        """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
+
+        A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
+        with labels written in another way does not, but then somebody has to say which one is meant.
+        """
+        known = self.favourable
+        if known is None or (said is not None and known not in labels):
+            return said
+        if known not in labels:
+            raise P4FError(
+                f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
+                "say which one it is by favourable=..."
+            )
+        if said is not None and said != known:
+            raise P4FError(
+                f"favourable={said!r} contradicts the belief, in which {known!r} is the favourable label; "
+                "leave it out, or estimate the belief anew"
+            )
+        return known
 
     def require_known(self) -> None:
         """Raise the error that names unknown parameters, if there are any."""
@@ -169,6 +196,10 @@ class Belief(ABC):
                         f"no row has {variable.group_text(level)}; leave that group out of the belief's levels"
                     )
 
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """For each sensitive column that alone says the group, its groups; of two, the sensitive one is the second."""
+        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1}
+
     def groupings(self, rows: Rows) -> list[Grouping]:
         """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
         return [
@@ -215,6 +246,25 @@ def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int
     labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
     recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
     return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded
+
+
+def plain_label(label: Any) -> bool | int | float | str | None:
+    """A label as plain data, which a file can hold."""
+    label = label.item() if hasattr(label, "item") else label
+    if label is not None and not isinstance(label, bool | int | float | str):
+        raise P4FError(f"the favourable label {label!r} is neither text nor a number nor a truth value; recode it")
+    return label
+
+
+def favourable_json(belief: Belief) -> dict[str, Any]:
+    """The favourable label as an entry of a belief's plain data, where it is known."""
+    return {} if belief.favourable is None else {"favourable": belief.favourable}
+
+
+def favourable_comment(belief: Belief) -> list[str]:
+    """The same as a line for the head of a program, where it is not 1."""
+    known = belief.favourable
+    return [] if known is None or known == 1 else [f"The favourable label, which counts as 1, is {known}."]
 
 
 def parameters_json(probabilities: tuple[Parameter, ...]) -> list[dict[str, Any]]:

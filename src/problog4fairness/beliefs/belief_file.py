@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from problog4fairness.beliefs.audit import AuditWarning
-from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.base import Belief, favourable_comment
 from problog4fairness.beliefs.belief_json import BeliefError, checked_belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.probabilities import Parameter
@@ -44,6 +44,7 @@ def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
     """
     head = "".join(comment(one_line(line)) + "\n" for line in notes)
     if isinstance(belief, ProgramBelief):
+        head += "".join(comment(line) + "\n" for line in favourable_comment(belief))
         known = [
             parameter
             for parameter in belief.probabilities
@@ -186,6 +187,7 @@ def _own(
         columns={**known, **columns},
         features=features,
         values={name: pair for name, pair in values.items() if name in networks and networks[name].outcomes is None},
+        favourable=None if described is None else described.favourable,
     )
 
 

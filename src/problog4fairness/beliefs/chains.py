@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, label_table
+from problog4fairness.beliefs.base import Belief, favourable_comment, label_table
 from problog4fairness.beliefs.combinations import occurring, part_of
 from problog4fairness.beliefs.label import LabelBias, classifier, label_queries, sensitive_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
@@ -69,6 +70,7 @@ class Chain(Belief):
         self.classes = self.stages[0].classes if self.stages else None
         parts: list[Belief] = [*([self.measurement] if self.measurement else []), *self.stages]
         self.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
+        self.favourable = _favourable(self.stages)
 
     @property
     def class_count(self) -> int:
@@ -78,6 +80,7 @@ class Chain(Belief):
     def text(self) -> str:
         """The program as text."""
         head = ["A chain of biases, one after the other.", *(sensitive_comment(v) for v in self.variables)]
+        head += favourable_comment(self)
         parts = [comment(*head), "\n".join(declaration(v) for v in self.variables)]
         if self.measurement:
             parts += ["% First, the recorded features are taken to the fair ones.", *self.measurement.rules()]
@@ -177,6 +180,12 @@ class Chain(Belief):
         copy.probabilities = probabilities
         return copy
 
+    def with_favourable(self, label: Any) -> Chain:
+        """See :meth:`Belief.with_favourable`."""
+        other = super().with_favourable(label)
+        other.stages = tuple(stage.with_favourable(label) for stage in self.stages)
+        return other
+
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""
         return {
@@ -201,7 +210,15 @@ class Chain(Belief):
         copy.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
         if not {variable for part in parts for variable in part.variables} <= set(copy.variables):
             raise ValueError("a part is about a sensitive variable that the chain does not have")
+        copy.favourable = _favourable(copy.stages)
         return copy
+
+
+def _favourable(stages: Sequence[LabelBias]) -> bool | int | float | str | None:
+    known = list(dict.fromkeys(stage.favourable for stage in stages if stage.favourable is not None))
+    if len(known) > 1:
+        raise P4FError(f"the biases of a chain have different favourable labels: {known[0]!r} and {known[1]!r}")
+    return known[0] if known else None
 
 
 def variable_json(variable: Sensitive) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, parameters_from_json, parameters_json
+from problog4fairness.beliefs.base import Belief, favourable_json, parameters_from_json, parameters_json, plain_label
 from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
@@ -52,6 +52,8 @@ class ProgramBelief(Belief):
     functions
         Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
         row. They are not saved with a model.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
     """
 
     def __init__(
@@ -63,10 +65,12 @@ class ProgramBelief(Belief):
         features: Sequence[str] = (),
         values: Mapping[str, Sequence[Any]] | None = None,
         functions: Mapping[str, Callable[[Any], Any]] | None = None,
+        favourable: Any = None,
     ) -> None:
         self._program = program if isinstance(program, Program) else Program(program)
         self.classifier = classifier
         self.variables = ()
+        self.favourable = plain_label(favourable)
         self.features = tuple(features)
         self.functions = dict(functions or {})
         networks = {network.name: network for network in self._program.networks}
@@ -100,6 +104,12 @@ class ProgramBelief(Belief):
         reading = {network.name for network in self._program.networks if network.inputs == 1}
         features = set(self.features)
         return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
+
+    @property
+    def about_the_row(self) -> bool:
+        """Whether all networks are columns or the classifier, of two outcomes, and are asked about ``x`` itself."""
+        networks = [leaf for leaf in self._program.compiled().leaves if leaf.kind == "network"]
+        return not self.functions and all(not leaf.outcomes and leaf.arguments == ("x",) for leaf in networks)
 
     def text(self) -> str:
         """The program as text."""
@@ -204,6 +214,12 @@ class ProgramBelief(Belief):
             raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")
         return torch.eye(len(names), dtype=torch.float64)[torch.tensor(codes.to_numpy())]
 
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """See :meth:`Belief.known_groups`: 0 and 1 where nothing else was said."""
+        two = [network.name for network in self._program.networks if network.outcomes is None]
+        columns = [(name, column) for name, column in self.columns.items() if column in self.sensitive_columns]
+        return {column: self.values.get(name, (0, 1)) for name, column in columns if name in two}
+
     def groupings(self, rows: Rows) -> list[Grouping]:
         """See :meth:`Belief.groupings`: by the columns that its networks read."""
         known = {column: self.values.get(network) for network, column in self.columns.items()}
@@ -227,8 +243,7 @@ class ProgramBelief(Belief):
         """
         from problog4fairness.beliefs.estimation import estimate_program
 
-        networks = [leaf for leaf in self._program.compiled().leaves if leaf.kind == "network"]
-        if self.functions or any(leaf.outcomes or leaf.arguments != ("x",) for leaf in networks):
+        if not self.about_the_row:
             raise P4FError(
                 "only programs about a binary label of the row x, with columns as networks, can be estimated"
             )
@@ -252,6 +267,7 @@ class ProgramBelief(Belief):
             "features": list(self.features),
             "values": {name: list(pair) for name, pair in self.values.items()},
             "probabilities": parameters_json(self.probabilities),
+            **favourable_json(self),
         }
 
     @classmethod
@@ -262,6 +278,7 @@ class ProgramBelief(Belief):
             columns=value["columns"],
             features=value["features"],
             values=value.get("values"),
+            favourable=value.get("favourable"),
         )
         return belief.with_probabilities(parameters_from_json(value["probabilities"]))
 
@@ -269,8 +286,8 @@ class ProgramBelief(Belief):
         return (
             isinstance(other, ProgramBelief)
             and self.program() == other.program()
-            and (self.classifier, self.columns, self.features, self.values, self.functions)
-            == (other.classifier, other.columns, other.features, other.values, other.functions)
+            and (self.classifier, self.columns, self.features, self.values, self.functions, self.favourable)
+            == (other.classifier, other.columns, other.features, other.values, other.functions, other.favourable)
         )
 
     __hash__ = Belief.__hash__

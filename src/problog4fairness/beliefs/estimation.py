@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from problog4fairness.beliefs.audit import (
     tell,
     value_codes,
 )
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import MOST, every, network_values, occurring
 from problog4fairness.beliefs.maximum import Floats, LabelModel, maximise
 from problog4fairness.beliefs.probabilities import Parameter
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 # Audited rows of each (group, fair label, recorded label).
 Counts: TypeAlias = Floats
+
+Estimated = TypeVar("Estimated", bound=Belief)
 
 FEW_ROWS = 30
 LITTLE_SIGNAL = 0.1
@@ -67,7 +70,7 @@ def estimate_labels(
                 (parameter, belief.cells()[parameter.name]) for parameter in belief.probabilities
             )
         )
-    estimated = belief.with_probabilities(probabilities)
+    estimated = _noted(belief.with_probabilities(probabilities), favourable)
     _warn(probabilities)
     if not any(parameter.value is None for parameter in probabilities):
         _warn_signal(estimated.label_table(), variable)
@@ -98,8 +101,8 @@ def estimate_chain(
             for stage in belief.stages
         ]
     measured = belief.measurement.probabilities if belief.measurement else ()
-    marginal = belief.with_probabilities(
-        (*measured, *(parameter for stage in alone for parameter in stage.probabilities))
+    marginal = _noted(
+        belief.with_probabilities((*measured, *(r for stage in alone for r in stage.probabilities))), favourable
     )
     if method == "marginal":
         return marginal
@@ -119,7 +122,7 @@ def estimate_chain(
     cells = network_values(variables, groups.levels)
     probabilities = _joint(open_chain.label_program(), cells, labels, counts, starts, confidence)
     _warn(probabilities)
-    return belief.with_probabilities((*measured, *probabilities))
+    return marginal.with_probabilities((*measured, *probabilities))
 
 
 def estimate_features(
@@ -179,10 +182,19 @@ def _labels(
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
     if belief.classes is None:
+        favourable = belief.favourable_among(dict.fromkeys([*seen.tolist(), *true.tolist()]), favourable)
         codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     else:
         codes = [value_codes(v, belief.classes, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     return frame_of(audit, sensitive_features, belief.sensitive_columns, len(seen)), codes[1], codes[0]
+
+
+def _noted(estimated: Estimated, favourable: Any) -> Estimated:
+    """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
+    if getattr(estimated, "classes", None) is not None:
+        return estimated
+    known = estimated.favourable if favourable is None else favourable
+    return estimated.with_favourable(1 if known is None else known)
 
 
 def _same_length(recorded: pd.Series[Any], fair: pd.Series[Any]) -> None:
@@ -249,6 +261,7 @@ def estimate_program(
     """See :meth:`ProgramBelief.estimate`."""
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
+    favourable = belief.favourable_among(dict.fromkeys([*seen.tolist(), *true.tolist()]), favourable)
     codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     names = list(belief.columns)
     frame = frame_of(audit, sensitive_features, [belief.columns[name] for name in names], len(seen))
@@ -265,7 +278,10 @@ def estimate_program(
         for parameter in maximise(model, unknown, torch.tensor(counts), [0.1] * len(unknown), confidence)
     }
     _warn(list(found.values()))
-    return belief.with_probabilities(tuple(found.get(parameter.name, parameter) for parameter in belief.probabilities))
+    return _noted(
+        belief.with_probabilities(tuple(found.get(parameter.name, parameter) for parameter in belief.probabilities)),
+        favourable,
+    )
 
 
 def _warn(probabilities: Sequence[Parameter]) -> None:

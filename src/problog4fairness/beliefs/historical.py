@@ -65,6 +65,7 @@ class HistoricalBias(Belief):
         self.features = measurement.features
         self.variables = self._whole.variables
         self.probabilities = self._whole.probabilities
+        self.favourable = self._whole.favourable
 
     def text(self) -> str:
         """The program as text."""
@@ -142,6 +143,13 @@ class HistoricalBias(Belief):
                 self.label.with_probabilities(label_parameters),
             )
         return copy
+
+    def with_favourable(self, label: Any) -> HistoricalBias:
+        """See :meth:`Belief.with_favourable`."""
+        other = super().with_favourable(label)
+        if self.label is not None:
+            other._set(self.measurement, self.label.with_favourable(label))
+        return other
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -9,11 +9,14 @@ from torch import Tensor
 
 from problog4fairness.beliefs.base import (
     Belief,
+    favourable_comment,
+    favourable_json,
     label_table,
     level_json,
     levels_from_json,
     parameters_from_json,
     parameters_json,
+    plain_label,
 )
 from problog4fairness.beliefs.combinations import every
 from problog4fairness.beliefs.probabilities import Parameter
@@ -57,6 +60,8 @@ class LabelBias(Belief):
         The classes of the label where there are more than two; then every transition has a parameter for each group.
     transitions
         With ``classes``: their probabilities by (group, fair, recorded), one number for all, or None to be estimated.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
 
     Examples
     --------
@@ -86,17 +91,19 @@ class LabelBias(Belief):
         noise: float | Literal[False] | None = False,
         classes: Sequence[int | str] | None = None,
         transitions: float | Mapping[Any, float | None] | None = None,
+        favourable: Any = None,
     ) -> None:
         variable = Sensitive.of(sensitive, levels, name="a")
         self.variables = (variable,)
         self.groups = _groups(variable, groups)
         self.classes = None if classes is None else tuple(classes)
         self.noise = noise is not False
+        self.favourable = plain_label(favourable)
         if self.classes is not None:
             if len(set(self.classes)) < 3:
                 raise P4FError("classes is for labels with three or more classes; leave it out for a binary label")
-            if negative is not None or positive is not None or noise is not False:
-                raise P4FError("with classes, give transitions instead of negative, positive and noise")
+            if negative is not None or positive is not None or noise is not False or favourable is not None:
+                raise P4FError("with classes, give transitions instead of negative, positive, noise and favourable")
             self.probabilities = _transition_parameters(self, transitions)
         else:
             probabilities = _probabilities(self, "negative", negative) + _probabilities(self, "positive", positive)
@@ -121,6 +128,7 @@ class LabelBias(Belief):
         head = [
             "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.",
             sensitive_comment(self.variable),
+            *favourable_comment(self),
         ]
         queries = label_queries(self.classes)
         parts = [comment(*head), classifier(self.classes) + "\n" + declaration(self.variable)]
@@ -208,7 +216,7 @@ class LabelBias(Belief):
         sensitive_features
             The sensitive columns, where they are not in ``audit``.
         favourable
-            The label that counts as 1, where the labels are not 0 and 1 or false and true.
+            The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
         confidence
             Of the intervals.
         """
@@ -236,6 +244,7 @@ class LabelBias(Belief):
             "noise": self.noise,
             "classes": None if self.classes is None else list(self.classes),
             "probabilities": parameters_json(self.probabilities),
+            **favourable_json(self),
         }
 
     @classmethod
@@ -247,6 +256,7 @@ class LabelBias(Belief):
         belief.noise = bool(value["noise"])
         belief.classes = None if value["classes"] is None else tuple(value["classes"])
         belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.favourable = value.get("favourable")
         return belief
 
 

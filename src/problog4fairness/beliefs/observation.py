@@ -182,6 +182,18 @@ class Observation:
         """P(fair class) of every row, ``[rows, classes]``, given its recorded features but not its recorded label."""
         return self._each(log_proba, recorded=False).exp()
 
+    def signal(self) -> Tensor | None:
+        """P(recorded as 1 | fair 1) - P(recorded as 1 | fair 0) of every row; None but for a binary label of one input.
+
+        1 where labels are right, 0 where they say nothing about the fair one, below 0 where they mean the opposite.
+        """
+        if self.variants != 1 or self.outputs != 1 or self._view is None:
+            return None
+        # A classifier as sure as this is certain in float64, and its logarithms are still finite.
+        certain = torch.full((len(self), 1), 1e4, dtype=torch.float64)
+        yes, no = (self._view.log_recorded(sign * certain, slice(0, len(self)))[:, 1].exp() for sign in (1, -1))
+        return yes - no
+
     def require_possible(self) -> None:
         """Raise the error that counts rows that cannot have been recorded, if there are any."""
         self._recorded_part().require_possible()

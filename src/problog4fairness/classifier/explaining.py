@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -96,8 +96,10 @@ def _distorted(observation: Observation, log_proba: Tensor, rows: Rows) -> Float
     if rows.recorded is None:
         raise P4FError("recorded labels are needed to tell which of them were distorted; pass y")
     posterior = _numpy(observation.posterior(log_proba).fair)
-    return np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
+    distorted: Floats = np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
+    return distorted
 
 
-def _numpy(values: Tensor) -> Any:
-    return values.detach().numpy()
+def _numpy(values: Tensor) -> Floats:
+    found: Floats = values.detach().numpy()
+    return found

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
+from problog4fairness.beliefs.signal import warn_opposite
 from problog4fairness.classifier.reading import read_new, read_training
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted, Learner, Task
@@ -42,7 +43,7 @@ def training_rows(
     frame, labels = read_training(model, X, y)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
     belief = model.belief_ = as_belief(model.belief)
-    classes = find_classes(labels, _favourable(model, belief))
+    classes = find_classes(labels, belief.favourable_among(np.unique(labels).tolist(), model.favourable))
     if belief.classes is not None:
         classes = _belief_classes(belief, classes)
     model.classes_ = np.asarray(classes)
@@ -79,7 +80,9 @@ def task(model: DebiasedClassifier, rows: Rows) -> Task:
     """What there is to fit."""
     model.seed_ = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
-    return Task(model.belief_.observe(rows), model.seed_, weights=weights)
+    observation = model.belief_.observe(rows)
+    warn_opposite(model.belief_, observation, rows, stacklevel=3)
+    return Task(observation, model.seed_, weights=weights)
 
 
 def take(model: DebiasedClassifier, fitted: Fitted) -> None:
@@ -89,19 +92,13 @@ def take(model: DebiasedClassifier, fitted: Fitted) -> None:
     model.n_iter_ = max((len(values) for values in model.history_.values()), default=1)
 
 
-def _favourable(model: DebiasedClassifier, belief: Belief) -> Any:
-    own, stated = belief.favourable, model.favourable
-    if own is not None and stated is not None and own != stated:
-        raise P4FError(f"favourable={stated!r}, but the belief was made for the favourable label {own!r}")
-    return own if stated is None else stated
-
-
 def _belief_classes(belief: Belief, found: tuple[Any, ...]) -> tuple[Any, ...]:
     """The classes in the order of the belief."""
     own = belief.classes or ()
     if len(own) != len(found) or set(own) != set(np.asarray(found).tolist()):
-        raise P4FError(f"the belief is for {len(own)} classes {list(own)}, y has {len(found)}: {list(found)}")
-    by_value = {value: label for value, label in zip(np.asarray(found).tolist(), found, strict=True)}
+        there = np.asarray(found).tolist()
+        raise P4FError(f"the belief is for {len(own)} classes, {list(own)}; y has {len(found)}: {there}")
+    by_value = dict(zip(np.asarray(found).tolist(), found, strict=True))
     return tuple(by_value[value] for value in own)
 
 
@@ -113,8 +110,7 @@ def _joined(belief: Belief, frame: pd.DataFrame, sensitive_features: Any) -> pd.
 
 
 def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
-    named = model.sensitive
-    names = () if named is None else (named,) if isinstance(named, str) else tuple(named)
+    names = _names(model.sensitive)
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
         raise P4FError(f"no column {unknown[0]!r} for sensitive; there are {', '.join(map(str, frame.columns))}")
@@ -140,3 +136,11 @@ def _row_weights(model: DebiasedClassifier, labels: Any, weights: Any) -> Any:
     per_class = compute_class_weight(model.class_weight, classes=np.unique(labels), y=labels)
     own = per_class[np.searchsorted(np.unique(labels), labels)]
     return own if weights is None else weights * own
+
+
+def _names(sensitive: object) -> tuple[str, ...]:
+    """The names of columns that a user wrote."""
+    names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else sensitive
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise P4FError(f"sensitive={sensitive!r} is not the name of a column of X, nor a list of names")
+    return tuple(names)

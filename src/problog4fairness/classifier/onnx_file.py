@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.mlp import MLP
+from problog4fairness.learners.network import FittedNetwork
 from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     except ImportError:
         raise P4FError("writing ONNX needs the package onnx: pip install 'problog4fairness[onnx]'") from None
     nodes, weights, value = [], [], "features"
-    layers: list[Any] = list(model.network_.layers)
+    network = _network(model)
+    layers: list[Any] = list(network.layers)
     for number, layer in enumerate(layers):
         names = (f"weight{number}", f"bias{number}")
         for name, tensor in zip(names, (layer.weight, layer.bias), strict=True):
@@ -41,7 +44,7 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
         ]
     else:
         nodes.append(helper.make_node("Softmax", ["logits"], ["fair_probabilities"], axis=1))
-    sizes = model.network_.sizes
+    sizes = network.sizes
     graph = helper.make_graph(
         nodes,
         "problog4fairness",
@@ -52,3 +55,9 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     checker.check_model(file)
     write_whole(path, file.SerializeToString())
+
+
+def _network(model: DebiasedClassifier) -> MLP:
+    if not isinstance(model.fitted_, FittedNetwork):
+        raise P4FError(f"only networks can be written as ONNX, not the learner {model.fitted_.kind}")
+    return model.fitted_.network

@@ -19,7 +19,7 @@ import numpy as np
 
 from problog4fairness.errors import P4FError
 
-FORMAT = 2
+FORMAT = 3
 MAX_SIZE = 1 << 28
 # How many values the manifest may hold: each takes some tens of bytes once it is read.
 MAX_VALUES = 250_000

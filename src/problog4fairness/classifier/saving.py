@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import zipfile
-from dataclasses import replace
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -17,15 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import safetensors
 import safetensors.torch
-import torch
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs.belief_json import belief_of
 from problog4fairness.classifier import manifest as checked
-from problog4fairness.classifier.encoder import Encoder
+from problog4fairness.classifier.fitting import take
 from problog4fairness.classifier.parts import FORMAT, ModelFileError, packed, unpacked
 from problog4fairness.errors import P4FError
-from problog4fairness.learners import MLP
+from problog4fairness.learners.base import Fitted
+from problog4fairness.learners.named import learner_json, learner_of_json
 from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
@@ -52,14 +51,9 @@ _WRONG = (
 def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     """See :meth:`DebiasedClassifier.save`."""
     check_is_fitted(model)
-    encoder = model.encoder_
-    if not isinstance(encoder, Encoder) or not isinstance(model.network_, MLP):
-        raise P4FError("the model cannot be saved: its encoder or its network is not one of problog4fairness")
-    program = "" if model.belief_ is None else model.belief_.text()
-    tensors = {name: value.contiguous() for name, value in model.network_.state_dict().items()}
-    tensors |= {name: torch.from_numpy(np.array(getattr(encoder, name))) for name in checked.ENCODER}
+    tensors, plain = model.fitted_.state()
     try:
-        content = packed(_manifest(model, encoder), program, safetensors.torch.save(tensors))
+        content = packed(_manifest(model, plain), model.belief_.text(), safetensors.torch.save(tensors))
     except P4FError:
         raise
     except (TypeError, ValueError) as error:
@@ -67,29 +61,23 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     write_whole(path, content)
 
 
-def _manifest(model: DebiasedClassifier, encoder: Encoder) -> dict[str, Any]:
+def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any]:
     place = {name: number for number, name in enumerate(model.names_)}
-    belief = model.belief_
     return {
         "format": FORMAT,
         "versions": {name: version(name) for name in PACKAGES},
-        "belief": None if belief is None else belief.to_json(),
+        "belief": model.belief_.to_json(),
         "options": checked.options_json(model.get_params(deep=False)),
+        "learner": learner_json(model.learner),
         "classes": model.classes_,
         "classes_dtype": checked.label_type(model.classes_),
         "features": len(model.names_),
         "feature_names": model.names_,
         "named": hasattr(model, "feature_names_in_"),
         "columns": [place[name] for name in model.columns_],
-        "encoder": {
-            "numbers": [place[name] for name in encoder.numbers],
-            "marked": [place[name] for name in encoder.marked],
-            "categories": [[place[name], name in encoder.rare, values] for name, values in encoder.categories.items()],
-        },
+        "fitted": {"kind": model.fitted_.kind, **plain},
         "recorded": model.recorded_,
         "seed": model.seed_,
-        "epochs": model.n_iter_,
-        "history": model.history_,
     }
 
 
@@ -114,28 +102,21 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     classes = checked.classes_of(manifest["classes"], manifest["classes_dtype"])
     names = checked.names_of(manifest["features"], manifest["feature_names"])
     columns = checked.columns_of(manifest["columns"], names)
-    encoder = checked.encoder_of(manifest["encoder"], names, columns)
-    belief = None if manifest["belief"] is None else belief_of(manifest["belief"])
-    expected = getattr(belief, "class_count", None)
-    if expected not in (None, len(classes)):
-        raise ValueError(f"its belief is for {expected} classes, it has {len(classes)}")
-    if program != ("" if belief is None else belief.text()):
+    belief = belief_of(manifest["belief"])
+    if belief.classes is not None and len(belief.classes) != len(classes):
+        raise ValueError(f"its belief is for {len(belief.classes)} classes, it has {len(classes)}")
+    if program != belief.text():
         raise ValueError("its program is not that of its belief")
-    model = kind(belief, **checked.options_of(manifest["options"], set(kind().get_params(deep=False))))
-    settings = model._settings()
+    options = checked.options_of(manifest["options"], set(kind().get_params(deep=False)))
+    model = kind(belief, learner_of_json(manifest["learner"]), **options)
     model.belief_, model.classes_ = belief, classes
     model.names_, model.columns_, model.n_features_in_ = names, columns, len(names)
     if manifest["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.recorded_ = checked.recorded_of(manifest["recorded"])
-    model.seed_, model.n_iter_ = checked.whole(manifest["seed"]), checked.whole(manifest["epochs"])
-    model.history_ = checked.history_of(manifest["history"])
-    sizes = (encoder.width, *settings.hidden, 1 if len(classes) == 2 else len(classes))
-    tensors = checked.tensors_of(weights, encoder, sizes)
-    fills, means, scales = (tensors.pop(name).numpy() for name in checked.ENCODER)
-    model.encoder_ = replace(encoder, fills=fills, means=means, scales=scales)
-    with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
-        network = MLP(sizes[0], sizes[1:-1], sizes[-1], settings.dropout)
-    network.load_state_dict(tensors, assign=True)
-    model.network_ = network.eval().requires_grad_()
+    model.seed_ = checked.whole(manifest["seed"])
+    plain = dict(manifest["fitted"])
+    fitted = Fitted.kinds[plain.pop("kind")]
+    tensors = checked.tensors_of(weights, fitted.shapes(plain, columns, len(classes)))
+    take(model, fitted.from_state(tensors, plain))
     return model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from problog4fairness.beliefs import Belief, HistoricalBias, read_belief
-from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.belief_file import read_belief
+from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.features import feature_columns
-from problog4fairness.rows.problems import listed, warn
+from problog4fairness.rows.problems import TableError, listed, warn
 from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, rewritten
 from problog4fairness.rows.values import Value, conventional, plain, values_of
 
@@ -49,7 +51,7 @@ class TrainingRows:
 
 def training_rows(
     frame: pd.DataFrame,
-    belief: Belief | None,
+    belief: Belief,
     *,
     recorded: str,
     sensitive: str | None = None,
@@ -78,7 +80,7 @@ def training_rows(
     fair
         A column that holds fair labels, which is not to be learnt from.
     favourable
-        The favourable label, or a text that means it.
+        The favourable label, or a text that means it; by default the one that the belief knows.
     drop, keep
         Columns to leave out, and columns to keep whatever they look like.
     independent
@@ -86,7 +88,7 @@ def training_rows(
     biased
         Whether new rows will be as biased as these, so that prediction needs the sensitive variable.
     """
-    columns = [] if belief is None else list(belief.sensitive_columns)
+    columns = list(belief.sensitive_columns)
     if sensitive is not None:
         check_column(frame, sensitive, "sensitive variable", "--sensitive")
         if columns and sensitive not in columns:
@@ -94,21 +96,21 @@ def training_rows(
     check_column(frame, recorded, "recorded label", "--recorded")
     for name in columns:
         check_column(frame, name, "sensitive variable of the belief", "--sensitive")
-    for name in belief.features if belief is not None else ():
+    for name in belief.features:
         check_column(frame, name, "feature that the belief is about", "--belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
-    labels, _ = find_labels(frame, recorded, None, favourable)
+    labels = agreed_labels(frame, recorded, belief, favourable)
     rows, dropped = _complete(frame, [recorded, *columns])
     cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
     cleaned |= _groups(rows, belief)
-    cleaned |= {name: _plain_feature(rows[name]) for name in (belief.features if belief is not None else ())}
+    cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
-    needed = bool(columns) and (not independent or biased or isinstance(belief, HistoricalBias))
+    needed = bool(columns) and (not independent or biased or belief.predicts_from == "biased")
     others = {recorded, *([] if fair is None else [fair]), *([] if needed else columns)}
     if sensitive is not None and independent:
         others |= {sensitive} - (set(columns) if needed else set())
-    insisted = [*keep, *(belief.features if belief is not None else ()), *(columns if needed else ())]
+    insisted = [*keep, *belief.features, *(columns if needed else ())]
     names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, label=recorded)
     return TrainingRows(
         rows[names],
@@ -134,12 +136,45 @@ def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None,
     group
         The sensitive group, for a program of one's own; a belief that was estimated knows it.
     """
-    if sensitive is None:
-        return read_belief(file)
-    check_column(frame, sensitive, "sensitive variable", "--sensitive")
-    values = values_of(frame[sensitive])
-    pair = find_levels(frame, sensitive, group) if group is not None else conventional(values)
-    return read_belief(file, sensitive=sensitive, levels=pair)
+    pair = None
+    if sensitive is not None:
+        check_column(frame, sensitive, "sensitive variable", "--sensitive")
+        pair = find_levels(frame, sensitive, group) if group is not None else conventional(values_of(frame[sensitive]))
+    belief = read_belief(file, sensitive=sensitive, levels=pair)
+    if group is not None:
+        _check_group(belief, frame, sensitive, group)
+    return belief
+
+
+def _check_group(belief: Belief, frame: pd.DataFrame, sensitive: str | None, group: object) -> None:
+    """The sensitive group that was named is the one that the belief knows."""
+    for column, levels in belief.known_groups().items():
+        if len(levels) != 2 or column not in frame.columns or sensitive not in (None, column):
+            continue
+        said = find_levels(frame, column, group)[1]
+        if said in levels and said != levels[1]:
+            raise P4FError(
+                f"--group {group} contradicts the belief, in which {levels[1]!r} is the sensitive group of {column!r}; "
+                "leave it out, or estimate the belief anew"
+            )
+
+
+def agreed_labels(frame: pd.DataFrame, recorded: str, belief: Belief, favourable: object = None) -> tuple[Value, Value]:
+    """(unfavourable, favourable) in the recorded column, as it was said and as the belief knows it."""
+    known = None
+    if belief.favourable is not None:
+        # A belief from a table that writes the label in another way says nothing about this one.
+        with contextlib.suppress(TableError):
+            known = find_labels(frame, recorded, None, belief.favourable)[0]
+    if favourable is None and known is not None:
+        return known
+    labels = find_labels(frame, recorded, None, favourable)[0]
+    if known is not None and labels != known:
+        raise P4FError(
+            f"--favourable {favourable} contradicts the belief, in which {known[1]!r} is the favourable label; "
+            "leave it out, or estimate the belief anew"
+        )
+    return labels
 
 
 def train_on_table(
@@ -154,7 +189,6 @@ def train_on_table(
     keep: Sequence[str] = (),
     independent: bool = True,
     test_features: Literal["fair", "biased"] | None = None,
-    batch_size: int | None = None,
     **options: Any,
 ) -> tuple[DebiasedClassifier, TrainingRows]:
     """Train on a table as it was read.
@@ -165,12 +199,11 @@ def train_on_table(
         As for :func:`training_rows`.
     test_features, options
         As for :class:`DebiasedClassifier`.
-    batch_size
-        By default 64, and more for large tables, so that an epoch takes a few hundred steps.
     """
+    known = as_belief(belief)
     rows = training_rows(
         frame,
-        belief,
+        known,
         recorded=recorded,
         sensitive=sensitive,
         fair=fair,
@@ -182,22 +215,13 @@ def train_on_table(
     )
     del frame
     model = DebiasedClassifier(
-        belief,
+        known,
         independent=independent,
         test_features=test_features,
         favourable=rows.favourable,
-        batch_size=suited_batch_size(len(rows.features)) if batch_size is None else batch_size,
         **options,
     )
     return model.fit(rows.features, rows.label, sensitive_features=rows.groups), rows
-
-
-def suited_batch_size(rows: int) -> int:
-    """64 rows, doubled until an epoch takes at most about a thousand steps."""
-    size = 64
-    while rows > 1024 * size:
-        size *= 2
-    return size
 
 
 def _complete(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, int]:
@@ -213,24 +237,10 @@ def _complete(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, 
     return (frame[~gone].reset_index(drop=True) if dropped else frame), dropped
 
 
-def _groups(rows: pd.DataFrame, belief: Belief | None) -> dict[str, Any]:
+def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:
     """The sensitive columns with the values that the belief knows."""
-    known: dict[str, Sequence[Value]] = {}
-    if isinstance(belief, ProgramBelief):
-        outcomes = {network.name: network.outcomes for network in belief.program().networks}
-        for network, column in belief.columns.items():
-            if column in belief.sensitive_columns and outcomes[network] is None:
-                known[column] = belief.values.get(network, (0, 1))
-    elif belief is not None:
-        known = {v.columns[0]: v.levels for v in belief.variables if len(v.columns) == 1}  # type: ignore[misc]
     cleaned = {}
-    for column, levels in known.items():
-        if isinstance(belief, ProgramBelief) and not set(values_of(rows[column])) <= set(levels):
-            seen = listed(values_of(rows[column]), 6)
-            raise P4FError(
-                f"column {column!r} has the values {seen}, the program knows {listed(levels)}; recode the column, or "
-                "say which group is the sensitive one with --group VALUE"
-            )
+    for column, levels in belief.known_groups().items():
         levels = known_levels(rows, column, levels)
         cleaned[column] = rewritten(rows[column], levels, levels, "sensitive variable")
     return cleaned

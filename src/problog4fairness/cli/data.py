@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -64,13 +64,17 @@ Decimal: TypeAlias = Annotated[
 
 
 def read(
-    source: str | Path, delimiter: str | None = None, encoding: str | None = None, decimal: str | None = None
+    source: str | Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    texts: Sequence[str] = (),
 ) -> pd.DataFrame:
     """A table, with a sign of life while it is read."""
     from problog4fairness.rows import read_table
 
     with working(f"reading {source}"):
-        return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
+        return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
 
 
 def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
@@ -115,12 +119,6 @@ def working(text: str) -> Iterator[None]:
         yield
 
 
-def say(*lines: str) -> None:
-    """Lines on standard output; what names and cells bring along that a terminal would act on is shown escaped."""
-    for line in lines:
-        print(printable(line))
-
-
 def show(frame: pd.DataFrame, title: str | None = None) -> None:
     """A data frame on standard output, with its index where that has a name."""
     from rich.console import Console
@@ -148,7 +146,7 @@ def _cell(value: Any) -> str:
 
     if value is None or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
 def print_json(value: Any) -> None:

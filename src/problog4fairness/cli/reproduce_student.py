@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from problog4fairness.cli.output import say
 from problog4fairness.cli.studies import tell
 from problog4fairness.rows.writing import ready_folder
 
@@ -79,7 +79,7 @@ def student(
         folds=folds,
     )
     for line in plan.warnings:
-        print(f"warning: {line}", file=sys.stderr)
+        say(f"warning: {line}", error=True)
     folder = ready_folder(output / plan.name)
     work = folder / "stacks"
     outcome = run_student(plan, work, jobs=jobs)

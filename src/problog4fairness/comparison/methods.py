@@ -124,7 +124,9 @@ class _Run:
         for cell in self._cells:
             belief = method.belief(cell) if callable(method.belief) else method.belief
             options: dict[str, Any] = {"sensitive": list(self._table.sensitive), "independent": method.independent}
-            yield self._task(cell, self._table.recorded[cell.train], belief=belief, **options)
+            # The table has its labels as 0 and 1, whatever the belief calls them.
+            known = None if belief is None else belief.with_favourable(1)
+            yield self._task(cell, self._table.recorded[cell.train], belief=known, **options)
 
     def baseline(self, kind: Kind) -> list[Array]:
         """The predictions of a baseline."""

@@ -115,6 +115,11 @@ class Fitted(ABC):
         """Raise the error that names row and column of a cell that is not of the kind that was learned from."""
 
     @property
+    def categories(self) -> Mapping[str, Sequence[str]]:
+        """The columns that are texts to this classifier, and the values that it knows of each."""
+        return {}
+
+    @property
     @abstractmethod
     def history(self) -> Mapping[str, list[float]]:
         """How training went: for each quantity its value after every round."""

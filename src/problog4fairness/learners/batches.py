@@ -13,7 +13,7 @@ from torch import Tensor
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.job import check_weights, numbered, split
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.settings import SuitedSettings
 from problog4fairness.learners.sharing import Share, ShareSampler, numbered_items
 
 
@@ -169,7 +169,7 @@ class LoaderBatches(Batches):
 def training_batches(
     data: Tensor | Iterable[Any],
     observation: Observation,
-    settings: Settings,
+    settings: SuitedSettings,
     seed: int,
     train_rows: Tensor | None,
     validation: Tensor | Iterable[Any] | None,

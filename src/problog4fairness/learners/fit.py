@@ -9,7 +9,7 @@ as it would have alone, to float tolerance. With dropout that holds in distribut
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -21,9 +21,9 @@ from problog4fairness.learners.losses import loss_of
 from problog4fairness.learners.mlp import MLP, Layout
 from problog4fairness.learners.nonfinite import Watch
 from problog4fairness.learners.optimiser import StackedAdamW
-from problog4fairness.learners.plan import STACK_ACTIVATIONS, Plan, plans
+from problog4fairness.learners.plan import STACK_ACTIVATIONS, Plan, plans, rows_of
 from problog4fairness.learners.progress import Bar, progress_bar
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.settings import Settings, SuitedSettings
 from problog4fairness.learners.stack import Dropout, Epoch, FewInputs, Inputs, ManyInputs, Rows
 
 
@@ -61,11 +61,7 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     >>> [bool(fit.network(torch.tensor([0.5])) > 0) for fit in fits]
     [True, True, True, True, True]
     """
-    settings = settings or Settings()
-    if jobs:
-        # Batches are padded to their size: larger ones than there are rows would only take memory.
-        most = max(1, *(len(job.observation) for job in jobs))
-        settings = replace(settings, batch_size=min(settings.batch_size, most))
+    settings = (settings or Settings()).suited(max((rows_of(job) for job in jobs), default=1))
     for number, job in enumerate(jobs):
         try:
             check_job(job)
@@ -91,7 +87,7 @@ class _Member:
     split: Split
 
     @classmethod
-    def of(cls, number: int, job: Job, settings: Settings) -> _Member:
+    def of(cls, number: int, job: Job, settings: SuitedSettings) -> _Member:
         generator = torch.Generator().manual_seed(int(job.seed))
         initial = _layout(job, settings).initial(generator)
         total, share = len(job.observation), settings.validation
@@ -102,7 +98,7 @@ class _Member:
         return None if self.job.weights is None else self.job.weights[rows]
 
 
-def _layout(job: Job, settings: Settings) -> Layout:
+def _layout(job: Job, settings: SuitedSettings) -> Layout:
     return Layout((job.inputs.shape[1], *settings.hidden, job.observation.outputs))
 
 
@@ -112,7 +108,7 @@ class _Training:
     Networks that stop are taken out of it, so all that has networks as its first dimension shrinks over time.
     """
 
-    def __init__(self, plan: Plan, jobs: Sequence[Job], settings: Settings) -> None:
+    def __init__(self, plan: Plan, jobs: Sequence[Job], settings: SuitedSettings) -> None:
         drawn = [_Member.of(number, jobs[number], settings) for number in plan.numbers]
         order = sorted(range(len(drawn)), key=lambda i: -len(drawn[i].split.train))
         starts = [plan.first_row[i] for i in order]

@@ -34,7 +34,7 @@ from problog4fairness.learners.nonfinite import check_finite
 from problog4fairness.learners.processes import Processes, processes_of
 from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.randomness import begin_epoch, own_randomness
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.settings import Settings, SuitedSettings
 from problog4fairness.rows.rows import Rows
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -103,8 +103,8 @@ def fit_module(
     P4FError
         In one line: a module whose output has the wrong shape, a loss that is not finite, a checkpoint of another fit.
     """
-    settings = settings or Settings()
     observation = observation_of(through, rows)
+    settings = (settings or Settings()).suited(len(observation))
     observation.require_possible()
     check_seed(seed)
     processes = processes_of(fabric, device)
@@ -142,7 +142,7 @@ class _Run:
         self,
         module: nn.Module,
         observation: Observation,
-        settings: Settings,
+        settings: SuitedSettings,
         seed: int,
         weights: Tensor | None,
         processes: Processes,

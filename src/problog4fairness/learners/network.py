@@ -119,6 +119,11 @@ class FittedNetwork(Fitted):
         """See :meth:`Fitted.history`: training and validation loss of every epoch."""
         return self._history
 
+    @property
+    def categories(self) -> Mapping[str, Sequence[str]]:
+        """See :meth:`Fitted.categories`."""
+        return self.encoder.categories
+
     def check(self, table: pd.DataFrame) -> None:
         """See :meth:`Fitted.check`."""
         self.encoder.check(table)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners.job import numbered
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.settings import SuitedSettings
 
 
 class Watch:
@@ -29,7 +29,7 @@ class Watch:
         What the advice refers to.
     """
 
-    def __init__(self, model: int, first_row: int, epoch: int, settings: Settings) -> None:
+    def __init__(self, model: int, first_row: int, epoch: int, settings: SuitedSettings) -> None:
         self._model = model
         self._first_row = first_row
         self._epoch = epoch
@@ -56,7 +56,7 @@ class Watch:
         return TrainingError(f"the loss is not finite in epoch {self._epoch}; lower {_rate(self._settings)}")
 
 
-def check_finite(rows: Tensor, losses: Tensor, logits: Tensor, epoch: int, settings: Settings) -> None:
+def check_finite(rows: Tensor, losses: Tensor, logits: Tensor, epoch: int, settings: SuitedSettings) -> None:
     """Raise if a loss is not finite, and say which rows and what to do.
 
     Parameters
@@ -77,5 +77,5 @@ def check_finite(rows: Tensor, losses: Tensor, logits: Tensor, epoch: int, setti
     raise TrainingError(f"{where}: nor is the network's output; check the inputs, or lower {_rate(settings)}")
 
 
-def _rate(settings: Settings) -> str:
+def _rate(settings: SuitedSettings) -> str:
     return f"the learning rate (now {settings.learning_rate:g})"

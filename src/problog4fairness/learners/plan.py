@@ -17,7 +17,7 @@ from torch import Tensor
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.learners.job import Job
 from problog4fairness.learners.mlp import Layout
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.settings import SuitedSettings
 
 # Beyond these sizes more networks in a stack do not make it quicker, they only leave the processor's cache: numbers of
 # all networks, and activations of one hidden layer.
@@ -53,10 +53,10 @@ class Plan:
     few: bool
 
 
-def plans(jobs: Sequence[Job], settings: Settings) -> Iterator[Plan]:
+def plans(jobs: Sequence[Job], settings: SuitedSettings) -> Iterator[Plan]:
     """All jobs, divided into stacks."""
     groups: dict[tuple[object, ...], list[int]] = {}
-    for number in sorted(range(len(jobs)), key=lambda number: (-_rows(jobs[number]), -jobs[number].inputs.shape[1])):
+    for number in sorted(range(len(jobs)), key=lambda number: (-rows_of(jobs[number]), -jobs[number].inputs.shape[1])):
         job = jobs[number]
         key = (type(job.observation.observed), job.observation.outputs, job.observation.variants, _few(job, settings))
         groups.setdefault(key, []).append(number)
@@ -100,11 +100,11 @@ def _equally_wide(matrices: list[Tensor]) -> list[Tensor]:
     return [m if m.shape[1] == width else torch.nn.functional.pad(m, (0, width - m.shape[1])) for m in matrices]
 
 
-def _few(job: Job, settings: Settings) -> bool:
+def _few(job: Job, settings: SuitedSettings) -> bool:
     return len(job.inputs) <= settings.batch_size * job.observation.variants
 
 
-def _capacity(job: Job, settings: Settings) -> int:
+def _capacity(job: Job, settings: SuitedSettings) -> int:
     """How many networks like that of this job make a good stack."""
     layout = Layout((job.inputs.shape[1], *settings.hidden, job.observation.outputs))
     evaluated = len(job.inputs) if _few(job, settings) else settings.batch_size * job.observation.variants
@@ -113,12 +113,13 @@ def _capacity(job: Job, settings: Settings) -> int:
         min(
             STACK_NUMBERS // layout.numbers,
             STACK_ACTIVATIONS // (evaluated * max(layout.sizes[1:])),
-            STACK_ROWS // _rows(job),
+            STACK_ROWS // rows_of(job),
         ),
     )
 
 
-def _rows(job: Job) -> int:
+def rows_of(job: Job) -> int:
+    """How many rows a job learns from, its validation rows included."""
     return max(1, len(job.observation) if job.train_rows is None else len(job.train_rows))
 
 

@@ -1,8 +1,4 @@
-"""How to train: the numbers in the paper's table of hyper-parameters, and the few that it leaves open.
-
-The defaults are those of the synthetic studies: three hidden layers of 32, no dropout, AdamW at 3e-4, batches of 64,
-cross-entropy. The student study is ``Settings(hidden=(256, 256, 256), dropout=0.2, loss="focal")``.
-"""
+"""How to train a network: the one set of defaults. The paper's numbers are in its studies."""
 
 from __future__ import annotations
 
@@ -28,9 +24,9 @@ class Settings:
     dropout
         Share of hidden units that are switched off in each training step.
     learning_rate, weight_decay
-        Of AdamW.
+        Step size and weight decay of AdamW; None for a step size that suits the batch size.
     batch_size
-        Rows in one training step.
+        Rows in one training step; None for one that suits the number of rows, between 64 and 1024.
     max_epochs
         Passes over the training rows at most. The paper does not say how many it made; 200 is more than early stopping
         leaves most fits.
@@ -47,9 +43,9 @@ class Settings:
 
     hidden: tuple[int, ...] = (32, 32, 32)
     dropout: float = 0.0
-    learning_rate: float = 3e-4
+    learning_rate: float | None = None
     weight_decay: float = 0.01
-    batch_size: int = 64
+    batch_size: int | None = None
     max_epochs: int = 200
     patience: int = 20
     validation: float = 0.1
@@ -63,11 +59,37 @@ class Settings:
             raise TrainingError(f"hidden={self.hidden!r} is not a sequence of widths such as (32, 32, 32)") from None
         object.__setattr__(self, "hidden", tuple(_whole(f"hidden[{i}]", width) for i, width in enumerate(hidden)))
         for name in ("batch_size", "max_epochs", "patience"):
+            if getattr(self, name) is None and name == "batch_size":
+                continue
             object.__setattr__(self, name, _whole(name, getattr(self, name)))
         for name, rule, accepts in _RANGES:
+            if getattr(self, name) is None and name == "learning_rate":
+                continue
             object.__setattr__(self, name, _number(name, getattr(self, name), rule, accepts))
         if self.loss not in get_args(Loss):
             raise TrainingError(f"loss={self.loss!r} is unknown; take one of {', '.join(get_args(Loss))}")
+
+    def suited(self, rows: int) -> SuitedSettings:
+        """The same with a batch size and a learning rate, for the largest of the fits that share them.
+
+        Batches of 1/40 of the rows, a power of 2 between 64 and 1024; the learning rate grows with their square root,
+        from 1e-3 at 64, because the gradient of a larger batch is surer.
+        """
+        batch = 64
+        while batch < 1024 and rows >= 80 * batch:
+            batch *= 2
+        # Batches are padded to their size: larger ones than there are rows would only take memory.
+        size = min(batch if self.batch_size is None else self.batch_size, max(1, rows))
+        rate = 1e-3 * math.sqrt(size / 64) if self.learning_rate is None else self.learning_rate
+        return SuitedSettings(**{**vars(self), "batch_size": size, "learning_rate": rate})
+
+
+@dataclass(frozen=True)
+class SuitedSettings(Settings):
+    """Settings in which nothing is left open."""
+
+    learning_rate: float = 1e-3
+    batch_size: int = 64
 
 
 _RANGES: tuple[tuple[str, str, Callable[[float], bool]], ...] = (

@@ -1,0 +1,1 @@
+"""Is the belief right? What moves if it is not."""
