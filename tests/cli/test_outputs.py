@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.beliefs import belief_text
 from problog4fairness.cli.data import save, say, show
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import write_whole
-from problog4fairness.beliefs import belief_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
 

@@ -7,10 +7,10 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from problog4fairness.classifier.columns import make_encoder, prepared
 
 import problog4fairness as p4f
 from problog4fairness.baselines import LowerBaseline, Massaging, ParityThresholds, Unawareness
-from problog4fairness.classifier.columns import make_encoder, prepared
 from problog4fairness.comparison import Table, TableMethod, cells, stacked
 from problog4fairness.comparison.learner import Encoders, Learner
 from problog4fairness.comparison.methods import predict

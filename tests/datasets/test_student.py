@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from problog4fairness import LabelBias
+from problog4fairness.beliefs import AuditWarning
 from problog4fairness.datasets import student
 from problog4fairness.datasets import student as loader
 from problog4fairness.datasets.student import FEATURES, LABELS, MATHS
 from problog4fairness.errors import P4FError
-from problog4fairness.beliefs import AuditWarning
 from tests.datasets.pupils import write_files
 
 

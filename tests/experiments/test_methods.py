@@ -13,7 +13,7 @@ from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.experiments import METHODS, Point
 from problog4fairness.experiments.cells import Memo, Stack
 from problog4fairness.experiments.measure import measure
-from problog4fairness.experiments.networks import all_inputs, fair_chances, belief_job, plain_job, positions
+from problog4fairness.experiments.networks import all_inputs, belief_job, fair_chances, plain_job, positions
 from problog4fairness.experiments.networks import belief as belief_of
 from tests.experiments.studies import TRAINING
 

@@ -195,9 +195,9 @@ def _stores() -> Sequence[bytes]:
 
 def _fit(checkpoint: Path, epochs: int) -> object:
     import torch
+    from problog4fairness.learners.likelihood import RecordedLabel
 
     from problog4fairness.learners import Settings, fit_module
-    from problog4fairness.learners.likelihood import RecordedLabel
 
     inputs, likelihood = torch.linspace(-1, 1, 40).view(20, 2), RecordedLabel(torch.arange(20) % 2)
     torch.manual_seed(0)

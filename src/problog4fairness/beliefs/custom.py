@@ -14,6 +14,7 @@ from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.text import unquoted
 from problog4fairness.errors import NetworkError, P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.program.terms import Ground, Structure, text
@@ -208,7 +209,7 @@ class ProgramBelief(Belief):
     def _outcomes(self, leaf: Leaf, frame: pd.DataFrame) -> Tensor:
         column = self.column(leaf.name, frame)
         names = [text(outcome) for outcome in leaf.outcomes or ()]
-        place = {name.strip("'"): i for i, name in enumerate(names)}
+        place = {unquoted(name): i for i, name in enumerate(names)}
         codes = column.map(lambda value: place.get(str(value), -1))
         if (codes < 0).any():
             raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")

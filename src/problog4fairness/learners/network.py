@@ -26,8 +26,8 @@ from problog4fairness.learners.plain import check_history, require
 from problog4fairness.learners.settings import Loss, Settings
 from problog4fairness.program.observed import log_outcomes
 
-# Inputs that the network looks at together when predicting.
-CHUNK = 1 << 16
+# Inputs that the network looks at together when predicting; and numbers in them, however wide a model file says they are.
+CHUNK, NUMBERS = 1 << 16, 1 << 24
 # What a model file may ask for.
 MAX_LAYERS = 100
 MAX_WIDTH = 1 << 24
@@ -135,16 +135,16 @@ class FittedNetwork(Fitted):
     def logits(self, table: pd.DataFrame) -> Tensor:
         """``[rows, outputs]`` in float64, so that they do not depend on which rows come with a row."""
         state = {name: tensor.double() for name, tensor in self.network.state_dict().items()}
-        matrix = torch.from_numpy(encode(self.encoder, table))
+        step = min(CHUNK, max(1, NUMBERS // max(1, self.encoder.width)))
         found = []
         with torch.no_grad():
-            for part in matrix.split(CHUNK):
-                x = part.double()
+            for start in range(0, max(1, len(table)), step):
+                x = torch.from_numpy(encode(self.encoder, table.iloc[start : start + step])).double()
                 for layer in range(len(self.network.sizes) - 1):
                     weight, bias = state[f"layers.{layer}.weight"], state[f"layers.{layer}.bias"]
                     x = torch.nn.functional.linear(x.relu() if layer else x, weight, bias)
                 found.append(x)
-        return torch.cat(found) if found else matrix.new_zeros(0, self.network.sizes[-1], dtype=torch.float64)
+        return torch.cat(found)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """See :meth:`Fitted.state`."""
