@@ -10,7 +10,8 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.beliefs import belief_text
-from problog4fairness.cli.data import save, say, show
+from problog4fairness.cli.data import save, show
+from problog4fairness.cli.output import say
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import write_whole
 
