@@ -34,7 +34,21 @@ def one_line(message: str) -> str:
 
 
 class P4FError(ValueError):
-    """Root of all errors that an input can cause; reads as one printable line, whatever the input holds."""
+    """Root of all errors that an input can cause; reads as one printable line, whatever the input holds.
+
+    A message names the Python argument that would help as ``favourable=...``; the command line writes its option there.
+
+    Parameters
+    ----------
+    message
+        What is wrong, where, and the way out.
+    argument
+        The argument that is missing or wrong, where there is one.
+    """
+
+    def __init__(self, message: str = "", *, argument: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
 
     def __str__(self) -> str:
         return one_line(super().__str__())

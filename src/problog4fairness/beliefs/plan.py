@@ -75,7 +75,7 @@ class AuditPlan:
         """
         taken = [name for name in (ROW, fair) if name in frame.columns]
         if taken:
-            way = "name another one with --fair" if taken[0] == fair else "rename it"
+            way = "name another one by fair=..." if taken[0] == fair else "rename it"
             raise TableError(f"the table already has a column {taken[0]!r}; {way}")
         narrow = frame[[roles.sensitive, roles.recorded]].assign(**{ROW: np.arange(len(frame))})
         with warnings.catch_warnings():
@@ -150,9 +150,7 @@ def _from_data(
     positive = np.bincount(groups, weights=labels, minlength=len(roles.levels))
     names = [f"{roles.sensitive} = {level}" for level in roles.levels]
     probabilities = [float(p) / max(1, int(n)) for p, n in zip(positive, counts, strict=True)]
-    assumed = (
-        "shares of fair labels are those of the recorded ones, for want of better; say --positive-parameter if not"
-    )
+    assumed = "shares of fair labels are those of the recorded ones, for want of better; say positive_rate=... if not"
     if positive_rate is not None:
         probabilities = [positive_rate] * len(probabilities)
         assumed = f"{positive_rate:.0%} of each group have the favourable fair label"

@@ -90,14 +90,14 @@ def training_rows(
     """
     columns = list(belief.sensitive_columns)
     if sensitive is not None:
-        check_column(frame, sensitive, "sensitive variable", "--sensitive")
+        check_column(frame, sensitive, "sensitive variable", "sensitive")
         if columns and sensitive not in columns:
             raise P4FError(f"the belief is about {listed(columns)}, not about the column {sensitive!r}")
-    check_column(frame, recorded, "recorded label", "--recorded")
+    check_column(frame, recorded, "recorded label", "recorded")
     for name in columns:
-        check_column(frame, name, "sensitive variable of the belief", "--sensitive")
+        check_column(frame, name, "sensitive variable of the belief", "sensitive")
     for name in belief.features:
-        check_column(frame, name, "feature that the belief is about", "--belief")
+        check_column(frame, name, "feature that the belief is about", "belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
     labels = agreed_labels(frame, recorded, belief, favourable)
@@ -138,7 +138,7 @@ def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None,
     """
     pair = None
     if sensitive is not None:
-        check_column(frame, sensitive, "sensitive variable", "--sensitive")
+        check_column(frame, sensitive, "sensitive variable", "sensitive")
         pair = find_levels(frame, sensitive, group) if group is not None else conventional(values_of(frame[sensitive]))
     belief = read_belief(file, sensitive=sensitive, levels=pair)
     if group is not None:
@@ -154,7 +154,7 @@ def _check_group(belief: Belief, frame: pd.DataFrame, sensitive: str | None, gro
         said = find_levels(frame, column, group)[1]
         if said in levels and said != levels[1]:
             raise P4FError(
-                f"--group {group} contradicts the belief, in which {levels[1]!r} is the sensitive group of {column!r}; "
+                f"group={group!r} contradicts the belief, in which {levels[1]!r} is the sensitive group of {column!r}; "
                 "leave it out, or estimate the belief anew"
             )
 
@@ -171,7 +171,7 @@ def agreed_labels(frame: pd.DataFrame, recorded: str, belief: Belief, favourable
     labels = find_labels(frame, recorded, None, favourable)[0]
     if known is not None and labels != known:
         raise P4FError(
-            f"--favourable {favourable} contradicts the belief, in which {known[1]!r} is the favourable label; "
+            f"favourable={favourable!r} contradicts the belief, in which {known[1]!r} is the favourable label; "
             "leave it out, or estimate the belief anew"
         )
     return labels

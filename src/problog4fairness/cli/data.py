@@ -18,7 +18,7 @@ from problog4fairness.errors import P4FError, printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.beliefs import Belief
+    from problog4fairness.learners import Network
 
 _READING = "Reading tables"
 
@@ -44,7 +44,7 @@ Keep: TypeAlias = Annotated[
     typer.Option("--keep", metavar="COLUMN", help="A column to keep even if it looks like an identifier."),
 ]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
-Epochs: TypeAlias = Annotated[int, typer.Option("--epochs", min=1, help="Passes over the data, at most.")]
+Epochs: TypeAlias = Annotated[int | None, typer.Option("--epochs", min=1, help="Passes over the data, at most.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Output: TypeAlias = Annotated[str, typer.Option("-o", "--output", help="The file to write.", show_default=False)]
 ForSpreadsheet: TypeAlias = Annotated[
@@ -83,11 +83,11 @@ def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
         raise P4FError(f"{option} - and --json both take standard output; name a file with {option} FILE")
 
 
-def belief(file: Path, **options: Any) -> Belief:
-    """A belief from its file; the options are those of :func:`~problog4fairness.beliefs.read_belief`."""
-    from problog4fairness.beliefs import read_belief
+def network(**options: Any) -> Network:
+    """A network with the options that were given, and defaults for the others."""
+    from problog4fairness.learners import Network
 
-    return read_belief(file, **options)
+    return Network(**{name: value for name, value in options.items() if value is not None})
 
 
 def save(write: Callable[[Path], object], output: str | Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import typer
 
 from problog4fairness.cli import compare, demo, estimate, plan, predict, program, report, reproduce, train
-from problog4fairness.cli.output import say
+from problog4fairness.cli.output import say, with_options
 from problog4fairness.errors import P4FError
 
 # Newer releases of typer carry their own copy of click: this is the root of usage errors in either.
@@ -46,7 +46,7 @@ def main() -> None:
     try:
         status = app(standalone_mode=False)
     except P4FError as error:
-        _fail(str(error))
+        _fail(with_options(str(error)))
     except _UsageProblem as error:
         _fail(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
@@ -71,7 +71,7 @@ def _show_warning(
     if not category.__module__.startswith("problog4fairness."):
         _SHOW(message, category, filename, lineno, file, line)
         return
-    say(f"{getattr(message, 'prefix', 'warning')}: {' '.join(str(message).split())}", error=True)
+    say(f"{getattr(message, 'prefix', 'warning')}: {with_options(' '.join(str(message).split()))}", error=True)
 
 
 def _fail(message: str) -> None:

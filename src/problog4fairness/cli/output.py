@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from problog4fairness.errors import printable
+
+# Arguments of the library that have an option; its messages name them as ``favourable=...``.
+OPTIONS = (
+    "audit", "belief", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature", "favourable",
+    "feature", "folds", "group", "independent", "keep", "learner", "only_group", "positive_rate", "recorded", "seeds",
+    "sensitive", "test_features", "threshold",
+)  # fmt: skip
+_ARGUMENT = re.compile(r"\b(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")
+
+
+def with_options(message: str) -> str:
+    """A message of the library with the options of the command line in place of Python's arguments.
+
+    >>> with_options("say which one is favourable by favourable=...")
+    'say which one is favourable by --favourable VALUE'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        return f"--{name.replace('_', '-')} {'VALUE' if '...' in value else value}".rstrip()
+
+    return _ARGUMENT.sub(option, message)
 
 
 def say(*lines: object, error: bool = False) -> None:

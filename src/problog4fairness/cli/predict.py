@@ -57,7 +57,7 @@ def predict(
     trained = DebiasedClassifier.load(model)
     frame = read(data, delimiter, encoding, decimal, text_columns(trained, recorded))
     if recorded is not None:
-        check_column(frame, recorded, "recorded label", "--recorded")
+        check_column(frame, recorded, "recorded label", "recorded")
     with working("predicting"):
         scored = score_rows(trained, frame, recorded=recorded, threshold=threshold)
     if output == "-":

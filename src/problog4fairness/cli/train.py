@@ -24,6 +24,7 @@ from problog4fairness.cli.data import (
     Recorded,
     Seed,
     Table,
+    network,
     print_json,
     read,
     save,
@@ -63,12 +64,14 @@ def train(
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
     ] = None,
-    epochs: Epochs = 200,
-    patience: Annotated[int, typer.Option(min=1, help="Epochs without a better one before it stops.")] = 20,
+    epochs: Epochs = None,
+    patience: Annotated[int | None, typer.Option(min=1, help="Epochs without a better one before it stops.")] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Rows of a step; 64, and more for large tables.")
+        int | None, typer.Option(min=1, help="Rows of a training step; suited to the table by default.")
     ] = None,
-    learning_rate: Annotated[float, typer.Option(help="Of the optimiser.")] = 3e-4,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Step size of the optimiser; suited to the batch size by default.")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     delimiter: Delimiter = None,
@@ -101,10 +104,7 @@ def train(
         keep=keep or [],
         independent=independent,
         test_features=None if test_features is None else test_features.value,
-        max_epochs=epochs,
-        patience=patience,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
+        learner=network(max_epochs=epochs, patience=patience, batch_size=batch_size, learning_rate=learning_rate),
         random_state=seed,
         verbose=True,
     )

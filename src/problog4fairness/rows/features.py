@@ -88,9 +88,9 @@ def feature_columns(
         The column of the recorded label; features that say the same, or the opposite, are warned of.
     """
     for name in drop:
-        check_column(frame, name, "columns to leave out", "--drop")
+        check_column(frame, name, "columns to leave out", "drop")
     for name in keep:
-        check_column(frame, name, "columns to keep", "--keep")
+        check_column(frame, name, "columns to keep", "keep")
     both = [name for name in keep if name in drop]
     if both:
         raise TableError(f"column {both[0]!r} cannot be both kept and dropped")
@@ -101,18 +101,18 @@ def feature_columns(
     marks = identifiers(judged[[name for name in judged.columns if name not in same]])
     if marks:
         verb = "identify" if len(marks) > 1 else "identifies"
-        warn(f"{_columns(marks)} {verb} rows and {_were(marks)} left out; keep with --keep COLUMN")
+        warn(f"{_columns(marks)} {verb} rows and {_were(marks)} left out; keep by keep=[...]")
     if same:
         warn(f"{_columns(same)} {'have' if len(same) > 1 else 'has'} one value only and {_were(same)} left out")
     features = [name for name in names if name not in marks and name not in same]
     if not features:
-        raise TableError("no column is left to learn from; keep some with --keep COLUMN")
+        raise TableError("no column is left to learn from; keep some by keep=[...]")
     if label is not None:
         leaks = [name for name in features if _leaks(frame[name], frame[label])]
         if leaks:
             warn(
                 f"{_columns(leaks)} {'say' if len(leaks) > 1 else 'says'} the same as the label {label!r}; if made "
-                "from it, or found out after it, leave out with --drop COLUMN"
+                "from it, or found out after it, leave out by drop=[...]"
             )
     return features
 

@@ -217,7 +217,7 @@ def _read_csv(stream: _Source, dialect: Dialect, texts: Sequence[str], guess: bo
     except UnicodeError:
         others = {"utf-8": "cp1252", "cp1252": "latin-1"}
         if not guess or dialect.encoding not in others:
-            raise TableError(f"the file is not {dialect.encoding}; say another one with --encoding") from None
+            raise TableError(f"the file is not {dialect.encoding}; say another one by encoding=...") from None
         encoding = others[dialect.encoding]
         return _read_csv(stream, replace(dialect, encoding=encoding), texts, guess)
     except pd.errors.EmptyDataError:

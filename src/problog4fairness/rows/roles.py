@@ -87,7 +87,7 @@ class Roles:
             wanted[self.recorded] = ("recorded label", self.labels, self.labels)
         if fair and self.fair is not None and self.fair in frame.columns:
             wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
-        check_column(frame, self.sensitive, "sensitive variable", "--sensitive")
+        check_column(frame, self.sensitive, "sensitive variable", "sensitive")
         kept = np.ones(len(frame), dtype=bool)
         for name, (role, _, _) in wanted.items():
             missing = frame[name].isna().to_numpy()
@@ -109,7 +109,7 @@ class Roles:
     def fair_codes(self, frame: pd.DataFrame) -> Codes:
         """The fair label of a clean table: 1 is favourable."""
         if self.fair is None:
-            raise TableError("there is no column of the fair label; name it with --fair")
+            raise TableError("there is no column of the fair label; name it by fair=...", argument="fair")
         return np.asarray(frame[self.fair] == self.labels[1], dtype=np.int64)
 
     def group_codes(self, frame: pd.DataFrame) -> Codes:
@@ -147,10 +147,10 @@ def find_roles(
     levels
         The groups, where they are known already: those that a belief was estimated for. All of them must occur.
     """
-    check_column(frame, recorded, "recorded label", "--recorded")
-    check_column(frame, sensitive, "sensitive variable", "--sensitive")
+    check_column(frame, recorded, "recorded label", "recorded")
+    check_column(frame, sensitive, "sensitive variable", "sensitive")
     if fair is not None:
-        check_column(frame, fair, "fair label", "--fair")
+        check_column(frame, fair, "fair label", "fair")
     names = [name for name in (recorded, sensitive, fair) if name is not None]
     if len(set(names)) != len(names):
         raise TableError(f"the recorded label, the fair label and the sensitive variable are {listed(names)}; "
@@ -160,14 +160,17 @@ def find_roles(
     return Roles(recorded, sensitive, fair, labels, found, fair_labels)
 
 
-def check_column(frame: pd.DataFrame, name: str, role: str, option: str) -> None:
+def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> None:
     """Raise the error that lists the columns where one is missing, and the name that may be meant."""
     if name in frame.columns:
         return
     known = [str(column) for column in frame.columns]
     near = get_close_matches(name.lower(), [column.lower() for column in known], n=1)
     meant = next((f"; did you mean {column!r}?" for column in known if near and column.lower() == near[0]), ";")
-    raise TableError(f"{option} {name!r}: there is no such column for the {role}{meant} there are {listed(known)}")
+    raise TableError(
+        f"{argument}={name!r}: there is no such column for the {role}{meant} there are {listed(known)}",
+        argument=argument,
+    )
 
 
 def find_labels(
@@ -187,7 +190,7 @@ def find_labels(
     unclear = any(not meant and conventional(values) is None for meant, values in zip(said, (seen, true), strict=True))
     if favourable is not None and (unclear or not any(said)):
         raise TableError(
-            f"--favourable {str(favourable)!r} does not say which value is favourable in both {recorded!r} "
+            f"favourable={str(favourable)!r} does not say which value is favourable in both {recorded!r} "
             f"({listed(seen)}) and {fair!r} ({listed(true)}); write both labels in one way"
         )
     labels = _label_pair(recorded, seen, favourable if said[0] else None)
@@ -199,7 +202,7 @@ def _means(favourable: object, values: Sequence[Value]) -> bool:
     if favourable is None:
         return False
     try:
-        match(favourable, conventional(values) or values, "", "--favourable")
+        match(favourable, conventional(values) or values, "", "favourable")
     except TableError:
         return False
     return True
@@ -221,7 +224,7 @@ def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple
     usual = conventional(values)
     if favourable is not None:
         pair = usual if len(values) == 1 and usual is not None else tuple(values)
-        good = match(favourable, pair, name, "--favourable")
+        good = match(favourable, pair, name, "favourable")
         others = [value for value in pair if value != good]
         if not others:
             raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
@@ -230,10 +233,11 @@ def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple
         if len(values) == 1:
             raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
         raise TableError(
-            f"column {name!r} of the label has the values {listed(values)}; say which one is favourable with "
-            "--favourable VALUE"
+            f"column {name!r} of the label has the values {listed(values)}; say which one is favourable by "
+            "favourable=...",
+            argument="favourable",
         )
-    note(f"{name}: {usual[1]} is favourable, {usual[0]} is not; say otherwise with --favourable")
+    note(f"{name}: {usual[1]} is favourable, {usual[0]} is not; say otherwise by favourable=...")
     return usual
 
 
@@ -248,21 +252,21 @@ def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tu
     if len(values) > 2:
         if group is not None:
             raise TableError(
-                f"--group {group}: column {sensitive!r} has the {len(values)} groups {listed(values)}; it names one of "
+                f"group={group!r}: column {sensitive!r} has the {len(values)} groups {listed(values)}; it names one of "
                 "two groups"
             )
         note(f"{sensitive}: there are {len(values)} groups, {listed(values)}")
         return tuple(values)
     if group is not None:
         pair = values if len(values) == 2 else list(usual or ())
-        chosen = match(group, pair, sensitive, "--group")
+        chosen = match(group, pair, sensitive, "group")
         return next(value for value in pair if value != chosen), chosen
     if usual is None:
         raise TableError(
-            f"column {sensitive!r} has the values {listed(values)}; say which one is the sensitive group with "
-            "--group VALUE"
+            f"column {sensitive!r} has the values {listed(values)}; say which one is the sensitive group by group=...",
+            argument="group",
         )
-    note(f"{sensitive}: {usual[1]} is the sensitive group, {usual[0]} is not; say otherwise with --group")
+    note(f"{sensitive}: {usual[1]} is the sensitive group, {usual[0]} is not; say otherwise by group=...")
     return usual
 
 

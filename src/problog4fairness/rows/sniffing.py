@@ -90,7 +90,7 @@ def find_encoding(sample: bytes, whole: bool) -> tuple[str, str | None]:
 
 def fallback_warning(encoding: str) -> str:
     """What is said of a file that is not UTF-8."""
-    return f"the file is not UTF-8 and was read as {encoding}; say otherwise with --encoding"
+    return f"the file is not UTF-8 and was read as {encoding}; say otherwise by encoding=..."
 
 
 def _control_share(sample: bytes) -> float:
@@ -127,7 +127,7 @@ def find_dialect(
     if len(header) == 1:
         raise TableError(
             f"the file has one column only ({header[0][:60]!r}); if there are more, name the character between them "
-            "with --delimiter"
+            "by delimiter=..."
         )
     ragged = any(len(record) != len(header) for record in found)
     dialect = Dialect(encoding, chosen, ".", None, header, rows=len(found) > 1 or not whole, ragged=ragged)
@@ -144,7 +144,7 @@ def _decode(sample: bytes, encoding: str, whole: bool) -> str:
     try:
         return codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
     except UnicodeError:
-        raise TableError(f"the file is not {encoding}; say another one with --encoding") from None
+        raise TableError(f"the file is not {encoding}; say another one by encoding=...") from None
 
 
 def _records(text: str, delimiter: str, whole: bool) -> list[list[str]]:
@@ -188,17 +188,17 @@ def _numbers(dialect: Dialect, values: list[str], decimal: str | None) -> Dialec
         return replace(dialect, decimal=decimal)
     grouped = next((value for value in values if _GROUPED_BY_POINT.match(value)), None)
     if dialect.delimiter == "," and commas and all(_GROUPED_BY_COMMA.match(value) for value in commas):
-        note = f"numbers such as {commas[0]!r} were read with commas between thousands; say otherwise with --decimal ,"
+        note = f"numbers such as {commas[0]!r} were read with commas between thousands; say otherwise by decimal=','"
         return replace(dialect, thousands=",", notes=(note,))
     warnings: tuple[str, ...] = ()
     if grouped:
         warnings = (f"numbers such as {grouped!r}, with points between thousands, are read as text; drop the points",)
     if commas and points and not grouped:
         both = f"{commas[0]!r} and {points[0]!r}"
-        warnings += (f"there are decimal commas and points ({both}); points were taken; say --decimal , if not",)
+        warnings += (f"there are decimal commas and points ({both}); points were taken; say decimal=',' if not",)
         return replace(dialect, warnings=warnings)
     if commas or grouped:
         example = commas[0] if commas else grouped
-        note = f"numbers such as {example!r} were read with decimal commas; say otherwise with --decimal ."
+        note = f"numbers such as {example!r} were read with decimal commas; say otherwise by decimal='.'"
         return replace(dialect, decimal=",", notes=(note,), warnings=warnings)
     return replace(dialect, warnings=warnings)

@@ -90,7 +90,7 @@ def _other(value: Value, text: str) -> Value:
     return text.upper() if value.isupper() and len(value) > 1 else text.title() if value[:1].isupper() else text
 
 
-def match(wanted: object, values: Sequence[Value], column: str, option: str) -> Value:
+def match(wanted: object, values: Sequence[Value], column: str, argument: str) -> Value:
     """The value that somebody means by a text: exactly, in another case, as a number, or as yes and no."""
     text = str(wanted).strip()
     for found in (
@@ -101,7 +101,9 @@ def match(wanted: object, values: Sequence[Value], column: str, option: str) -> 
     ):
         if len(found) == 1:
             return found[0]
-    raise TableError(f"{option} {text!r} is not a value of column {column!r}; it has {listed(values)}")
+    raise TableError(
+        f"{argument}={text!r} is not a value of column {column!r}; it has {listed(values)}", argument=argument
+    )
 
 
 def _side(value: Value) -> bool | None:
