@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import copy
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.admissible import admissible_values
 from problog4fairness.beliefs.combinations import answers
 from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, table
+from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.rows.groups import Grouping
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.program.data import Leaf
+    from problog4fairness.program.diagram import Diagram
 
 
 class Belief(ABC):
@@ -39,6 +44,10 @@ class Belief(ABC):
 
     Attributes
     ----------
+    title
+        What this kind of belief is called: ``label bias``; from the name of the class where nothing else is said.
+    overlap
+        Whether two of its parameters may explain the same errors.
     variables
         The sensitive variables that it depends on.
     probabilities
@@ -53,6 +62,8 @@ class Belief(ABC):
         Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     """
 
+    title: ClassVar[str] = "belief"
+    overlap: bool = False
     variables: tuple[Sensitive, ...] = ()
     probabilities: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
@@ -64,6 +75,8 @@ class Belief(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         Belief.kinds[cls.__name__] = cls
+        if "title" not in vars(cls):
+            cls.title = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
 
     @abstractmethod
     def text(self) -> str:
@@ -222,6 +235,52 @@ class Belief(ABC):
         ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
         """
         return None
+
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """What it says, a sentence or two at a time, for people who do not read programs.
+
+        Parameters
+        ----------
+        label
+            How the label is called.
+        """
+        columns = ", ".join([*self.sensitive_columns, *self.features])
+        first = (
+            f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
+            f"{f'; it reads {columns}' if columns else ''}."
+        )
+        return [first, *(f"The probability that {own.meaning}: {share(own)}." for own in self.probabilities)]
+
+    def picture(self) -> Diagram:
+        """Its causal picture, with the names of its parameters in place of their values."""
+        unknown = tuple(Parameter(own.name, own.meaning) for own in self.probabilities)
+        return self.with_probabilities(unknown).program().diagram()
+
+    def caveats(self) -> list[str]:
+        """What a reader of a report must know because of this kind of belief."""
+        return []
+
+    def admissible(self, parameter: Parameter, rows: Rows) -> tuple[float, float]:
+        """Between which values a parameter makes sense in these rows, all others fixed.
+
+        Recorded labels stay informative: each class is recorded more often where it is the fair one than where another
+        is. Probabilities sum to 1 at most.
+
+        Parameters
+        ----------
+        parameter
+            One of ``probabilities``, with a value.
+        rows
+            Their groups, recorded features and classes count.
+        """
+        return admissible_values(self, parameter, self._kinds_of(rows))
+
+    def _kinds_of(self, rows: Rows) -> Rows:
+        """One row of each kind that the belief can tell apart."""
+        columns = [name for name in (*self.sensitive_columns, *self.features) if name in rows.frame.columns]
+        if not columns:
+            return rows.take(np.arange(min(1, len(rows))))
+        return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
 
     def __str__(self) -> str:
         return self.text()

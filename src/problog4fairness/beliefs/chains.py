@@ -16,6 +16,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import declaration
 from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.text import comment, distinct, predicates
+from problog4fairness.beliefs.words import Label, Stage
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
@@ -38,6 +39,9 @@ def chain(*beliefs: LabelBias | MeasurementBias) -> Chain:
 
 class Chain(Belief):
     """The result of :func:`chain`: at most one measurement bias, then any number of label biases."""
+
+    title = "chain of biases"
+    overlap = True
 
     def __init__(self, beliefs: tuple[LabelBias | MeasurementBias, ...]) -> None:
         measured = [m for m in beliefs if isinstance(m, MeasurementBias)]
@@ -185,6 +189,23 @@ class Chain(Belief):
         other = super().with_favourable(label)
         other.stages = tuple(stage.with_favourable(label) for stage in self.stages)
         return other
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        found = ["Several biases are taken to act one after the other."]
+        if self.measurement is not None:
+            found += ["First, recorded features.", *self.measurement.sentences()]
+        count = len(self.stages)
+        for number, stage in enumerate(self.stages, start=1):
+            # A later bias acts on what the earlier ones left.
+            told = Stage(
+                "who should have" if number == 1 else "who then had",
+                "were recorded with" if number == count else "were given",
+                "recorded labels are taken as right" if count == 1 else "it changed nothing",
+            )
+            found.append(f"Label bias {number} of {count}, by {', '.join(stage.variable.columns)}.")
+            found += stage.sentences(label or Label(), told)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -15,6 +15,7 @@ from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.text import unquoted
+from problog4fairness.beliefs.words import Label, program_words
 from problog4fairness.errors import NetworkError, P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.program.terms import Ground, Structure, text
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.program.data import Leaf
+    from problog4fairness.program.diagram import Diagram
 
 
 class ProgramBelief(Belief):
@@ -56,6 +58,8 @@ class ProgramBelief(Belief):
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
     """
+
+    title = "program"
 
     def __init__(
         self,
@@ -253,6 +257,18 @@ class ProgramBelief(Belief):
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """See :meth:`Belief.feature_values`."""
         return dict.fromkeys(self.features, (0, 1))
+
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """See :meth:`Belief.words`."""
+        return program_words(self.columns.values(), self.probabilities)
+
+    def picture(self) -> Diagram:
+        """See :meth:`Belief.picture`."""
+        return self._program.diagram()
+
+    def _kinds_of(self, rows: Rows) -> Rows:
+        # A function may read any column.
+        return rows if self.functions else super()._kinds_of(rows)
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -14,6 +14,7 @@ from problog4fairness.beliefs.measurement import MeasurementBias, Strength
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.words import Label
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats, Level
 
@@ -41,6 +42,7 @@ class HistoricalBias(Belief):
         A :class:`LabelBias` from labels of the fair world to recorded ones.
     """
 
+    title = "historical bias"
     predicts_from = "biased"
 
     def __init__(
@@ -150,6 +152,22 @@ class HistoricalBias(Belief):
         if self.label is not None:
             other._set(self.measurement, self.label.with_favourable(label))
         return other
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        first = (
+            "The features are recorded correctly, but discrimination made some of them worse than they would be in a "
+            "fair world. The model predicts as if a person had lived in that world."
+        )
+        found = [first, *self.measurement.sentences("would have, in a fair world,")]
+        if self.label is not None:
+            found.append("The recorded label is, besides, taken as a distorted copy of the fair one.")
+            found += self.label.sentences(label or Label())
+        return found
+
+    def caveats(self) -> list[str]:
+        """See :meth:`Belief.caveats`."""
+        return ["The model's probabilities speak of a fair world, not of what will happen in this one."]
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -22,6 +22,7 @@ from problog4fairness.beliefs.combinations import every
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import declaration, goal
 from problog4fairness.beliefs.text import atom, comment
+from problog4fairness.beliefs.words import Label, Stage, joined, share
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Level
@@ -79,6 +80,8 @@ class LabelBias(Belief):
     ?- y_(x).
     <BLANKLINE>
     """
+
+    title = "label bias"
 
     def __init__(
         self,
@@ -232,6 +235,45 @@ class LabelBias(Belief):
         copy = self.with_probabilities(probabilities)
         copy.variables = (variable,)
         return copy
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`.
+
+        Examples
+        --------
+        >>> belief = LabelBias("poor_area", negative={1: 0.41}, positive=False, groups=[1])
+        >>> for sentence in belief.words(Label("granted")):
+        ...     print(sentence)
+        The features are taken as they are. The recorded label is taken as a distorted copy of the fair one.
+        Of the people with poor_area = 1 who should have granted = 1, 41% were recorded with granted = 0.
+        Where poor_area = 0, recorded labels are taken as right.
+        """
+        first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
+        return [first, *self.sentences(label or Label())]
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """What it says of each group, alone or as a stage of a chain."""
+        told, cells, found = stage or Stage(), self.cells(), []
+        for level in reversed(range(len(self.variable.levels))):
+            group = self.variable.group_text(level)
+            parts = [
+                f"of the people with {group} {told.had} {self._class(label, fair)}, {share(parameter)} {told.became} "
+                f"{self._class(label, recorded)}"
+                for parameter in self.probabilities
+                for own, fair, recorded in [cells.get(parameter.name, (-1, 0, 0))]
+                if own == level
+            ]
+            # The first part names the group, the others refer to it.
+            long = f"the people with {group} who"
+            found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
+        if self.noise:
+            found.append(
+                f"Besides, a mistake turned the label of {share(self.probabilities[-1])} of all people around."
+            )
+        return found
+
+    def _class(self, label: Label, position: int) -> str:
+        return f"{label.column} = {(self.classes or label.values)[position]}"
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

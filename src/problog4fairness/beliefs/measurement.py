@@ -17,6 +17,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import declaration, goal
 from problog4fairness.beliefs.tables import changed, feature_codes, observe_tables
 from problog4fairness.beliefs.text import atom, comment, predicates
+from problog4fairness.beliefs.words import Label, joined, share
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -56,6 +57,8 @@ class MeasurementBias(Belief):
         The values of features that are not 0 and 1: ``{"education": ("low", "middle", "high")}``. With two values the
         second one counts as 1. With more, each group has a table of parameters ``p(feature,group,recorded,fair)``.
     """
+
+    title = "measurement bias"
 
     def __init__(
         self,
@@ -283,6 +286,32 @@ class MeasurementBias(Belief):
         from problog4fairness.beliefs.estimation import estimate_features
 
         return estimate_features(self, audit, recorded, fair, sensitive_features, confidence)
+
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """See :meth:`Belief.words`."""
+        first = (
+            "The recorded labels are taken as fair, but some recorded features are taken as distorted copies of the "
+            "fair ones, and the label depends on the fair ones."
+        )
+        return [first, *self.sentences()]
+
+    def sentences(self, verb: str = "should have been recorded with") -> list[str]:
+        """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
+        variable, cells, found = self.variable, self.cells(), []
+        for feature, values in self.values.items():
+            for level in reversed(range(len(variable.levels))):
+                group = variable.group_text(level)
+                parts = [
+                    f"of the people with {group} and {feature} = {values[recorded]} on record, {share(parameter)} "
+                    f"{verb} {values[fair]}"
+                    for parameter in self.probabilities
+                    for name, own, recorded, fair in [cells[parameter.name]]
+                    if (name, own) == (feature, level)
+                ]
+                if parts:
+                    found.append(joined(parts, f"the people with {group} and", "those with"))
+        untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.groups]
+        return found + [f"Where {group}, recorded features are taken as right." for group in untouched]
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -8,6 +8,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import occurring
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.tables import observe_tables
+from problog4fairness.beliefs.words import Label
 from problog4fairness.rows.rows import Rows
 
 
@@ -24,6 +25,10 @@ class NoBias(Belief):
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; any number of classes."""
         return observe_tables(rows, occurring((), rows), None, {}, {})
+
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """See :meth:`Belief.words`."""
+        return ["There is no belief: the recorded labels are taken as fair, and the model repeats them."]
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

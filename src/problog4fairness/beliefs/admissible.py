@@ -1,0 +1,82 @@
+"""Between which values a parameter makes sense, all others fixed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.base import Belief
+    from problog4fairness.beliefs.probabilities import Parameter
+    from problog4fairness.rows.rows import Rows
+
+# Below this, recorded labels say so little about fair ones that a fit is a matter of chance.
+LEAST_SIGNAL = 0.05
+# How often the way to a limit is halved where margins are not affine.
+_HALVINGS = 10
+
+
+def admissible_values(belief: Belief, parameter: Parameter, rows: Rows) -> tuple[float, float]:
+    """See :meth:`Belief.admissible`.
+
+    Margins are mostly affine in one parameter, so two points tell where they become too small; a third one, at the
+    limit, tells whether that was right.
+    """
+    value = parameter.value or 0.0
+    probe = value / 2 if value > 0 else 0.01
+    here = _margins(belief, parameter, value, rows)
+    there = _margins(belief, parameter, probe, rows)
+    if here is None or there is None:
+        return 0.0, value
+    slope = (there - here) / (probe - value)
+    room = here.clamp_min(0)
+    falling, rising = slope < -1e-9, slope > 1e-9
+    above = float((room[falling] / -slope[falling]).min()) if bool(falling.any()) else 1.0
+    below = float((room[rising] / slope[rising]).min()) if bool(rising.any()) else 1.0
+    low, high = max(0.0, value - below), min(1.0, value + above)
+    worst = here.clamp_max(0)
+    return (
+        _checked(belief, parameter, low, rows, worst),
+        _checked(belief, parameter, high, rows, worst),
+    )
+
+
+def _checked(belief: Belief, parameter: Parameter, limit: float, rows: Rows, worst: Tensor) -> float:
+    """The limit itself; nearer to the value where margins are too small there, since they are not affine."""
+    near, far = parameter.value or 0.0, limit
+    for _ in range(_HALVINGS):
+        margins = _margins(belief, parameter, limit, rows)
+        good = margins is not None and bool((margins >= worst - 1e-6).all())
+        if good and limit == far:
+            return limit
+        near, far = (limit, far) if good else (near, limit)
+        limit = (near + far) / 2
+    return near
+
+
+def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> Tensor | None:
+    """What must not become negative; None where the belief makes no sense at all.
+
+    How much more often a class is recorded where it is the fair one than where it is not, beyond the least signal; and
+    how often features are right.
+    """
+    changed = tuple(replace(own, value=value) if own.name == parameter.name else own for own in belief.probabilities)
+    try:
+        other = belief.with_probabilities(changed)
+        observation = other.observe(rows.without_record())
+        right = [torch.from_numpy(1 - distorted) for distorted in other.feature_distortion(rows).values()]
+    except P4FError:
+        return None
+    classes = observation.classes
+    # A classifier as sure as this is certain in float64, and its logarithms are still finite.
+    sure = torch.full((classes, classes), -1e4, dtype=torch.float64).fill_diagonal_(0.0)
+    table = torch.stack([observation.recorded_proba(own.expand(len(observation.table), -1)) for own in sure], dim=1)
+    ahead = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2) - table
+    others = ~torch.eye(classes, dtype=torch.bool)
+    margins = torch.cat([ahead[:, others].flatten() - LEAST_SIGNAL, *right])
+    return None if bool(margins.isnan().any()) else margins
