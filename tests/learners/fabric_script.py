@@ -16,8 +16,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners import RecordedLabel, Settings, fit_module
-from tests.learners.likelihoods import recorded_label
+from problog4fairness.learners import Settings, fit_module
+from problog4fairness.program.observed import AffineObserved
+from tests.learners.observations import recorded_label
 
 ROWS, TRAIN = 61, 49  # 49 = 3 * 16 + 1: the last batch of a loader is one row, which leaves the second process without
 
@@ -28,7 +29,7 @@ def network() -> nn.Sequential:
     )
 
 
-class Poisoned(RecordedLabel):
+class Poisoned(AffineObserved):
     """A row has no finite likelihood."""
 
     def __call__(self, logits, rows):
@@ -54,23 +55,25 @@ def main(folder: Path, processes: int) -> None:
 
     def fit(data, observation=None, settings=settings, **options):
         torch.manual_seed(rank)  # the first process gives all of them its weights
-        return fit_module(network(), data, likelihood or recorded_label(label), settings, fabric=fabric, **options)
+        return fit_module(
+            network(), data, observation or recorded_label(label), settings=settings, fabric=fabric, **options
+        )
 
     checkpoint = folder / "fit.safetensors"
     short = Settings(learning_rate=0.01, batch_size=16, max_epochs=2)
-    fit(inputs, settings=short, rows=train, validation=held, checkpoint=checkpoint)
+    fit(inputs, settings=short, train_rows=train, validation=held, checkpoint=checkpoint)
     batches = [(inputs[rows], rows) for rows in train.split(16)]
     patient = Settings(learning_rate=0.3, batch_size=16, max_epochs=30, patience=2)
     fits = {
-        "tensors": fit(inputs, weights=weights, rows=train, validation=held),
+        "tensors": fit(inputs, weights=weights, train_rows=train, validation=held),
         "loader": fit(loader(train, True), validation=loader(held, False)),
         "batches": fit(batches, validation=[(inputs[held], held)]),
-        "resumed": fit(inputs, rows=train, validation=held, checkpoint=checkpoint),
-        "patient": fit(inputs, settings=patient, rows=train, validation=held),
+        "resumed": fit(inputs, train_rows=train, validation=held, checkpoint=checkpoint),
+        "patient": fit(inputs, settings=patient, train_rows=train, validation=held),
     }
     reason = ""
     try:
-        fit(inputs, Poisoned(label), rows=train, validation=held)
+        fit(inputs, recorded_label(label, kernel=Poisoned), train_rows=train, validation=held)
     except TrainingError as error:
         reason = str(error)
     place = folder / str(rank)
@@ -79,6 +82,8 @@ def main(folder: Path, processes: int) -> None:
         save_file(found.network.state_dict(), place / f"{name}.safetensors")
     rest = {n: [f.best_epoch, list(f.train_loss), list(f.validation_loss)] for n, f in fits.items()}
     (place / "rest.json").write_text(json.dumps({"fits": rest, "reason": reason}))
+    if processes > 1:
+        torch.distributed.destroy_process_group()  # threads that still run at exit would abort the process
 
 
 if __name__ == "__main__":

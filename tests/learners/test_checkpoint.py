@@ -13,7 +13,7 @@ from safetensors import safe_open
 from problog4fairness.errors import CheckpointError, P4FError, TrainingError
 from problog4fairness.learners import Settings, fit_module
 from problog4fairness.learners.checkpoint import Checkpoint
-from tests.learners.likelihoods import recorded_label
+from tests.learners.observations import recorded_label
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor(3), "c": torch.arange(6.0).view(2, 3).t()}
 
@@ -93,7 +93,9 @@ def fit(checkpoint, epochs):
     likelihood = recorded_label(torch.arange(20) % 2)
     torch.manual_seed(0)
     settings = Settings(max_epochs=epochs, batch_size=8, learning_rate=0.01)
-    return fit_module(torch.nn.Linear(2, 1), inputs, likelihood, settings, checkpoint=checkpoint, progress=False)
+    return fit_module(
+        torch.nn.Linear(2, 1), inputs, likelihood, settings=settings, checkpoint=checkpoint, progress=False
+    )
 
 
 @pytest.mark.parametrize(

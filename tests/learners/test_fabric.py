@@ -18,9 +18,10 @@ from problog4fairness.errors import TrainingError
 from problog4fairness.learners import Settings, fit_module
 from problog4fairness.learners.batches import LoaderBatches, TensorBatches
 from problog4fairness.learners.sharing import Share
-from tests.learners.likelihoods import recorded_label
+from tests.learners.observations import recorded_label
 
 SCRIPT = Path(__file__).parent / "fabric_script.py"
+ROOT = Path(__file__).parents[2]
 FITS = ("tensors", "loader", "batches", "resumed", "patient")
 
 
@@ -29,7 +30,7 @@ def found_by(folder: Path, processes: int) -> list[dict]:
     from safetensors.torch import load_file
 
     folder.mkdir()
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "PYTHONPATH": str(ROOT)}
     run = subprocess.run(
         [sys.executable, str(SCRIPT), str(folder), str(processes)],
         capture_output=True, text=True, timeout=240, env=environment,
@@ -113,7 +114,9 @@ def test_bad_fabric_is_named_in_one_line():
     rows = torch.arange(8)
 
     def fit(fabric):
-        fit_module(nn.Linear(1, 1), rows.float().view(8, 1), recorded_label(rows % 2), Settings(), fabric=fabric)
+        fit_module(
+            nn.Linear(1, 1), rows.float().view(8, 1), recorded_label(rows % 2), settings=Settings(), fabric=fabric
+        )
 
     class Sharded:
         """Stands for a strategy that splits the module."""

@@ -15,7 +15,8 @@ from problog4fairness.learners.job import Job
 from problog4fairness.learners.losses import loss_of
 from problog4fairness.learners.mlp import MLP, Layout
 from problog4fairness.learners.settings import Settings
-from tests.learners.likelihoods import alone, blend, broken, data, recorded_label
+from problog4fairness.program.observed import AffineObserved
+from tests.learners.observations import alone, blend, broken, data, recorded_label
 
 QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8)
 
@@ -151,6 +152,20 @@ def test_each_network_has_its_own_best_epoch_and_early_stop():
         assert not fit.network.training
 
 
+def test_networks_of_different_input_widths_in_one_stack_give_what_plain_pytorch_gives():
+    jobs = []
+    for seed, features in enumerate((5, 2, 7)):
+        inputs, label = data(90 + 10 * seed, features=features, seed=seed)
+        jobs += [Job(inputs, recorded_label(label), seed=seed), Job(inputs, recorded_label(~label), seed=seed + 10)]
+    for hidden in ((8, 8), ()):
+        settings = dataclasses.replace(QUICK, hidden=hidden)
+        assert len(list(plan_module.plans(jobs, settings.suited(110)))) == 1
+        found = fit_many(jobs, settings)
+        assert [fit.network.sizes[0] for fit in found] == [5, 5, 2, 2, 7, 7]
+        for job, fit in zip(jobs, found, strict=True):
+            assert_same(fit, plain(job, settings))
+
+
 def test_networks_of_different_shapes_come_back_in_the_order_of_the_jobs():
     wide, label = data(80, features=5)
     narrow, _ = data(80, features=2)
@@ -179,7 +194,9 @@ def test_without_held_out_rows_the_training_rows_choose_the_epoch():
     inputs, label = data(60)
     job = Job(inputs, recorded_label(label), seed=3)
     (found,) = fit_many([job], dataclasses.replace(QUICK, validation=0))
-    (explicit,) = fit_many([dataclasses.replace(job, rows=torch.arange(60), validation_rows=torch.arange(60))], QUICK)
+    (explicit,) = fit_many(
+        [dataclasses.replace(job, train_rows=torch.arange(60), validation_rows=torch.arange(60))], QUICK
+    )
     assert found.validation_loss == explicit.validation_loss
 
 
@@ -196,7 +213,7 @@ def test_validation_rows_are_not_trained_on_unless_asked_for():
 def test_the_share_of_rows_held_out_is_what_the_settings_say():
     seen: set[int] = set()
 
-    class Spy(RecordedLabel):
+    class Spy(AffineObserved):
         def __call__(self, logits, rows):
             if logits.requires_grad:
                 seen.update(rows.flatten().tolist())
@@ -205,7 +222,7 @@ def test_the_share_of_rows_held_out_is_what_the_settings_say():
     inputs, label = data(200)
     for share, trained in ((0.1, 180), (0.25, 150), (0.0, 200), (0.001, 199)):
         seen.clear()
-        fit_many([Job(inputs, Spy(label))], dataclasses.replace(QUICK, validation=share))
+        fit_many([Job(inputs, recorded_label(label, kernel=Spy))], dataclasses.replace(QUICK, validation=share))
         assert len(seen) == trained
 
 
@@ -220,7 +237,7 @@ def test_dropout_repeats_itself_trains_and_is_off_afterwards():
         assert fit.train_loss != without.train_loss
         assert fit.network.dropout.p == 0.3
         with torch.no_grad():
-            losses = -jobs[0].likelihood(fit.network(inputs).unsqueeze(1), torch.arange(300))
+            losses = -jobs[0].observation(fit.network(inputs).unsqueeze(1), torch.arange(300))
         assert losses[held_out(jobs[fit.seed], settings)].mean().item() == pytest.approx(
             min(fit.validation_loss), rel=1e-4
         )
@@ -272,13 +289,13 @@ def test_memory_for_validation_is_bounded(monkeypatch):
     monkeypatch.setattr("problog4fairness.learners.fit.STACK_ACTIVATIONS", 1)
     largest = 0
 
-    class Spy(RecordedLabel):
+    class Spy(AffineObserved):
         def __call__(self, logits, rows):
             nonlocal largest
             largest = max(largest, rows.shape[1])
             return super().__call__(logits, rows)
 
-    spied = [dataclasses.replace(job, observation=Spy(label)) for job in jobs[:1]]
+    spied = [dataclasses.replace(job, observation=recorded_label(label, kernel=Spy)) for job in jobs[:1]]
     pieces = fit_many(spied, QUICK)
     assert largest == QUICK.batch_size
     assert pieces[0].validation_loss == pytest.approx(whole[0].validation_loss, rel=1e-5)
@@ -290,13 +307,21 @@ def test_memory_for_validation_is_bounded(monkeypatch):
         ({"inputs": torch.zeros(5)}, ShapeError, r"inputs must be \[distinct inputs, features\], not \[5\]"),
         ({"inputs": torch.zeros(50, 3).double()}, TrainingError, r"inputs are float64; pass inputs.float\(\)"),
         ({"inputs": torch.zeros(40, 3)}, ShapeError, r"needs inputs 0 .. 49, but there are 40"),
-        ({"rows": torch.tensor([3, 50])}, TrainingError, r"rows asks for row 50 of a likelihood with rows 0 .. 49"),
-        ({"rows": torch.tensor([-1])}, TrainingError, "asks for row -1"),
-        ({"rows": torch.zeros(50, dtype=torch.bool)}, ShapeError, r"rows must be a vector of row numbers, not \[50\]"),
-        ({"rows": torch.tensor([], dtype=torch.long)}, TrainingError, "no rows to learn from"),
-        ({"rows": torch.tensor([4])}, TrainingError, "1 row cannot be split .* set validation=0"),
+        (
+            {"train_rows": torch.tensor([3, 50])},
+            TrainingError,
+            r"train_rows asks for row 50 of an observation with rows 0 .. 49",
+        ),
+        ({"train_rows": torch.tensor([-1])}, TrainingError, "asks for row -1"),
+        (
+            {"train_rows": torch.zeros(50, dtype=torch.bool)},
+            ShapeError,
+            r"train_rows must be a vector of row numbers, not \[50\]",
+        ),
+        ({"train_rows": torch.tensor([], dtype=torch.long)}, TrainingError, "no train rows to learn from"),
+        ({"train_rows": torch.tensor([4])}, TrainingError, "1 row cannot be split .* set validation=0"),
         ({"validation_rows": torch.tensor([99])}, TrainingError, "validation_rows asks for row 99"),
-        ({"validation_rows": torch.arange(50)}, TrainingError, "no rows to learn from"),
+        ({"validation_rows": torch.arange(50)}, TrainingError, "no train rows to learn from"),
         ({"weights": torch.ones(49)}, ShapeError, r"one number for each of 50 rows, not the shape \[49\]"),
         (
             {"weights": torch.ones(50).index_fill(0, torch.tensor([7]), -2)},
@@ -304,7 +329,7 @@ def test_memory_for_validation_is_bounded(monkeypatch):
             "row 7: a weight of -2 is not 0 or more",
         ),
         ({"weights": torch.full((50,), torch.nan)}, TrainingError, "rows 0, 1, 2, 3, 4 and 45 more: a weight of nan"),
-        ({"weights": torch.zeros(50)}, TrainingError, "no rows to learn from"),
+        ({"weights": torch.zeros(50)}, TrainingError, "no train rows to learn from"),
         ({"seed": -1}, TrainingError, "seed=-1 is not a whole number"),
         ({"seed": 0.5}, TrainingError, r"seed=0\.5 is not a whole number"),
     ],
@@ -343,22 +368,25 @@ def test_a_loss_that_is_not_finite_names_the_job_and_the_rows(dropout):
         fit_many(jobs, dataclasses.replace(QUICK, dropout=dropout))
 
 
-def test_rows_are_numbered_as_in_the_likelihood_of_their_job(monkeypatch):
+def test_rows_are_numbered_as_in_the_observation_of_their_job():
     inputs, label = data(100)
     other, other_label = data(60, seed=2)
-    bad = recorded_label(other_label)
-    jobs = [Job(inputs, recorded_label(label)), Job(other, bad, validation_rows=torch.arange(20, 40))]
 
-    def stacked(self, others, starts):
-        whole = recorded_label(torch.cat([label, other_label]), torch.cat([self.index, others[0].index + starts[1]]))
-        return _broken(whole, [100 + 25, 100 + 26])
+    class Late(AffineObserved):
+        """Two rows of the second job break in a stack."""
 
-    def _broken(whole, rows):
-        broken = broken(whole.label, rows)
-        broken.index = whole.index
-        return broken
+        def __call__(self, logits, rows):
+            bad = torch.isin(rows, torch.tensor([100 + 25, 100 + 26]))
+            return super().__call__(logits, rows).masked_fill(bad, torch.nan)
 
-    monkeypatch.setattr(RecordedLabel, "stacked", stacked)
+        def stacked(self, others):
+            whole = super().stacked(others)
+            return Late(whole.widths, whole.base, whole.coefficients, whole.codes)
+
+    jobs = [
+        Job(inputs, recorded_label(label, kernel=Late)),
+        Job(other, recorded_label(other_label, kernel=Late), validation_rows=torch.arange(20, 40)),
+    ]
     with pytest.raises(TrainingError, match=r"^job 1: the loss is not finite in epoch 1 at the rows 25, 26:"):
         fit_many(jobs, QUICK)
 
@@ -371,22 +399,27 @@ def test_padding_is_not_counted_among_the_rows():
 
 
 def test_rows_are_named_after_other_networks_have_stopped():
-    class Last(RecordedLabel):
+    class Last(AffineObserved):
         """Row 5 of the second job breaks when its network is alone."""
 
         def __call__(self, logits, rows):
             found = super().__call__(logits, rows)
             return found.masked_fill((rows == 105) & (len(rows) == 1), torch.nan)
 
-        def stacked(self, others, inputs):
-            return Last(torch.cat([self.label, others[0].label]), torch.arange(200))
+        def stacked(self, others):
+            whole = super().stacked(others)
+            return Last(whole.widths, whole.base, whole.coefficients, whole.codes)
 
     inputs, _ = data(100)
     other, label = data(100, seed=1)
     noise = torch.rand(100, generator=torch.Generator().manual_seed(0)) < 0.5
     settings = dataclasses.replace(QUICK, max_epochs=60, patience=4)
+    jobs = [
+        Job(inputs, recorded_label(noise, kernel=Last)),
+        Job(other, recorded_label(label, kernel=Last), train_rows=torch.arange(90)),
+    ]
     with pytest.raises(TrainingError, match=r"^job 1: the loss is not finite in epoch \d+ at the row 5:"):
-        fit_many([Job(inputs, Last(noise)), Job(other, Last(label), train_rows=torch.arange(90))], settings)
+        fit_many(jobs, settings)
 
 
 def test_a_gradient_that_is_not_finite_names_the_rows():

@@ -7,17 +7,19 @@ from problog4fairness.learners import plan as plan_module
 from problog4fairness.learners.job import Job
 from problog4fairness.learners.plan import plans
 from problog4fairness.learners.settings import Settings
-from tests.learners.likelihoods import alone, blend, data, recorded_label
+from tests.learners.observations import alone, blend, data, recorded_label
+
+SUITED = Settings().suited(500)
 
 
 def numbers(jobs: list[Job], settings: Settings | None = None) -> list[list[int]]:
-    return sorted(plan.numbers for plan in plans(jobs, settings or Settings()))
+    return sorted(plan.numbers for plan in plans(jobs, settings or SUITED))
 
 
 def test_seeds_on_the_same_data_hold_its_inputs_and_its_rows_once():
     inputs, label = data(500)
     likelihood = recorded_label(label)
-    (plan,) = plans([Job(inputs, likelihood, seed) for seed in range(25)], Settings())
+    (plan,) = plans([Job(inputs, likelihood, seed) for seed in range(25)], SUITED)
     assert plan.observation is likelihood
     assert [part.data_ptr() for part in plan.inputs] == [inputs.data_ptr()]
     assert plan.first_row == plan.first_input == [0] * 25
@@ -27,7 +29,7 @@ def test_data_variants_share_a_stack_and_know_where_they_begin():
     (a, la), (b, lb), (c, lc) = data(100), data(150, seed=1), data(100, seed=2)
     shared = recorded_label(la)
     jobs = [Job(a, shared), Job(b, recorded_label(lb)), Job(a, shared, 1), Job(a, recorded_label(lc)), Job(c, shared)]
-    (plan,) = plans(jobs, Settings())
+    (plan,) = plans(jobs, SUITED)
     assert plan.numbers == [0, 1, 2, 3, 4]
     assert [len(part) for part in plan.inputs] == [100, 150, 100]
     assert plan.first_input == [0, 100, 0, 0, 250]
@@ -49,12 +51,12 @@ def test_networks_of_different_outputs_get_stacks_of_their_own():
         Job(narrow, recorded_label(label)),
     ]
     assert numbers(jobs) == [[0, 1, 3], [2]]
-    assert {part.shape[1] for plan in plans(jobs, Settings()) for part in plan.inputs} == {5}
+    assert {part.shape[1] for plan in plans(jobs, SUITED) for part in plan.inputs} == {5}
 
 
 def test_few_and_many_distinct_inputs_are_apart():
     jobs = [Job(*blend(100, distinct)) for distinct in (8, 256, 257, 16)]
-    found = {tuple(plan.numbers): plan.few for plan in plans(jobs, Settings(batch_size=64))}
+    found = {tuple(plan.numbers): plan.few for plan in plans(jobs, Settings(batch_size=64).suited(100))}
     assert found == {(0, 1, 3): True, (2,): False}
 
 

@@ -9,11 +9,14 @@ from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.settings import Settings
 
 
-def test_defaults_are_those_of_the_papers_synthetic_studies():
-    settings = Settings()
-    assert settings.hidden == (32, 32, 32)
-    assert (settings.dropout, settings.learning_rate, settings.batch_size) == (0.0, 3e-4, 64)
-    assert (settings.loss, settings.gamma, settings.validation) == ("cross_entropy", 2.0, 0.1)
+@pytest.mark.parametrize(
+    ("rows", "batch", "rate"), [(1, 1, 1.25e-4), (300, 64, 1e-3), (10_240, 256, 2e-3), (10**6, 1024, 4e-3)]
+)
+def test_batch_size_and_learning_rate_suit_the_rows(rows, batch, rate):
+    suited = Settings().suited(rows)
+    assert (suited.batch_size, suited.learning_rate) == (batch, pytest.approx(rate))
+    own = Settings(batch_size=16, learning_rate=0.5).suited(10**6)
+    assert (own.batch_size, own.learning_rate) == (16, 0.5)
 
 
 def test_numbers_of_a_grid_search_become_plain_ones():

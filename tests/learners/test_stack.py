@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 import torch
 
+from problog4fairness.beliefs.inputs import FairInputs
+from problog4fairness.beliefs.observation import Observation
 from problog4fairness.learners.mlp import Layout
 from problog4fairness.learners.stack import Dropout, Epoch, FewInputs, ManyInputs, Rows, forward
-from tests.learners.likelihoods import Blend, blend
+from tests.learners.observations import blend
 
 
 def epoch_of(counts: list[int], weights: list[torch.Tensor | None], batch_size: int) -> tuple[Rows, Epoch]:
@@ -82,7 +85,7 @@ def test_looking_up_logits_is_the_same_as_looking_up_inputs():
     torch.testing.assert_close(few.logits(parts, rows), expected)
     torch.testing.assert_close(few.logits(layout.parts(values[:2]), rows[:2]), expected[:2])
     model, row, variant = 1, 3, 2
-    one = (first[0], second[0])[1][likelihood.index[rows[model, row], variant] - 6]
+    one = (first[0], second[0])[1][likelihood.inputs[rows[model, row], variant] - 6]
     torch.testing.assert_close(expected[model, row, variant], layout.network(values[model], 0.0)(one))
     few.select(torch.tensor([1, 2]))
     torch.testing.assert_close(few.logits(layout.parts(values[1:]), rows[1:]), expected[1:])
@@ -91,10 +94,10 @@ def test_looking_up_logits_is_the_same_as_looking_up_inputs():
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("distinct", [(8, 12), (8, 10)])
 def test_rows_that_need_whole_runs_of_inputs_look_them_up_as_one(distinct, outputs):
-    def in_runs(rows: int, inputs: int, seed: int) -> tuple[torch.Tensor, Blend]:
+    def in_runs(rows: int, inputs: int, seed: int) -> tuple[torch.Tensor, Observation]:
         matrix, likelihood = blend(rows, inputs, seed=seed)
-        likelihood.index = 4 * torch.randint(0, inputs // 4, (rows, 1)) + torch.arange(4)
-        return matrix, likelihood
+        runs = FairInputs(pd.DataFrame(), torch.randint(0, inputs // 4, (rows,)), 4)
+        return matrix, Observation(runs, None, likelihood.observed, 1)
 
     layout = Layout((3, 8, outputs))
     values = torch.stack([layout.initial(torch.Generator().manual_seed(seed)) for seed in range(3)])
