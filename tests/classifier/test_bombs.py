@@ -14,18 +14,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from problog4fairness.classifier.columns import encode
 
 import problog4fairness as p4f
 from problog4fairness.classifier.parts import BOUNDS, MAX_SIZE
-from tests.classifier.data import QUICK, loans
+from problog4fairness.learners.encoder import encode
+from tests.classifier.data import loans, quick
 from tests.classifier.test_saving import in_manifest, rewritten
 
 ZEROS = 100_000_000
 MEASURE = """
 import json, pathlib, resource, sys, time
 import problog4fairness as p4f
-from problog4fairness.classifier.columns import encode
+from problog4fairness.learners.encoder import encode
 from problog4fairness.classifier.parts import ModelFileError
 
 p4f.DebiasedClassifier.load(sys.argv[1])
@@ -47,7 +47,7 @@ for path in sys.argv[2:]:
 @pytest.fixture(scope="module")
 def model():
     frame, _, _, recorded = loans(200)
-    return p4f.DebiasedClassifier(**{**QUICK, "max_epochs": 1}).fit(frame, recorded)
+    return p4f.DebiasedClassifier(**quick(max_epochs=1)).fit(frame, recorded)
 
 
 def zipped(path, name, method):

@@ -107,11 +107,11 @@ def test_tables_and_comparisons_take_it_from_the_belief(tmp_path):
     belief, table = BELIEFS["label"], PEOPLE.drop(columns="fair")
     model, rows = train_on_table(table, belief, recorded="recorded", **QUICK)
     assert (rows.favourable, model.classes_.tolist()) == ("approve", ["deny", "approve"])
-    with pytest.raises(P4FError, match="--favourable deny contradicts the belief"):
+    with pytest.raises(P4FError, match="favourable='deny' contradicts the belief"):
         train_on_table(table, belief, recorded="recorded", favourable="deny", **QUICK)
     (tmp_path / "belief.pl").write_text(belief_text(belief))
     assert belief_for(tmp_path / "belief.pl", table, sensitive="area", group="1") == belief
-    with pytest.raises(P4FError, match="--group 0 contradicts the belief, in which 1 is the sensitive group of 'area'"):
+    with pytest.raises(P4FError, match="group='0' contradicts the belief, in which 1 is the sensitive group of 'area'"):
         belief_for(tmp_path / "belief.pl", table, group="0")
     options = {"fair": PEOPLE["fair"], "methods": ["lower"], "seeds": 1, "folds": 2}
     settings = p4f.training.Settings(max_epochs=1)

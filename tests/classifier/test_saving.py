@@ -13,7 +13,7 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.classifier.parts import ModelFileError
-from tests.classifier.data import QUICK, loans
+from tests.classifier.data import loans, quick
 
 BELIEFS = {
     "none": None,
@@ -28,7 +28,7 @@ BELIEFS = {
 def model(request):
     frame, area, _, recorded = loans(600)
     frame = frame.assign(area=area)
-    options = {**QUICK, "max_epochs": 3}
+    options = quick(max_epochs=3)
     return p4f.DebiasedClassifier(BELIEFS[request.param], **options).fit(frame, recorded), frame
 
 
@@ -51,9 +51,9 @@ def test_saving_and_loading_is_the_identity(model, tmp_path):
 def saved(tmp_path):
     frame, area, _, recorded = loans(300)
     path = tmp_path / "loans.p4f"
-    p4f.DebiasedClassifier(BELIEFS["label"], **{**QUICK, "max_epochs": 1}).fit(
-        frame, recorded, sensitive_features=area
-    ).save(path)
+    p4f.DebiasedClassifier(BELIEFS["label"], **quick(max_epochs=1)).fit(frame, recorded, sensitive_features=area).save(
+        path
+    )
     return path
 
 
@@ -96,7 +96,7 @@ def test_the_file_can_be_read_by_a_person(saved):
 def test_equal_trainings_give_equal_bytes(saved, tmp_path, monkeypatch):
     frame, area, _, recorded = loans(300)
     monkeypatch.setattr("time.time", lambda: 2e9)
-    again = p4f.DebiasedClassifier(BELIEFS["label"], **{**QUICK, "max_epochs": 1})
+    again = p4f.DebiasedClassifier(BELIEFS["label"], **quick(max_epochs=1))
     again.fit(frame, recorded, sensitive_features=area).save(tmp_path / "again.p4f")
     assert (tmp_path / "again.p4f").read_bytes() == saved.read_bytes()
     p4f.DebiasedClassifier.load(saved).save(tmp_path / "loaded.p4f")
@@ -161,7 +161,7 @@ def test_an_encoder_of_another_library_is_neither_written_nor_read(saved):
     from sklearn.feature_extraction.text import CountVectorizer
 
     model = p4f.DebiasedClassifier.load(saved)
-    model.encoder_ = CountVectorizer(input="filename")
+    model.fitted_.encoder = CountVectorizer(input="filename")
     with pytest.raises(p4f.errors.P4FError, match="its encoder or its network is not one of problog4fairness"):
         model.save(saved)
     in_manifest(saved, {"encoder": {"class": "sklearn.feature_extraction.text.CountVectorizer", "input": "filename"}})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from problog4fairness.classifier.groups import groupings
 
 import problog4fairness as p4f
 
@@ -14,14 +13,14 @@ PROGRAM = r"nn(h,X) :: y(X). nn(a,X) :: a(X). 0.3 :: b(X) :- a(X). z(X) :- y(X),
 
 def test_two_groups_and_their_disparity():
     frame = pd.DataFrame({"area": [1, 1, 0, 0, 0]})
-    (way,) = groupings(p4f.LabelBias("area"), frame)
+    (way,) = p4f.LabelBias("area").groupings(p4f.Rows(frame, ()))
     assert way.groups == ("area = 0", "area = 1")
     assert way.certain
     assert way.disparity(np.array([1.0, 0.0, 1.0, 1.0, 1.0])) == pytest.approx(-0.5)
 
 
 def test_uncertain_groups_count_by_their_share():
-    (way,) = groupings(p4f.LabelBias("area"), pd.DataFrame({"area": [0.25, 1.0]}))
+    (way,) = p4f.LabelBias("area").groupings(p4f.Rows(pd.DataFrame({"area": [0.25, 1.0]}), ()))
     assert not way.certain
     assert way.means(np.array([1.0, 0.0])) == pytest.approx([1.0, 0.2])
 
@@ -34,9 +33,9 @@ def test_more_groups_give_the_largest_difference():
 
 def test_programs_are_grouped_by_the_columns_that_they_read():
     belief = p4f.ProgramBelief(PROGRAM, columns={"a": "sex"}, values={"a": ("w", "m")})
-    (way,) = groupings(belief, pd.DataFrame({"sex": ["m", "w", "w"]}))
+    (way,) = belief.groupings(p4f.Rows(pd.DataFrame({"sex": ["m", "w", "w"]}), ()))
     assert way.groups == ("sex = w", "sex = m")
-    (way,) = groupings(p4f.ProgramBelief(PROGRAM), pd.DataFrame({"a": [0, 1, 1]}))
+    (way,) = p4f.ProgramBelief(PROGRAM).groupings(p4f.Rows(pd.DataFrame({"a": [0, 1, 1]}), ()))
     assert way.groups == ("a = 0", "a = 1")
-    assert groupings(p4f.ProgramBelief(PROGRAM), pd.DataFrame({"other": [0]})) == []
-    assert groupings(None, pd.DataFrame({"a": [0]})) == []
+    assert p4f.ProgramBelief(PROGRAM).groupings(p4f.Rows(pd.DataFrame({"other": [0]}), ())) == []
+    assert p4f.NoBias().groupings(p4f.Rows(pd.DataFrame({"a": [0]}), ())) == []
