@@ -31,7 +31,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, TensorDataset
 
 import problog4fairness as p4f
-from problog4fairness.learners import Job, RecordedLabel, Settings, fit_many
+from problog4fairness.learners import Job, Network, Settings, fit_many
 
 EPOCHS = 10
 GOALS = {"label": 1.05, "three attributes": 1.10, "measurement n = 4": 1.33, "measurement n = 12": 4.0}
@@ -49,9 +49,8 @@ def binary_data(rows: int, features: int, seed: int = 0) -> tuple[pd.DataFrame, 
 
 def seconds_of(belief: p4f.Belief | None, frame: pd.DataFrame, label: np.ndarray) -> float:
     """Seconds of a fit of a few epochs, set-up included."""
-    model = p4f.DebiasedClassifier(
-        belief, sensitive=["a", "b", "c"], max_epochs=EPOCHS, patience=EPOCHS, random_state=0
-    )
+    learner = Network(batch_size=64, learning_rate=3e-4, max_epochs=EPOCHS, patience=EPOCHS)
+    model = p4f.DebiasedClassifier(belief, learner, sensitive=["a", "b", "c"], random_state=0)
     start = time.perf_counter()
     model.fit(frame, label)
     return time.perf_counter() - start
@@ -105,8 +104,9 @@ def stacking(models: int, rounds: int) -> dict[str, object]:
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(10_000, 10, generator=generator)
     y = (x.sum(1) + torch.randn(10_000, generator=generator) > 0).float()
-    recorded = RecordedLabel(y)
-    settings = Settings(max_epochs=1, patience=1)
+    frame = pd.DataFrame(x.numpy()).rename(columns=str)
+    recorded = p4f.NoBias().observe(p4f.Rows(frame, tuple(frame.columns), recorded=y.long().numpy()))
+    settings = Settings(batch_size=64, learning_rate=3e-4, max_epochs=1, patience=1)
     ratios = []
     for number in range(rounds):
         start = time.perf_counter()
@@ -127,7 +127,8 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(rows, 10))
 a = rng.integers(0, 2, rows)
 y = (X.sum(1) > 0).astype(int)
-model = p4f.DebiasedClassifier(p4f.LabelBias("a", {1: 0.3}, False, groups=[1]), max_epochs=1, random_state=0)
+learner = p4f.learners.Network(max_epochs=1)
+model = p4f.DebiasedClassifier(p4f.LabelBias("a", {1: 0.3}, False, groups=[1]), learner, random_state=0)
 start = time.perf_counter()
 model.fit(X, y, sensitive_features=a)
 seconds = time.perf_counter() - start

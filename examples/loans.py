@@ -27,10 +27,9 @@ def main() -> None:
     print(belief)
     print(belief.parameters.drop(columns="meaning").to_string(), "\n")
 
-    options = {"learning_rate": 3e-3, "random_state": 0}
-    ours = p4f.DebiasedClassifier(belief, **options)
+    ours = p4f.DebiasedClassifier(belief, random_state=0)
     ours.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])
-    plain = p4f.DebiasedClassifier(**options).fit(data.loans[[*features, "poor_area"]], data.loans["granted"])
+    plain = p4f.DebiasedClassifier(random_state=0).fit(data.loans[[*features, "poor_area"]], data.loans["granted"])
 
     granted = {
         "the fair label": new["repaid"],

@@ -58,8 +58,8 @@ def observe_program(
     places = torch.stack([place(leaf) for leaf in special.free], dim=1)
     observed = None
     if rows.recorded is not None:
-        fair = None if rows.fair is None else torch.from_numpy(rows.fair)
-        observed = view.observe(torch.from_numpy(rows.recorded), fair)
+        fair = None if rows.fair is None else torch.tensor(rows.fair)
+        observed = view.observe(torch.tensor(rows.recorded), fair)
     return Observation(inputs, view, observed, wanted, places)
 
 

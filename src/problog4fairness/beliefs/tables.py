@@ -48,8 +48,8 @@ def observe_tables(
     view = FactoredView(kinds, kind, rows.outputs)
     observed = None
     if rows.recorded is not None:
-        fair = None if rows.fair is None else torch.from_numpy(rows.fair)
-        observed = view.observe(torch.from_numpy(rows.recorded), fair)
+        fair = None if rows.fair is None else torch.tensor(rows.fair)
+        observed = view.observe(torch.tensor(rows.recorded), fair)
     return Observation(fair_inputs(rows, values), view, observed, rows.outputs)
 
 
