@@ -47,7 +47,7 @@ class Settings:
     weight_decay: float = 0.01
     batch_size: int | None = None
     max_epochs: int = 200
-    patience: int = 20
+    patience: int = 10
     validation: float = 0.1
     loss: Loss = "cross_entropy"
     gamma: float = 2.0
