@@ -149,3 +149,7 @@ class TrainingError(P4FError):
 
 class CheckpointError(TrainingError):
     """A checkpoint file that is damaged, or of another fit."""
+
+
+class LearningWarning(UserWarning):
+    """A model that may not have learned what it should."""

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier import explaining, fitting
 from problog4fairness.classifier.explaining import Explanation
+from problog4fairness.classifier.learned import concerns, tell
 from problog4fairness.learners.base import Learner
 from problog4fairness.program.program import Program
 
@@ -65,6 +66,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How training went: training and validation loss of every epoch.
     recorded_
         The name of the recorded label, where y had one.
+    concerns_
+        What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
+        rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True, "fair": True}
@@ -119,6 +123,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = fitting.training_rows(self, X, y, sensitive_features, fair, sample_weight)
         task = fitting.task(self, rows)
         fitting.take(self, learner.fit_many([task], progress=None if self.verbose else False)[0])
+        self.concerns_ = concerns(self, rows, task.observation)
+        tell(self.concerns_, stacklevel=2)
         return self
 
     def predict_proba(self, X: Any) -> Array:

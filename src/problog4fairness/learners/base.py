@@ -120,6 +120,11 @@ class Fitted(ABC):
         return {}
 
     @property
+    def concerns(self) -> Sequence[str]:
+        """What speaks against this classifier, a sentence each: that training stopped too early."""
+        return ()
+
+    @property
     @abstractmethod
     def history(self) -> Mapping[str, list[float]]:
         """How training went: for each quantity its value after every round."""

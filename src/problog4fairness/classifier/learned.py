@@ -1,0 +1,82 @@
+"""Did it learn? What speaks against a model right after it was fitted."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from problog4fairness.beliefs.signal import group_signal
+from problog4fairness.errors import LearningWarning
+from problog4fairness.rows.types import Floats
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.observation import Observation
+    from problog4fairness.classifier.estimator import DebiasedClassifier
+    from problog4fairness.rows.rows import Rows
+
+# Probabilities that differ by less than this are as good as one.
+NEARLY_CONSTANT = 0.02
+# Fewer audited rows say too little about a model.
+FEW_AUDITED = 30
+# Standard errors by which a share must be off before it is told.
+FAR = 3.0
+LITTLE_SIGNAL = 0.1
+
+
+def concerns(model: DebiasedClassifier, rows: Rows, observation: Observation) -> list[str]:
+    """What speaks against a model, a sentence each; none if nothing does.
+
+    Parameters
+    ----------
+    model
+        Just fitted.
+    rows, observation
+        What it was fitted on.
+    """
+    found = list(model.fitted_.concerns)
+    log_proba = model.fitted_.log_proba(observation.table)
+    fair = observation.fair_proba(log_proba).numpy()
+    spread = float((fair.max(axis=0) - fair.min(axis=0)).max())
+    if spread < NEARLY_CONSTANT:
+        found.append(f"the model says nearly the same of every row (its probabilities differ by {spread:.3f} at most)")
+    signal = group_signal(model.belief_, observation, rows)
+    if signal is not None and 0 <= signal[0] < LITTLE_SIGNAL:
+        found.append(
+            f"where {signal[1]}, recorded labels carry almost no signal (1 - negative - positive = {signal[0]:.3f})"
+        )
+    return found + _against_audit(model, rows, fair)
+
+
+def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[str]:
+    """What the fair labels of audited rows say against the model."""
+    if rows.fair is None or rows.recorded is None:
+        return []
+    known = rows.fair >= 0
+    count = int(known.sum())
+    if count < FEW_AUDITED:
+        return []
+    true, seen, chance = rows.fair[known], rows.recorded[known], fair[known]
+    right = float((chance.argmax(axis=1) == true).mean())
+    frequent = float(np.bincount(true, minlength=len(rows.classes)).max() / count)
+    record = float((seen == true).mean())
+    found = []
+    for share, what in ((frequent, "always saying the more frequent label"), (record, "the record itself")):
+        # Of the rows on which the two differ, the model must be right in fewer than half, beyond chance.
+        if right < share - FAR * np.sqrt(max(right * (1 - right), 1 / count) / count):
+            found.append(f"on {count} audited rows the model is right in {right:.1%}, {what} in {share:.1%}")
+    if len(rows.classes) == 2:
+        said, there = float(chance[:, 1].mean()), float(true.mean())
+        if abs(said - there) > FAR * np.sqrt(max(there * (1 - there), 1 / count) / count):
+            found.append(
+                f"the model expects {said:.1%} of {count} audited rows to have the fair label {model.classes_[1]}, "
+                f"{there:.1%} have it"
+            )
+    return found
+
+
+def tell(found: list[str], stacklevel: int) -> None:
+    """Warn of each concern."""
+    for sentence in found:
+        warnings.warn(LearningWarning(sentence), stacklevel=stacklevel + 1)
