@@ -145,8 +145,8 @@ def test_predicting_holds_few_numbers_at_a_time_however_wide_the_model(model, mo
         shapes.append((len(part), encoder.width))
         return encode(encoder, part)
 
-    monkeypatch.setattr("problog4fairness.classifier.estimator.NUMBERS", 70)
-    monkeypatch.setattr("problog4fairness.classifier.estimator.encode", watched)
+    monkeypatch.setattr("problog4fairness.learners.network.NUMBERS", 70)
+    monkeypatch.setattr("problog4fairness.learners.network.encode", watched)
     np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
     assert {rows * width for rows, width in shapes} == {70}
     assert model.predict_proba(frame[:0]).shape == (0, 2)

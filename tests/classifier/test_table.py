@@ -12,7 +12,7 @@ from problog4fairness.classifier.table import belief_for, train_on_table, traini
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.encoder import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 from problog4fairness.rows import FileNote, FileWarning
-from tests.classifier.data import loans
+from tests.classifier.data import loans, quick
 
 BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, levels=("M", "F"), groups=["F"])
 OWN = "nn(h,X)::y(X). nn(a,X)::a(X). 0.5::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
@@ -66,8 +66,7 @@ def trained(request):
     belief = BELIEF if request.param == "template" else p4f.ProgramBelief(
         OWN, columns={"a": "area"}, values={"a": ("M", "F")}
     )  # fmt: skip
-    options = {"max_epochs": 4, "random_state": 0, "learning_rate": 3e-3}
-    return train_on_table(table(), belief, recorded="granted", favourable="good", fair="repaid", **options)[0]
+    return train_on_table(table(), belief, recorded="granted", favourable="good", fair="repaid", **quick(max_epochs=4))[0]
 
 
 def test_scores_follow_from_the_belief(trained, tmp_path):
@@ -124,10 +123,6 @@ def test_large_tables_are_encoded_in_pieces_to_the_same_numbers():
     matrix = encode(encoder, frame)
     assert matrix.shape[1] == 2 + MAX_CATEGORIES
     np.testing.assert_array_equal(matrix, np.asarray(encoder.transform(prepared(frame)), dtype=np.float32))
-
-
-def test_batches_grow_with_the_table():
-    assert [suited_batch_size(rows) for rows in (100, 65_536, 100_000, 1_000_000)] == [64, 64, 128, 1024]
 
 
 def test_conventions_are_said():
