@@ -22,6 +22,7 @@ from tests.classifier.data import loans, quick
 from tests.classifier.test_saving import in_manifest, rewritten
 
 ZEROS = 100_000_000
+WIDE = [["job", False, [f"{number:x}" for number in range(200_000)]]]
 MEASURE = """
 import json, pathlib, resource, sys, time
 import problog4fairness as p4f
@@ -102,13 +103,14 @@ BOMBS = {
     "deflate": lambda path: zipped(path, "weights.safetensors", zipfile.ZIP_DEFLATED),
     "bz2": lambda path: zipped(path, "manifest.json", zipfile.ZIP_BZIP2),
     "lying": lambda path: lying(path, "manifest.json", 12, bz2.compress(bytes(ZEROS))),
-    "layers": lambda path: in_manifest(path, lambda m: m["options"].update(hidden=[30_000, 30_000])),
-    "deep": lambda path: in_manifest(path, lambda m: m["options"].update(hidden=[1] * 200_000)),
+    "layers": lambda path: in_manifest(path, lambda m: m["fitted"].update(sizes=[7, 30_000, 30_000, 1])),
+    "deep": lambda path: in_manifest(path, lambda m: m["fitted"].update(sizes=[7, *[1] * 200_000, 1])),
+    "wide": lambda path: in_manifest(path, lambda m: m["fitted"]["encoder"].update(categories=WIDE)),
     "label": lambda path: in_manifest(path, {"classes_dtype": "<U400000000"}),
-    "lists": replaced("manifest.json", b'{"format": 2, "classes": [' + b"[]," * 2_600_000 + b"1]}"),
-    "objects": replaced("manifest.json", b'{"format": 2, "classes": [' + b'{"a":{}},' * 80_000 + b"1]}"),
+    "lists": replaced("manifest.json", b'{"format": 3, "classes": [' + b"[]," * 2_600_000 + b"1]}"),
+    "objects": replaced("manifest.json", b'{"format": 3, "classes": [' + b'{"a":{}},' * 80_000 + b"1]}"),
     "names": replaced(
-        "manifest.json", json.dumps({"format": 2, **{f"{n:x}": n + 0.5 for n in range(200_000)}}, indent=0).encode()
+        "manifest.json", json.dumps({"format": 3, **{f"{n:x}": n + 0.5 for n in range(200_000)}}, indent=0).encode()
     ),
     "nested": replaced("manifest.json", b"[" * 200_000),
     "digits": replaced("manifest.json", b'{"format": ' + b"9" * 8_000_000 + b"}"),

@@ -104,7 +104,7 @@ def test_contradictions_while_estimating_and_chaining():
         p4f.LabelBias("a", favourable=["approve"])
 
 
-def test_tables_and_comparisons_take_it_from_the_belief(tmp_path):
+def test_tables_take_it_from_the_belief(tmp_path):
     belief, table = BELIEFS["label"], PEOPLE.drop(columns="fair")
     model, rows = train_on_table(table, belief, recorded="recorded", **QUICK)
     assert (rows.favourable, model.classes_.tolist()) == ("approve", ["deny", "approve"])
@@ -114,6 +114,10 @@ def test_tables_and_comparisons_take_it_from_the_belief(tmp_path):
     assert belief_for(tmp_path / "belief.pl", table, sensitive="area", group="1") == belief
     with pytest.raises(P4FError, match="group='0' contradicts the belief, in which 1 is the sensitive group of 'area'"):
         belief_for(tmp_path / "belief.pl", table, group="0")
+
+
+def test_comparisons_take_it_from_the_belief():
+    belief, table = BELIEFS["label"], PEOPLE.drop(columns="fair")
     options = {"fair": PEOPLE["fair"], "methods": ["lower"], "seeds": 1, "folds": 2}
     settings = p4f.learners.Settings(max_epochs=1)
     found = p4f.compare(table[["x", "area"]], table["recorded"], belief, settings=settings, **options)
