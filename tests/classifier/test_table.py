@@ -105,13 +105,13 @@ def test_a_table_that_does_not_fit_is_one_line(trained):
         score_rows(trained, table(50).assign(fair_label=1))
 
 
-def test_a_program_with_more_than_the_row_does_not_say_what_was_distorted():
-    text = OWN.replace("?- r(x).", "evidence(\\+n(x)). ?- r(x).")
-    frame, area, _, recorded = loans(200)
-    model = p4f.DebiasedClassifier(text, max_epochs=1).fit(frame, recorded, sensitive_features={"a": area})
-    assert model.recorded_ is None
-    with pytest.raises(P4FError, match="only a program that asks the classifier about the row itself"):
-        model.distortion_proba(frame, recorded, sensitive_features={"a": area})
+def test_a_label_that_cannot_have_been_recorded_is_scored_but_for_its_distortion():
+    belief = p4f.LabelBias("area", {"F": 1.0}, False, levels=("M", "F"), groups=["F"])
+    data = table().assign(granted=lambda f: f["granted"].where(f["area"] == "M", "bad"))
+    model, _ = train_on_table(data, belief, recorded="granted", favourable="good", fair="repaid", **quick(max_epochs=1))
+    scored = score_rows(model, data.head(20).assign(granted="good"))
+    assert scored["recorded_probability"].notna().all()
+    assert (scored["distorted_probability"].isna() == (scored["area"] == "F")).all()
 
 
 def test_large_tables_are_encoded_in_pieces_to_the_same_numbers():
