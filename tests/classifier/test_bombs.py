@@ -19,7 +19,7 @@ import problog4fairness as p4f
 from problog4fairness.classifier.parts import BOUNDS, MAX_SIZE
 from problog4fairness.learners.encoder import encode
 from tests.classifier.data import loans, quick
-from tests.classifier.test_saving import in_manifest, rewritten
+from tests.classifier.files import in_manifest, rewritten
 
 ZEROS = 100_000_000
 WIDE = [["job", False, [f"{number:x}" for number in range(200_000)]]]

@@ -96,7 +96,7 @@ def test_what_cannot_have_been_recorded_is_not_a_number_in_new_rows():
 
 def test_labels_are_needed_to_say_who_was_distorted():
     model = fitted(BELIEFS["label"])
-    with pytest.raises(P4FError, match="recorded labels are needed .*; pass y"):
+    with pytest.raises(P4FError, match=r"recorded labels are needed .*; pass y"):
         model.distortion_proba(DATA, None)
     with pytest.raises(P4FError, match="X has 300 rows, y has 2"):
         model.explain(DATA, [0, 1])
@@ -104,6 +104,7 @@ def test_labels_are_needed_to_say_who_was_distorted():
         model.feature_distortion_proba(DATA)
 
 
-def test_no_rows_are_explained_too():
-    found = fitted(BELIEFS["label"]).explain(DATA[:0], pd.Series(RECORDED[:0]))
+@pytest.mark.parametrize("kind", BELIEFS)
+def test_no_rows_are_explained_too(kind):
+    found = fitted(BELIEFS[kind]).explain(DATA[:0], pd.Series(RECORDED[:0]))
     assert (found.fair.shape, found.recorded.shape, found.distorted.shape) == ((0, 2), (0, 2), (0,))

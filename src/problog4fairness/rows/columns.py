@@ -42,7 +42,7 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The rows with a value in each of these columns; a warning counts the others, and then the index is 0, 1, 2, ..."""
+    """The rows with a value in each of these columns, numbered anew; a warning counts those that were left out."""
     missing = frame[list(names)].isna()
     for name, count in missing.sum().items():
         if count:
