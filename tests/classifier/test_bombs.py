@@ -19,9 +19,10 @@ import problog4fairness as p4f
 from problog4fairness.classifier.parts import BOUNDS, MAX_SIZE
 from problog4fairness.learners.encoder import encode
 from tests.classifier.data import loans, quick
-from tests.classifier.test_saving import in_manifest, rewritten
+from tests.classifier.files import in_manifest, rewritten
 
 ZEROS = 100_000_000
+WIDE = [["job", False, [f"{number:x}" for number in range(200_000)]]]
 MEASURE = """
 import json, pathlib, resource, sys, time
 import problog4fairness as p4f
@@ -102,13 +103,14 @@ BOMBS = {
     "deflate": lambda path: zipped(path, "weights.safetensors", zipfile.ZIP_DEFLATED),
     "bz2": lambda path: zipped(path, "manifest.json", zipfile.ZIP_BZIP2),
     "lying": lambda path: lying(path, "manifest.json", 12, bz2.compress(bytes(ZEROS))),
-    "layers": lambda path: in_manifest(path, lambda m: m["options"].update(hidden=[30_000, 30_000])),
-    "deep": lambda path: in_manifest(path, lambda m: m["options"].update(hidden=[1] * 200_000)),
+    "layers": lambda path: in_manifest(path, lambda m: m["fitted"].update(sizes=[7, 30_000, 30_000, 1])),
+    "deep": lambda path: in_manifest(path, lambda m: m["fitted"].update(sizes=[7, *[1] * 200_000, 1])),
+    "wide": lambda path: in_manifest(path, lambda m: m["fitted"]["encoder"].update(categories=WIDE)),
     "label": lambda path: in_manifest(path, {"classes_dtype": "<U400000000"}),
-    "lists": replaced("manifest.json", b'{"format": 2, "classes": [' + b"[]," * 2_600_000 + b"1]}"),
-    "objects": replaced("manifest.json", b'{"format": 2, "classes": [' + b'{"a":{}},' * 80_000 + b"1]}"),
+    "lists": replaced("manifest.json", b'{"format": 3, "classes": [' + b"[]," * 2_600_000 + b"1]}"),
+    "objects": replaced("manifest.json", b'{"format": 3, "classes": [' + b'{"a":{}},' * 80_000 + b"1]}"),
     "names": replaced(
-        "manifest.json", json.dumps({"format": 2, **{f"{n:x}": n + 0.5 for n in range(200_000)}}, indent=0).encode()
+        "manifest.json", json.dumps({"format": 3, **{f"{n:x}": n + 0.5 for n in range(200_000)}}, indent=0).encode()
     ),
     "nested": replaced("manifest.json", b"[" * 200_000),
     "digits": replaced("manifest.json", b'{"format": ' + b"9" * 8_000_000 + b"}"),
@@ -145,8 +147,8 @@ def test_predicting_holds_few_numbers_at_a_time_however_wide_the_model(model, mo
         shapes.append((len(part), encoder.width))
         return encode(encoder, part)
 
-    monkeypatch.setattr("problog4fairness.classifier.estimator.NUMBERS", 70)
-    monkeypatch.setattr("problog4fairness.classifier.estimator.encode", watched)
+    monkeypatch.setattr("problog4fairness.learners.network.NUMBERS", 70)
+    monkeypatch.setattr("problog4fairness.learners.network.encode", watched)
     np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
     assert {rows * width for rows, width in shapes} == {70}
     assert model.predict_proba(frame[:0]).shape == (0, 2)

@@ -12,9 +12,10 @@ import problog4fairness as p4f
 from problog4fairness.beliefs import Belief, belief_text, read_belief
 from problog4fairness.classifier.table import belief_for, train_on_table
 from problog4fairness.errors import P4FError
+from tests.classifier.data import quick
 
 OWN = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
-QUICK = {"max_epochs": 2, "hidden": (4,), "random_state": 0}
+QUICK = quick(max_epochs=2, hidden=(4,))
 WORDS = {1: "approve", 0: "deny"}
 
 
@@ -103,7 +104,7 @@ def test_contradictions_while_estimating_and_chaining():
         p4f.LabelBias("a", favourable=["approve"])
 
 
-def test_tables_and_comparisons_take_it_from_the_belief(tmp_path):
+def test_tables_take_it_from_the_belief(tmp_path):
     belief, table = BELIEFS["label"], PEOPLE.drop(columns="fair")
     model, rows = train_on_table(table, belief, recorded="recorded", **QUICK)
     assert (rows.favourable, model.classes_.tolist()) == ("approve", ["deny", "approve"])
@@ -113,8 +114,12 @@ def test_tables_and_comparisons_take_it_from_the_belief(tmp_path):
     assert belief_for(tmp_path / "belief.pl", table, sensitive="area", group="1") == belief
     with pytest.raises(P4FError, match="group='0' contradicts the belief, in which 1 is the sensitive group of 'area'"):
         belief_for(tmp_path / "belief.pl", table, group="0")
+
+
+def test_comparisons_take_it_from_the_belief():
+    belief, table = BELIEFS["label"], PEOPLE.drop(columns="fair")
     options = {"fair": PEOPLE["fair"], "methods": ["lower"], "seeds": 1, "folds": 2}
-    settings = p4f.training.Settings(max_epochs=1)
+    settings = p4f.learners.Settings(max_epochs=1)
     found = p4f.compare(table[["x", "area"]], table["recorded"], belief, settings=settings, **options)
     said = p4f.compare(
         table[["x", "area"]], table["recorded"], belief, favourable="approve", settings=settings, **options

@@ -8,14 +8,14 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from tests.classifier.data import loans
+from tests.classifier.data import loans, quick
 
 FRAME, AREA, _, RECORDED = loans(300)
 NUMBERS = FRAME[["q0", "q1", "income"]]
 
 
 def classifier(**options):
-    return p4f.DebiasedClassifier(**{"max_epochs": 1, "random_state": 0, **options})
+    return p4f.DebiasedClassifier(**{**quick(max_epochs=1), **options})
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_frames_of_polars(on_frame):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hidden": 5}, r"hidden=5 is not a sequence of widths such as \(32, 32, 32\)"),
+        ({"learner": p4f.learners.Network(hidden=5)}, r"hidden=5 is not a sequence of widths such as \(32, 32, 32\)"),
         ({"sensitive": 5}, "sensitive=5 is not the name of a column of X, nor a list of names"),
         ({"sensitive": [5]}, r"sensitive=\[5\] is not the name of a column"),
     ],

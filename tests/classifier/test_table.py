@@ -12,7 +12,7 @@ from problog4fairness.classifier.table import belief_for, train_on_table, traini
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.encoder import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 from problog4fairness.rows import FileNote, FileWarning
-from tests.classifier.data import loans
+from tests.classifier.data import loans, quick
 
 BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, levels=("M", "F"), groups=["F"])
 OWN = "nn(h,X)::y(X). nn(a,X)::a(X). 0.5::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
@@ -54,7 +54,7 @@ def test_a_program_needs_to_know_the_group(tmp_path):
     path = tmp_path / "own.pl"
     path.write_text(OWN)
     data = table()
-    with pytest.raises(P4FError, match="group=..."):
+    with pytest.raises(P4FError, match=r"by group=\.\.\."):
         training_rows(data, belief_for(path, data, sensitive="area"), recorded="granted", favourable="good")
     belief = belief_for(path, data, sensitive="area", group="f")
     assert belief.values == {"a": ("M", "F")}
@@ -66,8 +66,8 @@ def trained(request):
     belief = BELIEF if request.param == "template" else p4f.ProgramBelief(
         OWN, columns={"a": "area"}, values={"a": ("M", "F")}
     )  # fmt: skip
-    options = {"max_epochs": 4, "random_state": 0, "learning_rate": 3e-3}
-    return train_on_table(table(), belief, recorded="granted", favourable="good", fair="repaid", **options)[0]
+    roles = {"recorded": "granted", "favourable": "good", "fair": "repaid"}
+    return train_on_table(table(), belief, **roles, **quick(max_epochs=4))[0]
 
 
 def test_scores_follow_from_the_belief(trained, tmp_path):
@@ -106,13 +106,13 @@ def test_a_table_that_does_not_fit_is_one_line(trained):
         score_rows(trained, table(50).assign(fair_label=1))
 
 
-def test_a_program_with_more_than_the_row_does_not_say_what_was_distorted():
-    text = OWN.replace("?- r(x).", "evidence(\\+n(x)). ?- r(x).")
-    frame, area, _, recorded = loans(200)
-    model = p4f.DebiasedClassifier(text, max_epochs=1).fit(frame, recorded, sensitive_features={"a": area})
-    assert model.recorded_ is None
-    with pytest.raises(P4FError, match="only a program that asks the classifier about the row itself"):
-        model.distortion_proba(frame, recorded, sensitive_features={"a": area})
+def test_a_label_that_cannot_have_been_recorded_is_scored_but_for_its_distortion():
+    belief = p4f.LabelBias("area", {"F": 1.0}, False, levels=("M", "F"), groups=["F"])
+    data = table().assign(granted=lambda f: f["granted"].where(f["area"] == "M", "bad"))
+    model, _ = train_on_table(data, belief, recorded="granted", favourable="good", fair="repaid", **quick(max_epochs=1))
+    scored = score_rows(model, data.head(20).assign(granted="good"))
+    assert scored["recorded_probability"].notna().all()
+    assert (scored["distorted_probability"].isna() == (scored["area"] == "F")).all()
 
 
 def test_large_tables_are_encoded_in_pieces_to_the_same_numbers():
@@ -124,10 +124,6 @@ def test_large_tables_are_encoded_in_pieces_to_the_same_numbers():
     matrix = encode(encoder, frame)
     assert matrix.shape[1] == 2 + MAX_CATEGORIES
     np.testing.assert_array_equal(matrix, np.asarray(encoder.transform(prepared(frame)), dtype=np.float32))
-
-
-def test_batches_grow_with_the_table():
-    assert [suited_batch_size(rows) for rows in (100, 65_536, 100_000, 1_000_000)] == [64, 64, 128, 1024]
 
 
 def test_conventions_are_said():

@@ -57,7 +57,7 @@ def test_a_column_that_says_the_same_as_the_label_is_warned_of():
 
 
 def test_names_must_exist_and_something_must_be_left():
-    with pytest.raises(TableError, match=r"--drop 'aeg'.*did you mean 'age'"):
+    with pytest.raises(TableError, match=r"drop='aeg'.*did you mean 'age'"):
         feature_columns(FRAME, drop=["aeg"])
     with pytest.raises(TableError, match="both kept and dropped"):
         feature_columns(FRAME, drop=["age"], keep=["age"])

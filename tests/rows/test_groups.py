@@ -27,7 +27,7 @@ def test_uncertain_groups_count_by_their_share():
 
 def test_more_groups_give_the_largest_difference():
     frame = pd.DataFrame({"city": ["a", "b", "c", "c"]})
-    (way,) = groupings(p4f.LabelBias("city", levels=("a", "b", "c")), frame)
+    (way,) = p4f.LabelBias("city", levels=("a", "b", "c")).groupings(p4f.Rows(frame, ()))
     assert way.disparity(np.array([0.1, 0.9, 0.5, 0.7])) == pytest.approx(0.8)
 
 

@@ -168,7 +168,8 @@ class Observation:
         log_proba
             ``[inputs, classes]``: log P(fair class) for each row of ``table``.
         """
-        kernel, logits, found = self._recorded_part(), self._logits(log_proba), []
+        kernel, logits = self._recorded_part(), self._logits(log_proba)
+        found = [logits.new_zeros(0, self.variants, self.classes)]
         for rows in self._chunks():
             q = kernel.posterior(logits[self.needs(rows)].flatten(-2), rows)
             found.append(q.reshape(len(rows), self.variants, self.classes))
@@ -233,12 +234,12 @@ class Observation:
     def _each(self, log_proba: Tensor, recorded: bool) -> Tensor:
         if self._view is None:
             raise P4FError("several observations were stacked; ask each of them by itself")
-        logits, found = self._logits(log_proba), []
+        logits, found = self._logits(log_proba), [log_proba.new_zeros(0, self.classes)]
         for rows in self._chunks():
             part = slice(int(rows[0]), int(rows[-1]) + 1)
             own = logits[self.needs(rows)].flatten(-2)
             found.append(self._view.log_recorded(own, part) if recorded else self._view.log_fair(own, part))
-        return torch.cat(found) if found else log_proba.new_zeros(0, self.classes)
+        return torch.cat(found)
 
     def _logits(self, log_proba: Tensor) -> Tensor:
         return log_proba[:, 1:] - log_proba[:, :1] if self.outputs == 1 else log_proba

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,6 @@ from problog4fairness.classifier.explaining import Explanation
 from problog4fairness.classifier.learned import concerns, tell
 from problog4fairness.learners.base import Learner
 from problog4fairness.program.program import Program
-
-if TYPE_CHECKING:
-    pass
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -133,7 +130,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """The more likely fair label."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
 
     def predict_recorded_proba(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """P(recorded label), ``[rows, classes]``: what the biased process would record for these rows."""

@@ -62,7 +62,7 @@ def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
     """All of the above; the learner is asked once where the features are not distorted."""
     observation = model.belief_.observe(rows)
     log_proba = model.fitted_.log_proba(observation.table)
-    if predicts_from(model) == "fair" and observation.variants == 1:
+    if predicts_from(model) == "fair" and not model.belief_.features:
         fair = _numpy(log_proba.exp()[observation.inputs[:, 0]])
     else:
         fair = fair_proba(model, rows)

@@ -124,7 +124,7 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
 def _fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
     if fair is None:
         return None
-    values = pd.Series(fair).to_numpy(dtype=object) if not isinstance(fair, pd.Series) else fair.to_numpy(dtype=object)
+    values = pd.Series(fair).to_numpy(dtype=object)
     if len(values) != rows:
         raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
     return label_codes(values, classes, "fair", missing=True)

@@ -51,12 +51,12 @@ _WRONG = (
 def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     """See :meth:`DebiasedClassifier.save`."""
     check_is_fitted(model)
-    tensors, plain = model.fitted_.state()
     try:
+        tensors, plain = model.fitted_.state()
         content = packed(_manifest(model, plain), model.belief_.text(), safetensors.torch.save(tensors))
     except P4FError:
         raise
-    except (TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise P4FError(f"the model cannot be saved: {error}") from None
     write_whole(path, content)
 

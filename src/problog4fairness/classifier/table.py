@@ -15,8 +15,9 @@ from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.features import feature_columns
-from problog4fairness.rows.problems import TableError, listed, warn
+from problog4fairness.rows.problems import TableError, listed
 from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, rewritten
 from problog4fairness.rows.values import Value, conventional, plain, values_of
 
@@ -101,7 +102,7 @@ def training_rows(
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
     labels = agreed_labels(frame, recorded, belief, favourable)
-    rows, dropped = _complete(frame, [recorded, *columns])
+    rows = complete_rows(frame, [recorded, *columns])
     cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
     cleaned |= _groups(rows, belief)
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
@@ -117,7 +118,7 @@ def training_rows(
         rows[recorded],
         rows[columns] if columns else None,
         labels[1],
-        dropped,
+        len(frame) - len(rows),
         [str(name) for name in frame.columns if name not in names and name not in (recorded, *columns)],
     )
 
@@ -222,19 +223,6 @@ def train_on_table(
         **options,
     )
     return model.fit(rows.features, rows.label, sensitive_features=rows.groups), rows
-
-
-def _complete(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, int]:
-    missing = frame[list(names)].isna()
-    for name in names:
-        count = int(missing[name].sum())
-        if count:
-            warn(f"column {name!r} has {count} missing values; these rows were left out")
-    gone = missing.any(axis=1)
-    dropped = int(gone.sum())
-    if dropped == len(frame):
-        raise P4FError(f"no row has a value in each of {listed(names)}")
-    return (frame[~gone].reset_index(drop=True) if dropped else frame), dropped
 
 
 def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:

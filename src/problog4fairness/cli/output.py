@@ -25,7 +25,8 @@ def with_options(message: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value = found.groups()
-        return f"--{name.replace('_', '-')} {'VALUE' if '...' in value else value}".rstrip()
+        shown = {"...": " VALUE", "[...]": " VALUE", "True": ""}.get(value, f" {value}")
+        return f"--{name.replace('_', '-')}{shown}"
 
     return _ARGUMENT.sub(option, message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 
@@ -12,8 +13,8 @@ def require(holds: bool, reason: str) -> None:
 
 
 def check_history(value: Any) -> None:
-    """How training went: lists of numbers by name."""
+    """How training went: lists of finite numbers by name."""
     require(isinstance(value, dict) and all(isinstance(name, str) for name in value), "its history is wrong")
     for numbers in value.values():
-        fit = isinstance(numbers, list) and all(isinstance(number, float | int) for number in numbers)
+        fit = isinstance(numbers, list) and all(isinstance(n, float | int) and math.isfinite(n) for n in numbers)
         require(fit, "its history is wrong")

@@ -53,6 +53,10 @@ def _distinct(given: Sequence[Given | None]) -> tuple[list[Given | None], Tensor
     if not shape or shape[-1] == 1:
         return list(given), None
     rows = shape[-1]
+    if rows == 0:
+        # Any combination will do, since no row has it.
+        none = torch.zeros(0, dtype=torch.long, device=known[0].value.device)
+        return [_one_row(e) if e is not None and e.batch and e.batch[-1] == 0 else e for e in given], none
     varying = [e for e in known if e.batch and e.batch[-1] == rows]
     keys = [e.value.movedim(len(e.batch) - 1, 0).reshape(rows, -1) for e in varying]
     codes = torch.zeros(rows, dtype=torch.long, device=keys[0].device)
@@ -69,6 +73,13 @@ def _distinct(given: Sequence[Given | None]) -> tuple[list[Given | None], Tensor
         for e in given
     ]
     return distinct, codes
+
+
+def _one_row(given: Given) -> Given:
+    """A value of no rows, with one row of zeros instead."""
+    shape = list(given.value.shape)
+    shape[len(given.batch) - 1] = 1
+    return Given(given.leaf, given.value.new_zeros(shape), given.logits)
 
 
 def _affine(circuit: Circuit, given: Sequence[Given | None]) -> tuple[Tensor, Tensor] | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.problems import TableError, listed, warn
 
 
 def is_frame(data: Any) -> bool:
@@ -38,6 +39,18 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
         raise P4FError(f"column {repeated[0]!r} occurs more than once")
     frame.columns = [str(name) for name in frame.columns]
     return frame
+
+
+def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """The rows with a value in each of these columns, numbered anew; a warning counts those that were left out."""
+    missing = frame[list(names)].isna()
+    for name, count in missing.sum().items():
+        if count:
+            warn(f"column {name!r} has {count} missing values; these rows were left out")
+    gone = missing.any(axis=1).to_numpy()
+    if gone.all():
+        raise TableError(f"no row has a value in each of {listed(names)}")
+    return frame[~gone].reset_index(drop=True) if gone.any() else frame
 
 
 def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:

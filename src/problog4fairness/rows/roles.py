@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problog4fairness.rows.problems import TableError, listed, note, warn
+from problog4fairness.rows.columns import complete_rows
+from problog4fairness.rows.problems import TableError, listed, note
 from problog4fairness.rows.values import Value, conventional, match, plain, values_of
 
 if TYPE_CHECKING:
@@ -60,14 +61,6 @@ class Roles:
         """The sensitive group, or None where there are more than two groups."""
         return self.levels[1] if self.binary else None
 
-    def require_two_groups(self) -> None:
-        """Raise the error that says that only two groups can be compared, where there are more."""
-        if not self.binary:
-            raise TableError(
-                f"column {self.sensitive!r} has the groups {listed(self.levels)}; two can be compared: "
-                "join some of them, or leave rows out"
-            )
-
     def clean(self, frame: pd.DataFrame, *, fair: bool = True) -> pd.DataFrame:
         """A table with known values in these columns.
 
@@ -88,15 +81,7 @@ class Roles:
         if fair and self.fair is not None and self.fair in frame.columns:
             wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
         check_column(frame, self.sensitive, "sensitive variable", "sensitive")
-        kept = np.ones(len(frame), dtype=bool)
-        for name, (role, _, _) in wanted.items():
-            missing = frame[name].isna().to_numpy()
-            if missing.any():
-                warn(f"column {name!r} of the {role} has {int(missing.sum())} missing values; these rows were left out")
-                kept &= ~missing
-        if not kept.any():
-            raise TableError(f"no row has a value in each of {listed(wanted)}")
-        frame = frame if kept.all() else frame[kept]
+        frame = complete_rows(frame, list(wanted))
         columns = {
             name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
         }
@@ -274,6 +259,12 @@ def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -
     """The groups that are known already, after a check that the table has these and no others."""
     values = values_of(frame[sensitive])
     unknown = [value for value in values if value not in levels]
+    if unknown and len(unknown) == len(values):
+        raise TableError(
+            f"column {sensitive!r} has the values {listed(values, 6)}, the belief knows {listed(levels)}; recode the "
+            "column, or, for a program, say which group is the sensitive one by group=...",
+            argument="group",
+        )
     if unknown:
         count = int(frame[sensitive].map(plain, na_action="ignore").isin(unknown).sum())
         raise TableError(
