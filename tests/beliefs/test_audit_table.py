@@ -122,5 +122,5 @@ def test_files(tmp_path):
     again = estimated(str(path), measured("noted", "level", low))
     assert again.parameters["value"].tolist() == [0, 0, 0, 0]
     assert again.features == ("noted",)
-    with pytest.raises(P4FError, match="there is no belief 'lable'; there are label, measurement, historical"):
+    with pytest.raises(P4FError, match="there is no belief 'lable'; there are historical, label, measurement"):
         belief_for("lable", table_of("sex", group="F"))

@@ -43,5 +43,5 @@ def belief_for(name: str, table: AuditTable) -> Belief:
     if name in kinds:
         return kinds[name].from_table(table)
     if not name.endswith(".pl") and not Path(name).exists():
-        raise P4FError(f"there is no belief {name!r}; there are {', '.join(kinds)}, or a program FILE.pl")
+        raise P4FError(f"there is no belief {name!r}; there are {', '.join(sorted(kinds))}, or a program FILE.pl")
     return read_belief(Path(name), sensitive=table.sensitive, levels=table.levels)
