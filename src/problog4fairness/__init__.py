@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs import (
         AuditWarning,
         Belief,
+        ClassBias,
         HistoricalBias,
         LabelBias,
         MeasurementBias,
@@ -45,6 +46,7 @@ __all__ = [
     "AuditWarning",
     "Belief",
     "Circuit",
+    "ClassBias",
     "DebiasedClassifier",
     "HistoricalBias",
     "LabelBias",
@@ -82,6 +84,7 @@ _HOME = {
     "AuditWarning": "beliefs",
     "Belief": "beliefs",
     "Circuit": "program.circuit",
+    "ClassBias": "beliefs",
     "DebiasedClassifier": "classifier",
     "HistoricalBias": "beliefs",
     "LabelBias": "beliefs",

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import Belief, MeasurementBias
 from problog4fairness.errors import MissingValueError, UnknownNameError
 from tests.oracle import problog_answer
 
@@ -55,7 +55,7 @@ class MechanismContract:
 
     def tables(self, belief: Belief) -> list[torch.Tensor]:
         label = belief.label_table()
-        return [*belief.feature_tables().values(), *([] if label is None else [label])]
+        return [*feature_tables(belief).values(), *([] if label is None else [label])]
 
     def test_probabilities_of_all_outcomes_sum_to_one(self):
         tables = self.tables(self.bound())
@@ -122,6 +122,12 @@ class MechanismContract:
 
     def test_repr_is_short_and_names_columns(self):
         assert all(column in repr(self.bound()) for column in self.bound().sensitive_columns)
+
+
+def feature_tables(belief: Belief) -> dict[str, torch.Tensor]:
+    """P(fair value | recorded value, group) of each feature that a belief distorts."""
+    measured = getattr(belief, "measurement", belief)
+    return measured.feature_tables() if isinstance(measured, MeasurementBias) else {}
 
 
 def draw(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:

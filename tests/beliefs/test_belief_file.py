@@ -22,7 +22,7 @@ BELIEFS = {
     "values": p4f.LabelBias("area", {"it's": 0.3}, False, levels=("no", "it's"), groups=["it's"]),
     "noise": p4f.LabelBias("poor_area", 0.2, noise=0.1),
     "groups": p4f.LabelBias("city", 0.1, 0.2, levels=("New York", "rome", 3)),
-    "classes": p4f.LabelBias("area", classes=["low", "mid", "high"], transitions=0.1),
+    "classes": p4f.ClassBias("area", ["low", "mid", "high"], transitions=0.1),
     "measurement": p4f.MeasurementBias(["days off", "q1"], "area", 0.2, 0.1, values={"q1": ("lo", "hi")}),
     "chain": p4f.chain(
         p4f.MeasurementBias(["q0"], "area", 0.2), p4f.LabelBias("area", 0.2, 0.1), p4f.LabelBias("b", 0.3)
@@ -111,7 +111,7 @@ def test_any_program_is_bound_to_the_sensitive_column():
 
 def damaged():
     good = BELIEFS["label"].to_json()
-    rate = good["rates"][0]
+    rate = good["probabilities"][0]
     yield "not json"
     yield "[" * 100_000
     yield "null"
@@ -123,12 +123,12 @@ def damaged():
     yield json.dumps({**good, "levels": [0]})
     yield json.dumps({**good, "levels": [None, 1]})
     yield json.dumps({**good, "groups": [7]})
-    yield json.dumps({**good, "rates": [rate, rate]})
-    yield json.dumps({**good, "rates": [{**rate, "value": 3}]})
-    yield json.dumps({**good, "rates": [{**rate, "low": 0.9, "high": 0.1}]})
-    yield json.dumps({**good, "rates": [{**rate, "rows": "many"}]})
-    yield json.dumps({**good, "rates": [{**rate, "name": "p9"}]})
-    yield json.dumps({**good, "rates": [{**rate, "value": float("nan")}]})
+    yield json.dumps({**good, "probabilities": [rate, rate]})
+    yield json.dumps({**good, "probabilities": [{**rate, "value": 3}]})
+    yield json.dumps({**good, "probabilities": [{**rate, "low": 0.9, "high": 0.1}]})
+    yield json.dumps({**good, "probabilities": [{**rate, "rows": "many"}]})
+    yield json.dumps({**good, "probabilities": [{**rate, "name": "p9"}]})
+    yield json.dumps({**good, "probabilities": [{**rate, "value": float("nan")}]})
     yield json.dumps({**good, "extra": 1})
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, LabelBias, MeasurementBias, chain
+from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias, MeasurementBias, chain
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import MechanismContract, distorted_labels
 
@@ -95,7 +95,7 @@ def test_what_no_audit_can_tell_apart_is_said():
         (lambda: chain("a"), "takes LabelBias and MeasurementBias"),
         (lambda: chain(LabelBias("a"), MeasurementBias(["u"], "a")), "MeasurementBias comes before LabelBias"),
         (lambda: chain(MeasurementBias(["u"], "a"), MeasurementBias(["v"], "a")), "one MeasurementBias"),
-        (lambda: chain(LabelBias("a"), LabelBias("b", classes=(1, 2, 3))), "same classes"),
+        (lambda: chain(LabelBias("a"), ClassBias("b", (1, 2, 3))), "same classes"),
         (lambda: chain(MeasurementBias(["u"], "a")).estimate(recorded=[1], fair=[1]), "no label bias to estimate"),
         (lambda: chain(LabelBias("a")).estimate(recorded=[1], fair=[1], method="x"), "method must be"),
     ],

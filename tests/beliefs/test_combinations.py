@@ -10,11 +10,13 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs.combinations import every, observed
+from problog4fairness.beliefs.combinations import every, occurring
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 
 MANY = 18
+QUICK = p4f.learners.Network(max_epochs=1)
 CHAIN = p4f.chain(*(p4f.LabelBias(f"a{i}", 0.05, 0.02) for i in range(MANY)))
 
 
@@ -31,10 +33,10 @@ def test_what_is_observed_is_a_part_of_everything(soft):
     variables = [Sensitive(("a",)), Sensitive(("b",), ("u", "v", "w"), "b"), Sensitive(("c",), name="c")]
     a = rng.random(50) if soft else rng.integers(0, 2, 50)
     frame = pd.DataFrame({"a": a, "b": rng.choice(["u", "w"], 50), "c": rng.integers(0, 2, 50)})
-    found = observed(variables, frame)
+    found = occurring(variables, Rows(frame, ()))
     joint = np.ones((50, 1))
     for variable in variables:
-        joint = (joint[:, :, None] * variable.shares(frame)[:, None, :]).reshape(50, -1)
+        joint = (joint[:, :, None] * Rows(frame, ()).shares(variable)[:, None, :]).reshape(50, -1)
     whole, values = every(variables), rng.random((12, 2, 2))
     assert found.levels.tolist() == [level for level in whole.tolist() if level[1] != 1]
     place = [whole.tolist().index(level) for level in found.levels.tolist()]
@@ -58,7 +60,7 @@ def test_many_chained_biases_train_predict_and_are_estimated_in_little_memory():
     frame = table(400)
     features, label = frame.drop(columns="y"), frame["y"]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    model = p4f.DebiasedClassifier(CHAIN, max_epochs=1, random_state=0).fit(features, label)
+    model = p4f.DebiasedClassifier(CHAIN, QUICK, random_state=0).fit(features, label)
     assert model.predict_recorded_proba(features).shape == (400, 2)
     assert model.distortion_proba(features, label).shape == (400,)
     p4f.chain(*(p4f.LabelBias(f"a{i}", positive=False) for i in range(MANY))).estimate(
@@ -73,11 +75,14 @@ def test_the_whole_table_of_many_chained_biases_is_refused_with_its_number():
         CHAIN.label_table()
 
 
-def test_uncertain_rows_with_many_combinations_are_refused_with_their_number():
+def test_uncertain_rows_with_many_combinations_and_distorted_features_are_refused_with_their_number():
     frame = table(2000)
     frame[[f"a{i}" for i in range(MANY)]] = 0.5
+    belief = p4f.chain(p4f.MeasurementBias("y2", "a0", 0.1, 0.1), *(p4f.LabelBias(f"a{i}", 0.1) for i in range(MANY)))
+    belief = belief.bind(dict.fromkeys([own.name for own in belief.probabilities], 0.1))
+    frame["y2"] = frame["y"]
     with pytest.raises(P4FError, match="2000 rows with uncertain groups have 16384 combinations of them or more"):
-        p4f.DebiasedClassifier(CHAIN, max_epochs=1).fit(frame.drop(columns="y"), frame["y"])
+        p4f.DebiasedClassifier(belief, QUICK).fit(frame.drop(columns="y"), frame["y"])
 
 
 def test_many_distorted_features_are_refused_with_their_number():
@@ -85,4 +90,4 @@ def test_many_distorted_features_are_refused_with_their_number():
     belief = p4f.MeasurementBias([f"f{i}" for i in range(40)], "a0", 0.1, 0.1)
     frame = frame.assign(**{f"f{i}": 0 for i in range(40)})
     with pytest.raises(P4FError, match="40 distorted features have 1,099,511,627,776 combinations of fair values"):
-        p4f.DebiasedClassifier(belief, max_epochs=1).fit(frame.drop(columns="y"), frame["y"])
+        p4f.DebiasedClassifier(belief, QUICK).fit(frame.drop(columns="y"), frame["y"])

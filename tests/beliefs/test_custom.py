@@ -79,9 +79,11 @@ def test_known_parameters_stay_as_they_are():
             "network old has no column 'old'; there are poor",
         ),
         (
-            lambda: ProgramBelief(TEXT, functions={"old": len}).estimate(recorded=[1], fair=[1]),
+            lambda: ProgramBelief(TEXT.replace("x)", "x_(0))"), features=["q"]).estimate(
+                pd.DataFrame({"poor": [1], "old": [0], "q": [0]}), recorded=[1], fair=[1]
+            ),
             P4FError,
-            "only programs about a binary label of the row x",
+            "only beliefs that ask the classifier about the row x itself",
         ),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, LabelBias
+from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias
 from problog4fairness.errors import P4FError, ProbabilityError
 from tests.beliefs.contract import MechanismContract, distorted_labels
 
@@ -79,7 +79,7 @@ class TestSeveralColumns(MechanismContract):
 
 class TestManyClasses(MechanismContract):
     def make(self):
-        return LabelBias("a", classes=("low", "middle", "high"), groups=[1])
+        return ClassBias("a", ("low", "middle", "high"), groups=[1])
 
     def known(self):
         names = [rate.name for rate in self.make().probabilities]
@@ -169,8 +169,7 @@ def test_a_soft_group_counts_for_each_group_by_its_share():
         (lambda: LabelBias("a", levels=[1]), "two or more different groups"),
         (lambda: LabelBias([]), "at least one sensitive column"),
         (lambda: LabelBias(["a", "b"]), "each level must be a tuple of 2 values"),
-        (lambda: LabelBias("a", classes=(0, 1)), "three or more classes"),
-        (lambda: LabelBias("a", 0.1, classes=(0, 1, 2)), "give transitions"),
+        (lambda: ClassBias("a", (0, 1)), "three or more classes"),
         (lambda: LabelBias("a", levels=("nu\0l", "b", "c")), "holds a NUL or a lone surrogate"),
     ],
 )

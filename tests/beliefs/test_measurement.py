@@ -11,14 +11,14 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias
 from problog4fairness.errors import P4FError
-from tests.beliefs.contract import MechanismContract, draw
+from tests.beliefs.contract import MechanismContract, draw, feature_tables
 
 
 def simulate_features(belief, rows, rng):
     groups = rng.integers(0, 2, rows)
     frame = pd.DataFrame({"a": groups})
     recorded, fair = {}, {}
-    for feature, table in belief.feature_tables().items():
+    for feature, table in feature_tables(belief).items():
         values = np.array(belief.feature_values()[feature])
         seen = rng.integers(0, len(values), rows)
         frame[f"{feature} recorded"] = values[seen]
@@ -145,7 +145,7 @@ def test_strengths_can_be_given_by_group_and_by_feature():
         ),
         (
             lambda: MeasurementBias(["u"], "a").estimate(recorded=[[0, 2]], fair=[[0, 1]], sensitive_features=[0, 1]),
-            "hold 2",
+            "recorded u has the label 2, which is not among 0, 1",
         ),
     ],
 )

@@ -16,6 +16,7 @@ import problog4fairness as p4f
 from problog4fairness.beliefs import belief_text, read_belief
 from problog4fairness.beliefs.text import BUILT_IN, atom, comment, is_plain, predicates, unquoted
 from problog4fairness.errors import P4FError
+from tests.beliefs.contract import feature_tables
 
 EVIL = "x\nquery(evil).\n0.7::evil."
 # Text that a file can hold: everything but NUL and surrogates.
@@ -35,7 +36,7 @@ def beliefs(names):
         p4f.LabelBias(a, {b: 0.3}, False, levels=(c, b), groups=[b]),
         three,
         p4f.LabelBias([a, b], 0.1, 0.2, levels=[(c, d), (e, f), (c, f)]),
-        p4f.LabelBias(a, classes=[b, c, d], transitions=0.1, levels=(e, f)),
+        p4f.ClassBias(a, [b, c, d], transitions=0.1, levels=(e, f)),
         p4f.MeasurementBias([a, b, c], d, 0.2, 0.1, levels=(e, f)),
         table.bind({rate.name: 0.1 for rate in table.probabilities}),
         p4f.chain(
@@ -86,7 +87,7 @@ def test_what_is_computed_does_not_depend_on_names(names):
     for belief, plain in zip(beliefs(names), PLAIN, strict=True):
         label, expected = belief.label_table(), plain.label_table()
         assert (label is None) == (expected is None)
-        pairs = list(zip(belief.feature_tables().values(), plain.feature_tables().values(), strict=True))
+        pairs = list(zip(feature_tables(belief).values(), feature_tables(plain).values(), strict=True))
         for found, wanted in [*pairs, *([] if label is None else [(label, expected)])]:
             torch.testing.assert_close(found, wanted)
 
@@ -145,4 +146,4 @@ def test_groups_of_any_name_are_found_also_after_the_rules_were_changed():
     with pytest.warns(p4f.AuditWarning, match="changed by hand"):
         belief = read_belief(text)
     frame = pd.DataFrame({"x": range(30), "city": groups * 10})
-    p4f.DebiasedClassifier(belief, max_epochs=1).fit(frame, [0, 1] * 15)
+    p4f.DebiasedClassifier(belief, p4f.learners.Network(max_epochs=1)).fit(frame, [0, 1] * 15)

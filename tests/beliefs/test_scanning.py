@@ -73,7 +73,7 @@ def test_reading_a_hostile_belief_is_quick(kind):
 
 MANY = {
     "groups": lambda size: p4f.LabelBias("area", 0.1, levels=tuple(range(size))),
-    "classes": lambda size: p4f.LabelBias("area", classes=range(3), levels=tuple(range(size // 3)), transitions=0.1),
+    "classes": lambda size: p4f.ClassBias("area", range(3), levels=tuple(range(size // 3)), transitions=0.1),
     "features": lambda size: p4f.MeasurementBias([f"q{i}" for i in range(size)], "area", 0.1, 0.2),
     "chains": lambda size: p4f.chain(*(p4f.LabelBias(f"a{i}", 0.1) for i in range(size // 2))),
 }
@@ -89,9 +89,9 @@ def test_reading_a_belief_back_is_linear_in_its_parameters(kind):
 
 
 def test_a_belief_with_room_for_too_many_parameters_is_refused():
-    described = p4f.LabelBias("area", classes=["a", "b", "c"], transitions=0.1).to_json()
+    described = p4f.ClassBias("area", ["a", "b", "c"], transitions=0.1).to_json()
     with pytest.raises(ValueError, match="room for 2000000 parameters, more than 100000"):
-        belief_of({**described, "classes": [f"c{i}" for i in range(1000)], "rates": []})
+        belief_of({**described, "classes": [f"c{i}" for i in range(1000)], "probabilities": []})
     described = p4f.MeasurementBias(["q"], "area", 0.1).to_json()
     names = [f"q{i}" for i in range(1000)]
     with pytest.raises(ValueError, match="room for 4000000 parameters"):
@@ -101,7 +101,7 @@ def test_a_belief_with_room_for_too_many_parameters_is_refused():
                 "features": names,
                 "values": {name: [0, 1] for name in names},
                 "levels": [*range(1000)],
-                "rates": [],
+                "probabilities": [],
             }
         )
 

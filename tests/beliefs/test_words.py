@@ -32,7 +32,7 @@ def test_label_bias_with_intervals():
         (p4f.NoBias(), "no belief"),
         (p4f.LabelBias("a", noise=0.1), "10% of all people around"),
         (
-            p4f.LabelBias("a", classes=("low", "mid", "high")),
+            p4f.ClassBias("a", ("low", "mid", "high")),
             "should have granted = mid, an unknown share were recorded",
         ),
         (p4f.MeasurementBias("income", "a", 0.2), "of the people with a = 1 and income = 0 on record, 20% should have"),

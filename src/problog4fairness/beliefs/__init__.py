@@ -5,19 +5,22 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_file import belief_text, read_belief
 from problog4fairness.beliefs.belief_json import BeliefError
 from problog4fairness.beliefs.chains import Chain, chain
+from problog4fairness.beliefs.classes import ClassBias
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.historical import HistoricalBias
 from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation, Posterior
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Cell, Parameter
 
 __all__ = [
     "AuditWarning",
     "Belief",
     "BeliefError",
+    "Cell",
     "Chain",
+    "ClassBias",
     "HistoricalBias",
     "LabelBias",
     "MeasurementBias",

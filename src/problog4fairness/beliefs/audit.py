@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.columns import sensitive_frame, to_frame
+from problog4fairness.rows.labels import label_codes
+from problog4fairness.rows.rows import Rows
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from problog4fairness.beliefs.base import Belief
 
 Column: TypeAlias = "str | Sequence[Any] | np.ndarray[Any, Any] | pd.Series[Any]"
-Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 class AuditWarning(UserWarning):
@@ -22,19 +26,58 @@ class AuditWarning(UserWarning):
 
 
 def tell(message: str) -> None:
-    """Warn the caller of ``estimate``."""
-    warnings.warn(AuditWarning(message), stacklevel=5)
+    """Warn whoever called into this room."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(__package__):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(AuditWarning(message), stacklevel=level)
 
 
-def column(audit: pd.DataFrame | None, what: Column, role: str) -> pd.Series[Any]:
+def read_audit(
+    belief: Belief, audit: Any, recorded: Column, fair: Column, sensitive_features: Any, favourable: Any
+) -> Rows:
+    """The rows of an audit, their labels coded; the parameters are those of :meth:`Belief.estimate`."""
+    seen, true = audited_pair(audit, recorded, fair, "recorded", "fair")
+    classes = belief.classes
+    if classes is None:
+        labels = list(dict.fromkeys([*seen.tolist(), *true.tolist()]))
+        classes = _two_classes(labels, belief.favourable_among(labels, favourable))
+    frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(seen))
+    seen_codes, true_codes = (
+        label_codes(seen, classes, "the recorded label"),
+        label_codes(true, classes, "the fair label"),
+    )
+    return Rows(frame, (), classes, seen_codes, true_codes)
+
+
+def audited_pair(
+    audit: Any, recorded: Column, fair: Column, recorded_role: str, fair_role: str
+) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """What was recorded and what is fair, for the same rows; the roles say in errors what they are."""
+    seen, true = _column(audit, recorded, recorded_role), _column(audit, fair, fair_role)
+    if len(seen) != len(true):
+        raise P4FError(f"there are {len(seen)} recorded and {len(true)} fair values; an audit has both for each row")
+    return seen, true
+
+
+def audit_frame(audit: Any, sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
+    """A data frame with the sensitive columns, from the audit or from what was passed beside it."""
+    if sensitive_features is not None:
+        return sensitive_frame(sensitive_features, columns, rows)
+    if audit is None and columns:
+        raise P4FError(
+            f"the sensitive values are missing; pass sensitive_features, or an audit with {', '.join(columns)}"
+        )
+    return pd.DataFrame(index=range(rows)) if audit is None else to_frame(audit)
+
+
+def _column(audit: Any, what: Column, role: str) -> pd.Series[Any]:
     """A column by name, or the values themselves."""
-    import pandas as pd
-
     if isinstance(what, str):
         if audit is None or what not in audit.columns:
             known = ", ".join(map(str, audit.columns)) if audit is not None else "none"
             raise P4FError(f"no column {what!r} for the {role} values; there are {known}")
-        values = audit[what]
+        values = to_frame(audit[[what]])[what]
     else:
         values = pd.Series(np.asarray(what))
     missing = int(values.isna().sum())
@@ -42,48 +85,17 @@ def column(audit: pd.DataFrame | None, what: Column, role: str) -> pd.Series[Any
         raise P4FError(f"the {role} values have {missing} missing ones; audit those rows or drop them")
     if not len(values):
         raise P4FError("the audit has no rows")
-    return values.reset_index(drop=True)
+    return values
 
 
-def binary_codes(values: pd.Series[Any], favourable: Any, role: str) -> Codes:
-    """0 and 1, with ``favourable`` as 1."""
-    seen = sorted(set(values.tolist()), key=str)
-    if favourable is not None:
-        if len(set(seen) - {favourable}) > 1:
-            raise P4FError(f"the {role} label has the values {seen}; it must have two, or name them all by classes")
-        return np.asarray(values == favourable, dtype=np.int64)
-    if not set(seen) <= {0, 1}:
-        raise P4FError(f"the {role} label has the values {seen}; say which one is favourable by favourable=...")
-    return np.asarray(values, dtype=np.int64)
-
-
-def value_codes(values: pd.Series[Any], known: Sequence[Any], role: str) -> Codes:
-    """Positions among the known values."""
-    place = {value: i for i, value in enumerate(known)}
-    for value in values.unique().tolist():
-        if value not in place:
-            raise P4FError(f"the {role} values hold {value!r}, which is not among {', '.join(map(repr, known))}")
-    return np.asarray(values.map(place), dtype=np.int64)
-
-
-def frame_of(audit: pd.DataFrame | None, sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
-    """A data frame with the sensitive columns, from the audit or from what was passed beside it."""
-    import pandas as pd
-
-    if sensitive_features is None:
-        if audit is None:
-            raise P4FError(
-                f"the sensitive values are missing; pass sensitive_features, or an audit with {', '.join(columns)}"
-            )
-        return audit.reset_index(drop=True)
-    if isinstance(sensitive_features, pd.DataFrame):
-        frame = sensitive_features.reset_index(drop=True)
-    else:
-        values = np.asarray(sensitive_features)
-        values = values.reshape(len(values), -1) if values.ndim else values
-        if values.ndim != 2 or values.shape[1] != len(columns):
-            raise P4FError(f"sensitive_features must have a column for each of {', '.join(columns)}")
-        frame = pd.DataFrame({name: values[:, i] for i, name in enumerate(columns)})
-    if len(frame) != rows:
-        raise P4FError(f"sensitive_features have {len(frame)} rows, the data have {rows}")
-    return frame
+def _two_classes(labels: Sequence[Any], favourable: Any) -> tuple[Any, Any]:
+    """(other, favourable) of the labels that occur in an audit, in which one of them may be missing."""
+    if favourable is None and set(labels) <= {0, 1}:
+        return 0, 1
+    seen = sorted(set(labels), key=str)
+    others = [label for label in seen if label != favourable]
+    if favourable is None:
+        raise P4FError(f"the label has the values {seen}; say which one is favourable by favourable=...")
+    if len(others) > 1:
+        raise P4FError(f"the label has the values {seen}; it must have two, or be a ClassBias that names its classes")
+    return (others[0] if others else None), favourable

@@ -29,6 +29,8 @@ from problog4fairness.rows.types import Codes, Floats, Level
 if TYPE_CHECKING:
     import pandas as pd
 
+    from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.diagram import Diagram
 
@@ -46,6 +48,8 @@ class Belief(ABC):
     ----------
     title
         What this kind of belief is called: ``label bias``; from the name of the class where nothing else is said.
+    command
+        The name by which ``p4f estimate --belief`` knows it; None where it has none.
     overlap
         Whether two of its parameters may explain the same errors.
     variables
@@ -60,9 +64,12 @@ class Belief(ABC):
         The label that counts as 1, once it was stated or an audit was read; None while nobody said.
     predicts_from
         Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
+    classifier
+        The network of its program that is learned.
     """
 
     title: ClassVar[str] = "belief"
+    command: ClassVar[str | None] = None
     overlap: bool = False
     variables: tuple[Sensitive, ...] = ()
     probabilities: tuple[Parameter, ...] = ()
@@ -70,6 +77,7 @@ class Belief(ABC):
     classes: tuple[int | str, ...] | None = None
     favourable: bool | int | float | str | None = None
     predicts_from: Literal["fair", "biased"] = "fair"
+    classifier: str = "h"
     kinds: ClassVar[dict[str, type[Belief]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -95,7 +103,7 @@ class Belief(ABC):
         """The belief that :meth:`to_json` described."""
         kind = Belief.kinds.get(str(value.get("kind")))
         if kind is None:
-            raise P4FError(f"there is no belief {value.get('kind')!r}")
+            raise P4FError(f"there is no belief {value.get('kind')!r}; import the module that defines it first")
         return kind._from_json(value)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
@@ -112,6 +120,15 @@ class Belief(ABC):
     def parameters(self) -> pd.DataFrame:
         """The parameters as a table: value, interval, rows used, rows still needed to know them within 0.1."""
         return table(self.probabilities)
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes of the label."""
+        return 2 if self.classes is None else len(self.classes)
+
+    def unknown(self) -> Self:
+        """The same assumption with all values open."""
+        return self.with_probabilities(tuple(own.stated(None) for own in self.probabilities))
 
     def bind(self, values: Mapping[str, float]) -> Self:
         """A belief with stated values for some parameters."""
@@ -176,7 +193,12 @@ class Belief(ABC):
             return inputs.index[:, 0]
 
         return observe_program(
-            self.program(), rows, inputs, classifier="h", value=lambda leaf: self.leaf_value(leaf, rows), place=place
+            self.program(),
+            rows,
+            inputs,
+            classifier=self.classifier,
+            value=lambda leaf: self.leaf_value(leaf, rows),
+            place=place,
         )
 
     def restore(self, rows: Rows) -> Observation:
@@ -236,6 +258,73 @@ class Belief(ABC):
         """
         return None
 
+    def estimate(
+        self,
+        audit: pd.DataFrame | None = None,
+        *,
+        recorded: Column,
+        fair: Column,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+    ) -> Self:
+        """Estimate the parameters from audited rows, for which the recorded and the fair label are both known.
+
+        Where each parameter has a cell of its own, it is counted. Otherwise all are found at once, as those that make
+        the audited labels most likely through the belief's own program. That likelihood is penalised: a whole unit of
+        bias costs as much as a factor e, so that of equally likely explanations the one with the least bias is taken.
+        The ``source`` of such a parameter says so.
+
+        Parameters
+        ----------
+        audit
+            A data frame with the columns that are named in the other arguments.
+        recorded, fair
+            Column names, or the values themselves.
+        sensitive_features
+            The sensitive columns, where they are not in ``audit``.
+        favourable
+            The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
+        confidence
+            Of the intervals.
+        """
+        from problog4fairness.beliefs.audit import read_audit
+        from problog4fairness.beliefs.estimation import warn_few, warn_signal
+
+        rows = read_audit(self, audit, recorded, fair, sensitive_features, favourable)
+        found = self._noted(self.with_probabilities(self._estimated(rows, confidence)), favourable)
+        warn_few(found.probabilities)
+        warn_signal(found, rows)
+        return found
+
+    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+        """The parameters, estimated from rows whose recorded and fair labels are both known."""
+        from problog4fairness.beliefs.estimation import most_likely
+
+        return most_likely(self, self.unknown().program(), self.probabilities, rows, confidence)
+
+    def _noted(self, estimated: Self, favourable: Any) -> Self:
+        """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
+        if self.classes is not None:
+            return estimated
+        known = self.favourable if favourable is None else favourable
+        return estimated.with_favourable(1 if known is None else known)
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """The belief, with unknown parameters, that suits a table and what was said about it on the command line.
+
+        By default a constructor is called that takes the sensitive column and ``levels=``.
+        """
+        make: Any = cls
+        belief: Self = make(table.sensitive, levels=table.levels)
+        return belief
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """:meth:`estimate` from an audited table as it was read."""
+        rows, roles = table.labelled
+        return self.estimate(rows, recorded=roles.recorded, fair=roles.fair or "", favourable=roles.favourable)
+
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """What it says, a sentence or two at a time, for people who do not read programs.
 
@@ -253,8 +342,7 @@ class Belief(ABC):
 
     def picture(self) -> Diagram:
         """Its causal picture, with the names of its parameters in place of their values."""
-        unknown = tuple(Parameter(own.name, own.meaning) for own in self.probabilities)
-        return self.with_probabilities(unknown).program().diagram()
+        return self.unknown().program().diagram()
 
     def caveats(self) -> list[str]:
         """What a reader of a report must know because of this kind of belief."""
@@ -324,23 +412,3 @@ def favourable_comment(belief: Belief) -> list[str]:
     """The same as a line for the head of a program, where it is not 1."""
     known = belief.favourable
     return [] if known is None or known == 1 else [f"The favourable label, which counts as 1, is {known}."]
-
-
-def parameters_json(probabilities: tuple[Parameter, ...]) -> list[dict[str, Any]]:
-    """Rates as plain data."""
-    return [vars(parameter) for parameter in probabilities]
-
-
-def parameters_from_json(value: list[dict[str, Any]]) -> tuple[Parameter, ...]:
-    """The inverse of :func:`parameters_json`."""
-    return tuple(Parameter(**entry) for entry in value)
-
-
-def level_json(levels: tuple[Level, ...]) -> list[Any]:
-    """Groups as plain data."""
-    return [list(level) if isinstance(level, tuple) else level for level in levels]
-
-
-def levels_from_json(value: list[Any]) -> tuple[Level, ...]:
-    """The inverse of :func:`level_json`."""
-    return tuple(tuple(level) if isinstance(level, list) else level for level in value)

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.beliefs.audit import AuditWarning
+from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.base import Belief, favourable_comment
-from problog4fairness.beliefs.belief_json import BeliefError, checked_belief
+from problog4fairness.beliefs.belief_json import FORMAT, BeliefError, checked_belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.scanning import tokens
@@ -54,7 +53,7 @@ def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
             comment(f"{parameter.name} = {number(parameter.value or 0)}:{parameter.remark.rpartition(':')[2]}") + "\n"
             for parameter in known
         )
-    described = belief.to_json()
+    described = {"format": FORMAT, **belief.to_json()}
     _check_texts(described)
     line = json.dumps(described, separators=(",", ":"))
     return f"{head}{'%' if head else ''}\n{_written(belief).strip()}\n\n{_ABOUT}\n{MARK}{line}\n".lstrip("\n")
@@ -89,7 +88,7 @@ def read_belief(
             belief = _restored(body, described, name)
             if belief is not None:
                 return belief
-            _tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
+            tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
         return _own(body, described, sensitive, levels, columns or {})
     except ProgramError as error:
         raise error.at(name) if error.source is None else error from None
@@ -113,10 +112,7 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
     if isinstance(described, ProgramBelief):
         return described if Program(body) == Program(_written(described)) else None
     probabilities = {parameter.name: parameter for parameter in described.probabilities}
-    unknown = described.with_probabilities(
-        tuple(Parameter(parameter.name, parameter.meaning) for parameter in described.probabilities)
-    )
-    expected, written = tokens(unknown.text()), tokens(body)
+    expected, written = tokens(described.unknown().text()), tokens(body)
     slots = Counter(token.text for token in expected if token.weight)
     odd = next((parameter for parameter in probabilities if slots[parameter] != 1), None)
     if odd is not None:
@@ -139,9 +135,9 @@ def _with_number(parameter: Parameter, written: str) -> Parameter:
     value = None if written == parameter.name else float(written)
     if value == parameter.value:
         return parameter
-    stated = Parameter(parameter.name, parameter.meaning, value)
+    stated = parameter.stated(value)
     if parameter.rows is not None:
-        _tell(f"{parameter.name} was changed by hand to {written}: its interval is dropped")
+        tell(f"{parameter.name} was changed by hand to {written}: its interval is dropped")
     return stated
 
 
@@ -216,7 +212,3 @@ def _check_texts(value: Any) -> None:
     elif isinstance(value, list):
         for part in value:
             _check_texts(part)
-
-
-def _tell(message: str) -> None:
-    warnings.warn(AuditWarning(message), stacklevel=4)

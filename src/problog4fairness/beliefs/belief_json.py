@@ -12,7 +12,9 @@ from problog4fairness.errors import P4FError
 
 # Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
 MOST_CELLS = 100_000
-_RATE = {"name", "meaning", "value", "low", "high", "rows"}
+# Of the line: 1 had "rates" in place of "probabilities", and parameters without cells.
+FORMAT = 2
+_PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
 
 
 class BeliefError(P4FError):
@@ -30,7 +32,11 @@ def checked_belief(line: str, place: str) -> Belief:
         Where the line stands, for the error.
     """
     try:
-        return belief_of(json.loads(line, parse_constant=_no_constant))
+        value = json.loads(line, parse_constant=_no_constant)
+        written = value.pop("format", 1) if isinstance(value, dict) else FORMAT
+        if written != FORMAT:
+            raise ValueError(f"it has the format {written} of another version of p4f, not {FORMAT}; estimate it anew")
+        return belief_of(value)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise BeliefError(
@@ -58,7 +64,7 @@ def _no_constant(name: str) -> NoReturn:
 def _check(value: Any, key: str) -> None:
     """Whether each part is of the kind that its key says."""
     if key == "probabilities":
-        _require(isinstance(value, list) and all(map(_is_rate, value)), "a parameter is not as it should be")
+        _require(isinstance(value, list) and all(map(_is_parameter, value)), "a parameter is not as it should be")
         _require(len({parameter["name"] for parameter in value}) == len(value), "a parameter occurs twice")
         return
     if key == "levels":
@@ -119,17 +125,27 @@ def _is_level(value: Any) -> bool:
     )
 
 
-def _is_rate(value: Any) -> bool:
-    if not isinstance(value, dict) or set(value) != _RATE:
+def _is_parameter(value: Any) -> bool:
+    if not isinstance(value, dict) or set(value) != _PARAMETER:
         return False
     if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
         return False
     ends = [value[name] for name in ("value", "low", "high")]
     if not all(end is None or (_is_number(end) and 0 <= end <= 1) for end in ends):
         return False
-    rows = value["rows"]
+    rows, source = value["rows"], value["source"]
+    if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):
+        return False
     known = [end for end in ends[1:] if end is not None]
     return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_cell(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
+        return False
+    return all(type(place) is int and place >= 0 for place in value[:3])
 
 
 def _is_number(value: Any) -> bool:

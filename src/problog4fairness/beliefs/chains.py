@@ -9,11 +9,11 @@ from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief, favourable_comment, label_table
 from problog4fairness.beliefs.combinations import occurring, part_of
-from problog4fairness.beliefs.label import LabelBias, classifier, label_queries, sensitive_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.beliefs.sensitive import declaration
+from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
+from problog4fairness.beliefs.stage import LabelStage, classifier, label_queries, stage_from_json
 from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.text import comment, distinct, predicates
 from problog4fairness.beliefs.words import Label, Stage
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
 
 
-def chain(*beliefs: LabelBias | MeasurementBias) -> Chain:
+def chain(*beliefs: LabelStage | MeasurementBias) -> Chain:
     """Biases that act one after the other: label biases of several variables, also on top of measurement bias.
 
     ``chain(LabelBias("high_cheekbones"), LabelBias("blurry"), LabelBias("smiling"))`` is the face study's program.
@@ -43,9 +43,9 @@ class Chain(Belief):
     title = "chain of biases"
     overlap = True
 
-    def __init__(self, beliefs: tuple[LabelBias | MeasurementBias, ...]) -> None:
+    def __init__(self, beliefs: tuple[LabelStage | MeasurementBias, ...]) -> None:
         measured = [m for m in beliefs if isinstance(m, MeasurementBias)]
-        stages = [m for m in beliefs if isinstance(m, LabelBias)]
+        stages = [m for m in beliefs if isinstance(m, LabelStage)]
         if len(measured) + len(stages) != len(beliefs) or not beliefs:
             raise P4FError("a chain takes LabelBias and MeasurementBias, one or more")
         if len(measured) > 1:
@@ -75,11 +75,6 @@ class Chain(Belief):
         parts: list[Belief] = [*([self.measurement] if self.measurement else []), *self.stages]
         self.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
         self.favourable = _favourable(self.stages)
-
-    @property
-    def class_count(self) -> int:
-        """Number of classes of the label."""
-        return self.stages[0].class_count if self.stages else 2
 
     def text(self) -> str:
         """The program as text."""
@@ -123,7 +118,7 @@ class Chain(Belief):
         return label_table(self.label_program(), self.label_variables, self.class_count, own)[place]
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """See :meth:`Belief.feature_tables`."""
+        """See :meth:`MeasurementBias.feature_tables`."""
         if self.measurement is None:
             return {}
         self.require_known()
@@ -159,14 +154,25 @@ class Chain(Belief):
         confidence: float = 0.95,
         method: Literal["joint", "marginal"] = "joint",
     ) -> Chain:
-        """Estimate the label parameters from audited rows.
+        """Estimate the label parameters from audited rows; the arguments are those of :meth:`Belief.estimate`.
 
-        Jointly by default: by maximum likelihood through the chain's own circuit. ``method="marginal"`` estimates each
-        stage as if it were alone, which counts the same errors several times.
+        Parameters
+        ----------
+        audit, recorded, fair, sensitive_features, favourable, confidence
+            As for :meth:`Belief.estimate`.
+        method
+            ``"joint"``: all at once, by penalised likelihood as :meth:`Belief.estimate` does it. ``"marginal"``: each
+            stage as if it were alone, which counts the same errors several times.
         """
+        from problog4fairness.beliefs.audit import read_audit
         from problog4fairness.beliefs.estimation import estimate_chain
 
-        return estimate_chain(self, audit, recorded, fair, sensitive_features, favourable, confidence, method)
+        if method not in ("joint", "marginal"):
+            raise P4FError(f"method must be 'joint' or 'marginal', not {method!r}")
+        if not self.stages:
+            raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
+        rows = read_audit(self, audit, recorded, fair, sensitive_features, favourable)
+        return self._noted(estimate_chain(self, rows, confidence, method), favourable)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
         """See :meth:`Belief.with_probabilities`."""
@@ -211,7 +217,7 @@ class Chain(Belief):
         """See :meth:`Belief.to_json`."""
         return {
             "kind": "Chain",
-            "variables": [variable_json(v) for v in self.variables],
+            "variables": [sensitive_json(v) for v in self.variables],
             "measurement": self.measurement.to_json() if self.measurement else None,
             "stages": [stage.to_json() for stage in self.stages],
             "suffixes": list(self.suffixes),
@@ -220,11 +226,11 @@ class Chain(Belief):
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Chain:
         copy = cls.__new__(cls)
-        copy.variables = tuple(variable_from_json(v) for v in value["variables"])
+        copy.variables = tuple(sensitive_from_json(v) for v in value["variables"])
         measured = value["measurement"]
         copy.measurement = None if measured is None else MeasurementBias._from_json(measured)
         copy.features = copy.measurement.features if copy.measurement else ()
-        copy.stages = tuple(LabelBias._from_json(stage) for stage in value["stages"])
+        copy.stages = tuple(stage_from_json(stage) for stage in value["stages"])
         copy.suffixes = tuple(value["suffixes"])
         copy.classes = copy.stages[0].classes if copy.stages else None
         parts: list[Belief] = [*([copy.measurement] if copy.measurement else []), *copy.stages]
@@ -235,20 +241,8 @@ class Chain(Belief):
         return copy
 
 
-def _favourable(stages: Sequence[LabelBias]) -> bool | int | float | str | None:
+def _favourable(stages: Sequence[LabelStage]) -> bool | int | float | str | None:
     known = list(dict.fromkeys(stage.favourable for stage in stages if stage.favourable is not None))
     if len(known) > 1:
         raise P4FError(f"the biases of a chain have different favourable labels: {known[0]!r} and {known[1]!r}")
     return known[0] if known else None
-
-
-def variable_json(variable: Sensitive) -> dict[str, Any]:
-    """A sensitive variable as plain data."""
-    levels = [list(level) if isinstance(level, tuple) else level for level in variable.levels]
-    return {"columns": list(variable.columns), "levels": levels, "name": variable.name}
-
-
-def variable_from_json(value: dict[str, Any]) -> Sensitive:
-    """The inverse of :func:`variable_json`."""
-    levels = tuple(tuple(level) if isinstance(level, list) else level for level in value["levels"])
-    return Sensitive(tuple(value["columns"]), levels, str(value["name"]))

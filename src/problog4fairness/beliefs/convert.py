@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from problog4fairness.beliefs.audit_table import AuditTable
 from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.errors import P4FError
@@ -18,3 +23,25 @@ def as_belief(belief: object) -> Belief:
     if isinstance(belief, Program | str):
         return ProgramBelief(belief)
     raise P4FError(f"a belief is a template such as LabelBias, a Program or its text, not {type(belief).__name__}")
+
+
+def belief_for(name: str, table: AuditTable) -> Belief:
+    """The belief of a name, or of a file, for an audited table; its parameters are still to be estimated.
+
+    Kinds of beliefs that other packages define are found by the entry point ``problog4fairness.beliefs``.
+
+    Parameters
+    ----------
+    name
+        ``label``, ``measurement``, ``historical``, the ``command`` of any other kind of belief, or a program FILE.pl.
+    table
+        The audited table.
+    """
+    for point in entry_points(group="problog4fairness.beliefs"):
+        point.load()
+    kinds = {kind.command: kind for kind in Belief.kinds.values() if kind.command is not None}
+    if name in kinds:
+        return kinds[name].from_table(table)
+    if not name.endswith(".pl") and not Path(name).exists():
+        raise P4FError(f"there is no belief {name!r}; there are {', '.join(sorted(kinds))}, or a program FILE.pl")
+    return read_belief(Path(name), sensitive=table.sensitive, levels=table.levels)

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, favourable_json, parameters_from_json, parameters_json, plain_label
+from problog4fairness.beliefs.base import Belief, favourable_json, plain_label
 from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.text import unquoted
 from problog4fairness.beliefs.words import Label, program_words
 from problog4fairness.errors import NetworkError, P4FError
@@ -27,7 +27,6 @@ from problog4fairness.rows.types import Level
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.beliefs.audit import Column
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.diagram import Diagram
 
@@ -109,12 +108,6 @@ class ProgramBelief(Belief):
         reading = {network.name for network in self._program.networks if network.inputs == 1}
         features = set(self.features)
         return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
-
-    @property
-    def about_the_row(self) -> bool:
-        """Whether all networks are columns or the classifier, of two outcomes, and are asked about ``x`` itself."""
-        networks = [leaf for leaf in self._program.compiled().leaves if leaf.kind == "network"]
-        return not self.functions and all(not leaf.outcomes and leaf.arguments == ("x",) for leaf in networks)
 
     def text(self) -> str:
         """The program as text."""
@@ -231,28 +224,15 @@ class ProgramBelief(Belief):
         columns = [column for column in self.sensitive_columns if column in rows.frame.columns]
         return [Grouping.of(_groups_of(column, known.get(column), rows.frame), rows) for column in columns]
 
-    def estimate(
-        self,
-        audit: pd.DataFrame | None = None,
-        *,
-        recorded: Column,
-        fair: Column,
-        sensitive_features: Any = None,
-        favourable: Any = None,
-        confidence: float = 0.95,
-    ) -> ProgramBelief:
-        """Estimate the unknown parameters from audited rows, by maximum likelihood through the program's own circuit.
+    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+        """Numbers that are in the program stay as they are; the others are estimated."""
+        from problog4fairness.beliefs.estimation import most_likely
 
-        For programs about a binary label that ask the classifier about the row itself, ``nn(h,X) :: ...`` with the
-        query at ``x``. The arguments are those of :meth:`LabelBias.estimate`.
-        """
-        from problog4fairness.beliefs.estimation import estimate_program
-
-        if not self.about_the_row:
-            raise P4FError(
-                "only programs about a binary label of the row x, with columns as networks, can be estimated"
-            )
-        return estimate_program(self, audit, recorded, fair, sensitive_features, favourable, confidence)
+        unknown = tuple(own for own in self.probabilities if own.value is None)
+        if not unknown:
+            raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
+        found = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
+        return tuple(found.get(own.name, own) for own in self.probabilities)
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """See :meth:`Belief.feature_values`."""

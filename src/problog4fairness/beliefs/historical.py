@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -10,10 +11,12 @@ from torch import Tensor
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.chains import Chain
 from problog4fairness.beliefs.label import LabelBias
-from problog4fairness.beliefs.measurement import MeasurementBias, Strength
+from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.sensitive import Strength
+from problog4fairness.beliefs.stage import LabelStage, stage_from_json
 from problog4fairness.beliefs.words import Label
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats, Level
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.audit_table import AuditTable
 
 
 class HistoricalBias(Belief):
@@ -39,10 +43,11 @@ class HistoricalBias(Belief):
     features, sensitive, negative, positive, levels, groups, values
         As for :class:`MeasurementBias`.
     label
-        A :class:`LabelBias` from labels of the fair world to recorded ones.
+        A :class:`LabelBias` (or :class:`ClassBias`) from labels of the fair world to recorded ones.
     """
 
     title = "historical bias"
+    command = "historical"
     predicts_from = "biased"
 
     def __init__(
@@ -52,7 +57,7 @@ class HistoricalBias(Belief):
         negative: Strength = None,
         positive: Strength = None,
         *,
-        label: LabelBias | None = None,
+        label: LabelStage | None = None,
         levels: Sequence[Level] = (0, 1),
         groups: Sequence[Level] | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
@@ -60,13 +65,14 @@ class HistoricalBias(Belief):
         measured = MeasurementBias(features, sensitive, negative, positive, levels=levels, groups=groups, values=values)
         self._set(measured, label)
 
-    def _set(self, measurement: MeasurementBias, label: LabelBias | None) -> None:
+    def _set(self, measurement: MeasurementBias, label: LabelStage | None) -> None:
         self.measurement = measurement
         self.label = label
         self._whole: Belief = measurement if label is None else Chain((measurement, label))
         self.features = measurement.features
         self.variables = self._whole.variables
         self.probabilities = self._whole.probabilities
+        self.classes = self._whole.classes
         self.favourable = self._whole.favourable
 
     def text(self) -> str:
@@ -106,52 +112,58 @@ class HistoricalBias(Belief):
         *,
         recorded: Any,
         fair: Any,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
         recorded_label: Column | None = None,
         fair_label: Column | None = None,
-        sensitive_features: Any = None,
-        confidence: float = 0.95,
     ) -> HistoricalBias:
-        """Estimate the features as :meth:`MeasurementBias.estimate` does, and the label where there is one."""
-        measurement = self.measurement.estimate(
-            audit, recorded=recorded, fair=fair, sensitive_features=sensitive_features, confidence=confidence
-        )
+        """Estimate the features as :meth:`MeasurementBias.estimate` does, and the label where there is one.
+
+        Parameters
+        ----------
+        audit, recorded, fair, sensitive_features, confidence
+            As for :meth:`MeasurementBias.estimate`.
+        favourable, recorded_label, fair_label
+            As ``favourable``, ``recorded`` and ``fair`` of :meth:`LabelBias.estimate`, for the part about the label.
+        """
+        beside = {"sensitive_features": sensitive_features, "favourable": favourable, "confidence": confidence}
+        measurement = self.measurement.estimate(audit, recorded=recorded, fair=fair, **beside)
         label = self.label
         if label is not None and recorded_label is not None and fair_label is not None:
-            label = label.estimate(
-                audit,
-                recorded=recorded_label,
-                fair=fair_label,
-                sensitive_features=sensitive_features,
-                confidence=confidence,
-            )
-        copy = HistoricalBias.__new__(HistoricalBias)
-        copy._set(measurement, label)
-        return copy
+            label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
+        return self._of(measurement, label)
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> HistoricalBias:
+        """See :meth:`Belief.from_table`; the label is part of it where its columns are named."""
+        label = LabelBias.from_table(table) if table.has_labels else None
+        return cls._of(MeasurementBias.from_table(table), label)
+
+    def estimate_table(self, table: AuditTable) -> HistoricalBias:
+        """See :meth:`Belief.estimate_table`."""
+        label = None if self.label is None else self.label.estimate_table(table)
+        return self._of(self.measurement.estimate_table(table), label)
+
+    @classmethod
+    def _of(cls, measurement: MeasurementBias, label: LabelStage | None) -> HistoricalBias:
+        belief = cls.__new__(cls)
+        belief._set(measurement, label)
+        return belief
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
         """See :meth:`Belief.with_probabilities`."""
-        copy = HistoricalBias.__new__(HistoricalBias)
-        if self.label is None:
-            copy._set(self.measurement.with_probabilities(probabilities), None)
-        else:
-            count = len(self.measurement.probabilities)
-            names = [parameter.name for parameter in self.label.probabilities]
-            label_parameters = tuple(
-                Parameter(name, r.meaning, r.value, r.low, r.high, r.rows)
-                for name, r in zip(names, probabilities[count:], strict=True)
-            )
-            copy._set(
-                self.measurement.with_probabilities(probabilities[:count]),
-                self.label.with_probabilities(label_parameters),
-            )
-        return copy
+        count, label = len(self.measurement.probabilities), self.label
+        if label is not None:
+            # In the whole program they have other names.
+            pairs = zip(label.probabilities, probabilities[count:], strict=True)
+            label = label.with_probabilities(tuple(replace(given, name=own.name) for own, given in pairs))
+        return self._of(self.measurement.with_probabilities(probabilities[:count]), label)
 
     def with_favourable(self, label: Any) -> HistoricalBias:
         """See :meth:`Belief.with_favourable`."""
-        other = super().with_favourable(label)
-        if self.label is not None:
-            other._set(self.measurement, self.label.with_favourable(label))
-        return other
+        stage = None if self.label is None else self.label.with_favourable(label)
+        return self._of(self.measurement.with_favourable(label), stage)
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""
@@ -179,7 +191,5 @@ class HistoricalBias(Belief):
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> HistoricalBias:
-        belief = cls.__new__(cls)
-        label = None if value["label"] is None else LabelBias._from_json(value["label"])
-        belief._set(MeasurementBias._from_json(value["measurement"]), label)
-        return belief
+        label = None if value["label"] is None else stage_from_json(value["label"])
+        return cls._of(MeasurementBias._from_json(value["measurement"]), label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -12,8 +13,12 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes
+
+# Inputs that are listed, at most.
+MOST_INPUTS = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +62,12 @@ def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -
         return FairInputs(table, torch.from_numpy(place).unsqueeze(1))
     others = [name for name in rows.features if name not in values]
     contexts, place = _distinct(visible[others]) if others else (pd.DataFrame(index=range(1)), np.zeros(len(rows), int))
+    count = math.prod(map(len, values.values()))
+    if count * len(contexts) > MOST_INPUTS:
+        raise P4FError(
+            f"{len(values)} distorted features have {count:,} combinations of fair values, for {len(contexts):,} "
+            f"different rows: more than {MOST_INPUTS:,} inputs; name fewer features in the belief"
+        )
     variants = list(product(*values.values()))
     table = contexts.loc[contexts.index.repeat(len(variants))].reset_index(drop=True)
     for position, feature in enumerate(values):

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from torch import Tensor
-
-from problog4fairness.beliefs.base import (
-    Belief,
-    favourable_comment,
-    favourable_json,
-    label_table,
-    level_json,
-    levels_from_json,
-    parameters_from_json,
-    parameters_json,
-    plain_label,
-)
-from problog4fairness.beliefs.combinations import every
-from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.beliefs.sensitive import declaration, goal
-from problog4fairness.beliefs.text import atom, comment
-from problog4fairness.beliefs.words import Label, Stage, joined, share
+from problog4fairness.beliefs.base import favourable_json, plain_label
+from problog4fairness.beliefs.probabilities import Cell, Parameter
+from problog4fairness.beliefs.sensitive import Strength, acting_groups, goal, parameter_name, strengths
+from problog4fairness.beliefs.stage import LabelStage
+from problog4fairness.beliefs.words import Label, Stage, share
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Codes, Level
+from problog4fairness.rows.types import Level
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from problog4fairness.beliefs.audit_table import AuditTable
 
-    from problog4fairness.beliefs.audit import Column
+# Fair and recorded class of the two biases, with what a user calls them and what they are called in a program.
+NEGATIVE, POSITIVE = (1, 0), (0, 1)
 
-Strength = float | Mapping[Any, float | None] | Literal[False] | None
 
-
-class LabelBias(Belief):
+class LabelBias(LabelStage):
     r"""The recorded label is a distorted copy of the fair one.
 
     P(recorded = 1) = h (1 - neg_A) + (1 - h) pos_A
 
     Use it where the features can be trusted but the people who labelled cannot: a loan officer who turns down
-    applicants from one neighbourhood.
+    applicants from one neighbourhood. For three or more classes there is :class:`ClassBias`.
 
     Parameters
     ----------
@@ -57,10 +43,6 @@ class LabelBias(Belief):
         The groups on which the bias acts; all by default. ``groups=[1]`` assumes that the labels of A = 0 are right.
     noise
         Probability of a mistake that flips anybody's label afterwards: a number, None to be estimated, False for none.
-    classes
-        The classes of the label where there are more than two; then every transition has a parameter for each group.
-    transitions
-        With ``classes``: their probabilities by (group, fair, recorded), one number for all, or None to be estimated.
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
 
@@ -79,9 +61,14 @@ class LabelBias(Belief):
     <BLANKLINE>
     ?- y_(x).
     <BLANKLINE>
+    >>> for sentence in LabelBias("poor_area", {1: 0.41}, False, groups=[1]).words(Label("granted")):
+    ...     print(sentence)
+    The features are taken as they are. The recorded label is taken as a distorted copy of the fair one.
+    Of the people with poor_area = 1 who should have granted = 1, 41% were recorded with granted = 0.
+    Where poor_area = 0, recorded labels are taken as right.
     """
 
-    title = "label bias"
+    command = "label"
 
     def __init__(
         self,
@@ -92,325 +79,89 @@ class LabelBias(Belief):
         levels: Sequence[Level] = (0, 1),
         groups: Sequence[Level] | None = None,
         noise: float | Literal[False] | None = False,
-        classes: Sequence[int | str] | None = None,
-        transitions: float | Mapping[Any, float | None] | None = None,
         favourable: Any = None,
     ) -> None:
         variable = Sensitive.of(sensitive, levels, name="a")
         self.variables = (variable,)
-        self.groups = _groups(variable, groups)
-        self.classes = None if classes is None else tuple(classes)
-        self.noise = noise is not False
+        self.groups = acting_groups(variable, groups)
         self.favourable = plain_label(favourable)
-        if self.classes is not None:
-            if len(set(self.classes)) < 3:
-                raise P4FError("classes is for labels with three or more classes; leave it out for a binary label")
-            if negative is not None or positive is not None or noise is not False or favourable is not None:
-                raise P4FError("with classes, give transitions instead of negative, positive, noise and favourable")
-            self.probabilities = _transition_parameters(self, transitions)
-        else:
-            probabilities = _probabilities(self, "negative", negative) + _probabilities(self, "positive", positive)
-            if self.noise:
-                probabilities.append(
-                    Parameter("p_noise", "a mistake flips the label of anybody", None if noise is None else noise)
-                )
-            self.probabilities = tuple(probabilities)
-
-    @property
-    def variable(self) -> Sensitive:
-        """The sensitive variable."""
-        return self.variables[0]
-
-    @property
-    def class_count(self) -> int:
-        """Number of classes of the label."""
-        return 2 if self.classes is None else len(self.classes)
-
-    def text(self) -> str:
-        """The program as text."""
-        head = [
-            "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.",
-            sensitive_comment(self.variable),
-            *favourable_comment(self),
+        probabilities = [
+            self._parameter(Cell(level, *change), value)
+            for change, strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
+            for level, value in strengths(strength, variable, self.groups, name).items()
         ]
-        queries = label_queries(self.classes)
-        parts = [comment(*head), classifier(self.classes) + "\n" + declaration(self.variable)]
-        return "\n\n".join([*parts, *self.rules("y_h", "y_"), queries]) + "\n"
+        if noise is not False:
+            probabilities.append(Parameter(self.parameter_name(None), "a mistake flips the label of anybody", noise))
+        self.probabilities = tuple(probabilities)
+
+    @property
+    def noise(self) -> Parameter | None:
+        """The parameter of mistakes that flip anybody's label, where there is one."""
+        return next((own for own in self.probabilities if own.cell is None), None)
+
+    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
+        where = self.variable.group_text(cell.group)
+        meaning = f"a fair {cell.fair} is recorded as {cell.recorded} where {where}"
+        return Parameter(self.parameter_name(cell), meaning, value, cell=cell)
+
+    def parameter_name(self, cell: Cell | None, suffix: str = "") -> str:
+        """See :meth:`LabelStage.parameter_name`."""
+        if cell is None:
+            return f"p_noise{suffix}"
+        return parameter_name(self.variable, cell.group, cell.fair == 1, suffix=suffix)
 
     def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
-        """The clauses that make ``recorded`` from ``fair``, in paragraphs; ``suffix`` keeps several stages apart."""
-        if self.classes is not None:
-            return _class_rules(self, fair, recorded, suffix)
+        """See :meth:`LabelStage.rules`."""
         before_noise = f"{recorded}noiseless" if self.noise else recorded
-        facts, bodies = [], []
-        for kind, body in (("neg", f"{fair}(X)"), ("pos", f"\\+{fair}(X)")):
-            atom_name = f"label_{kind}_bias{suffix}"
-            lines = [
-                f"{parameter.weight} :: {atom_name}(X) :- {goal(self.variable, level)}.{parameter.remark}"
-                for (parameter_kind, level), parameter in self._by_cell().items()
-                if parameter_kind == kind
+        facts = {
+            change: [
+                f"{own.weight} :: label_{kind}_bias{suffix}(X) :- {goal(self.variable, cell.group)}.{own.remark}"
+                for cell, own in self.by_cell().items()
+                if (cell.fair, cell.recorded) == change
             ]
-            facts += lines
-            if kind == "neg":
-                bodies.append(f"{before_noise}(X) :- {body}" + (f", \\+{atom_name}(X)." if lines else "."))
-            elif lines:
-                bodies.append(f"{before_noise}(X) :- {body}, {atom_name}(X).")
-        paragraphs = ["\n".join(facts)] if facts else []
-        paragraphs.append("\n".join(bodies))
+            for change, kind in ((NEGATIVE, "neg"), (POSITIVE, "pos"))
+        }
+        kept = f", \\+label_neg_bias{suffix}(X)" if facts[NEGATIVE] else ""
+        bodies = [f"{before_noise}(X) :- {fair}(X){kept}."]
+        if facts[POSITIVE]:
+            bodies.append(f"{before_noise}(X) :- \\+{fair}(X), label_pos_bias{suffix}(X).")
+        lines = [*facts[NEGATIVE], *facts[POSITIVE]]
+        paragraphs = ["\n".join(lines), "\n".join(bodies)] if lines else ["\n".join(bodies)]
         if self.noise:
-            noise = self.probabilities[-1]
             paragraphs.append(
-                f"{noise.weight} :: label_noise{suffix}(X).{noise.remark}\n"
+                f"{self.noise.weight} :: label_noise{suffix}(X).{self.noise.remark}\n"
                 f"{recorded}(X) :- {before_noise}(X), \\+label_noise{suffix}(X).\n"
                 f"{recorded}(X) :- \\+{before_noise}(X), label_noise{suffix}(X)."
             )
         return paragraphs
 
-    def _by_cell(self) -> dict[tuple[str, int], Parameter]:
-        """The parameter of each (kind, group)."""
-        names = {
-            _parameter_name(self.variable, kind, level): (kind, level)
-            for kind in ("neg", "pos")
-            for level in range(len(self.variable.levels))
-        }
-        return {
-            names[_plain(parameter.name)]: parameter
-            for parameter in self.probabilities
-            if _plain(parameter.name) in names
-        }
-
-    def cells(self) -> dict[str, tuple[int, int, int]]:
-        """For each parameter the cell that it is about: group, fair class, recorded class (by position)."""
-        if self.classes is None:
-            flips = {"neg": (1, 0), "pos": (0, 1)}
-            return {parameter.name: (level, *flips[kind]) for (kind, level), parameter in self._by_cell().items()}
-        positions = {
-            _transition_name(self, level, f, r): (level, f, r)
-            for level in range(len(self.variable.levels))
-            for f in range(self.class_count)
-            for r in range(self.class_count)
-        }
-        return {parameter.name: positions[_plain(parameter.name)] for parameter in self.probabilities}
-
-    def label_table(self, groups: Codes | None = None) -> Tensor:
-        """See :meth:`Belief.label_table`."""
-        self.require_known()
-        groups = every(self.variables) if groups is None else groups
-        return label_table(self.program(), self.variables, self.class_count, groups)
-
-    def estimate(
-        self,
-        audit: pd.DataFrame | None = None,
-        *,
-        recorded: Column,
-        fair: Column,
-        sensitive_features: Any = None,
-        favourable: Any = None,
-        confidence: float = 0.95,
-    ) -> LabelBias:
-        """Estimate the parameters from audited rows, for which the recorded and the fair label are both known.
-
-        Parameters
-        ----------
-        audit
-            A data frame with the columns that are named in the other arguments.
-        recorded, fair
-            Column names, or the values themselves.
-        sensitive_features
-            The sensitive columns, where they are not in ``audit``.
-        favourable
-            The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
-        confidence
-            Of the intervals.
-        """
-        from problog4fairness.beliefs.estimation import estimate_labels
-
-        return estimate_labels(self, audit, recorded, fair, sensitive_features, favourable, confidence)
-
-    def renamed(self, variable: Sensitive, suffix: str) -> LabelBias:
-        """The same bias for a chain: another name of the sensitive variable, a suffix on its parameters."""
-        probabilities = tuple(
-            Parameter(_suffixed(r.name, suffix), r.meaning, r.value, r.low, r.high, r.rows) for r in self.probabilities
-        )
-        copy = self.with_probabilities(probabilities)
-        copy.variables = (variable,)
-        return copy
-
-    def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`.
-
-        Examples
-        --------
-        >>> belief = LabelBias("poor_area", negative={1: 0.41}, positive=False, groups=[1])
-        >>> for sentence in belief.words(Label("granted")):
-        ...     print(sentence)
-        The features are taken as they are. The recorded label is taken as a distorted copy of the fair one.
-        Of the people with poor_area = 1 who should have granted = 1, 41% were recorded with granted = 0.
-        Where poor_area = 0, recorded labels are taken as right.
-        """
-        first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
-        return [first, *self.sentences(label or Label())]
-
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
-        """What it says of each group, alone or as a stage of a chain."""
-        told, cells, found = stage or Stage(), self.cells(), []
-        for level in reversed(range(len(self.variable.levels))):
-            group = self.variable.group_text(level)
-            parts = [
-                f"of the people with {group} {told.had} {self._class(label, fair)}, {share(parameter)} {told.became} "
-                f"{self._class(label, recorded)}"
-                for parameter in self.probabilities
-                for own, fair, recorded in [cells.get(parameter.name, (-1, 0, 0))]
-                if own == level
-            ]
-            # The first part names the group, the others refer to it.
-            long = f"the people with {group} who"
-            found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
+        """See :meth:`LabelStage.sentences`."""
+        found = super().sentences(label, stage)
         if self.noise:
-            found.append(
-                f"Besides, a mistake turned the label of {share(self.probabilities[-1])} of all people around."
-            )
+            found.append(f"Besides, a mistake turned the label of {share(self.noise)} of all people around.")
         return found
 
-    def _class(self, label: Label, position: int) -> str:
-        return f"{label.column} = {(self.classes or label.values)[position]}"
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        if not (table.negative or table.positive or table.noise):
+            raise P4FError("without negative and positive bias, and without noise, there is nothing to estimate")
+        return cls(
+            table.sensitive,
+            None if table.negative else False,
+            None if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+            noise=None if table.noise else False,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""
-        return {
-            "kind": "LabelBias",
-            "columns": list(self.variable.columns),
-            "levels": level_json(self.variable.levels),
-            "name": self.variable.name,
-            "groups": list(self.groups),
-            "noise": self.noise,
-            "classes": None if self.classes is None else list(self.classes),
-            "probabilities": parameters_json(self.probabilities),
-            **favourable_json(self),
-        }
+        return {**super().to_json(), **favourable_json(self)}
 
     @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> LabelBias:
-        belief = cls.__new__(cls)
-        variable = Sensitive(tuple(value["columns"]), levels_from_json(value["levels"]), str(value["name"]))
-        belief.variables = (variable,)
-        belief.groups = tuple(int(level) for level in value["groups"])
-        belief.noise = bool(value["noise"])
-        belief.classes = None if value["classes"] is None else tuple(value["classes"])
-        belief.probabilities = parameters_from_json(value["probabilities"])
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = super()._from_json(value)
         belief.favourable = value.get("favourable")
         return belief
-
-
-def classifier(classes: Sequence[int | str] | None) -> str:
-    """The neural predicate of the classifier."""
-    if classes is None:
-        return "nn(h,X) :: y_h(X)."
-    return f"nn(h,[X],Y,[{','.join(atom(c) for c in classes)}]) :: y_h(X,Y)."
-
-
-def label_queries(classes: Sequence[int | str] | None) -> str:
-    """The queries for the recorded label."""
-    if classes is None:
-        return "?- y_(x)."
-    return "\n".join(f"?- y_(x,{atom(c)})." for c in classes)
-
-
-def sensitive_comment(variable: Sensitive) -> str:
-    """What the sensitive variable is, for the head of a program."""
-    if variable.binary:
-        return f"{variable.name} is the sensitive variable: {variable.group_text(1)}."
-    return f"{variable.name} is the sensitive variable: {', '.join(variable.columns)}."
-
-
-def _groups(variable: Sensitive, groups: Sequence[Level] | None) -> tuple[int, ...]:
-    if groups is None:
-        return tuple(range(len(variable.levels)))
-    unknown = [group for group in groups if group not in variable.levels]
-    if unknown or not groups:
-        raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(groups)}")
-    return tuple(sorted(variable.levels.index(group) for group in groups))
-
-
-def _parameter_name(variable: Sensitive, kind: str, level: int) -> str:
-    if variable.binary:
-        return {("neg", 1): "p1", ("neg", 0): "p2", ("pos", 1): "p3", ("pos", 0): "p4"}[kind, level]
-    return f"{kind}({atom(variable.levels[level])})"
-
-
-def _suffixed(name: str, suffix: str) -> str:
-    head, bracket, rest = name.partition("(")
-    return head + suffix + bracket + rest
-
-
-def _plain(name: str) -> str:
-    """A parameter's name without the suffix that a chain gave it."""
-    head, bracket, rest = name.partition("(")
-    for plain in ("p1", "p2", "p3", "p4", "neg", "pos", "flip"):
-        if head == plain or head.startswith(plain + "_"):
-            return plain + bracket + rest
-    return name
-
-
-def _probabilities(belief: LabelBias, kind: Literal["negative", "positive"], strength: Strength) -> list[Parameter]:
-    if strength is False:
-        return []
-    variable = belief.variable
-    change = "a fair 1 is recorded as 0" if kind == "negative" else "a fair 0 is recorded as 1"
-    if isinstance(strength, Mapping):
-        unknown = [group for group in strength if group not in variable.levels]
-        if unknown:
-            raise P4FError(f"{kind} names the group {unknown[0]!r}, which is not among {list(variable.levels)}")
-    probabilities = []
-    # The sensitive group comes first, as in the paper.
-    for level in sorted(belief.groups, reverse=variable.binary):
-        value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
-        name = _parameter_name(variable, kind[:3], level)
-        probabilities.append(
-            Parameter(name, f"{change} where {variable.group_text(level)}", None if value is None else float(value))
-        )
-    return probabilities
-
-
-def _transition_name(belief: LabelBias, level: int, fair: int, recorded: int) -> str:
-    classes = belief.classes or ()
-    group = atom(belief.variable.levels[level])
-    return f"flip({group},{atom(classes[fair])},{atom(classes[recorded])})"
-
-
-def _transition_parameters(
-    belief: LabelBias, transitions: float | Mapping[Any, float | None] | None
-) -> tuple[Parameter, ...]:
-    classes, variable = belief.classes or (), belief.variable
-    probabilities = []
-    for level in belief.groups:
-        for f, fair in enumerate(classes):
-            for r, recorded in enumerate(classes):
-                if f == r:
-                    continue
-                value = transitions
-                if isinstance(transitions, Mapping):
-                    value = transitions.get((variable.levels[level], fair, recorded))
-                meaning = f"a fair {fair} is recorded as {recorded} where {variable.group_text(level)}"
-                name = _transition_name(belief, level, f, r)
-                probabilities.append(Parameter(name, meaning, None if value is None else float(value)))  # type: ignore[arg-type]
-    return tuple(probabilities)
-
-
-def _class_rules(belief: LabelBias, fair: str, recorded: str, suffix: str) -> list[str]:
-    classes = belief.classes or ()
-    flip, flipped = f"label_flip{suffix}", f"label_flipped{suffix}"
-    cells = belief.cells()
-    heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in belief.groups for f in range(len(classes))}
-    for parameter in belief.probabilities:
-        level, f, r = cells[parameter.name]
-        heads[level, f].append(f"{parameter.weight} :: {flip}(X,{atom(classes[f])},{atom(classes[r])})")
-    facts = [
-        " ;\n    ".join(outcomes) + f" :- {goal(belief.variable, level)}." for (level, _), outcomes in heads.items()
-    ]
-    rules = [
-        f"{flipped}(X,F) :- {flip}(X,F,_).",
-        f"{recorded}(X,F) :- {fair}(X,F), \\+{flipped}(X,F).",
-        f"{recorded}(X,R) :- {fair}(X,F), {flip}(X,F,R).",
-    ]
-    return ["\n".join(facts), "\n".join(rules)]

@@ -1,10 +1,9 @@
-"""Maximum likelihood through a program's own circuit, for parameters that cannot be counted."""
+"""Penalised maximum likelihood through a program's own circuit, for parameters that cannot be counted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -15,14 +14,14 @@ from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval
 from problog4fairness.program.program import Program
-
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+from problog4fairness.rows.types import Floats
 
 # How near to 0 and 1 the search goes, and how far slopes look to either side.
 MARGIN = 1e-6
 STEP = 1e-4
 # Log-likelihood that a whole unit of bias costs: enough to decide between equals, far less than a row.
 LEAST = 1.0
+SOURCE = f"likelihood penalised by {LEAST:g} per unit"
 
 
 class LabelModel:
@@ -90,6 +89,9 @@ def maximise(
 ) -> tuple[Parameter, ...]:
     """The probabilities that make the audited labels most likely, through the program's own circuit.
 
+    The log-likelihood is penalised by ``LEAST`` times the sum of all probabilities, which each of them says as its
+    source.
+
     Parameters
     ----------
     model
@@ -125,7 +127,8 @@ def maximise(
             effective = 0.0
         elif deviation > 0 and 0 < value < 1:
             effective = min(rows, value * (1 - value) / deviation**2)
-        estimated.append(parameter.estimated(Estimate(value, *interval(value, effective, confidence), round(rows))))
+        estimate = Estimate(value, *interval(value, effective, confidence), round(rows))
+        estimated.append(parameter.estimated(estimate, SOURCE))
     apart = [
         parameter.name for parameter, deviation in zip(probabilities, deviations, strict=True) if math.isinf(deviation)
     ]

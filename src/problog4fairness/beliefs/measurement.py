@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Self
 
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, level_json, levels_from_json, parameters_from_json, parameters_json
+from problog4fairness.beliefs.base import Belief, favourable_json
 from problog4fairness.beliefs.combinations import answers, every, occurring
-from problog4fairness.beliefs.label import sensitive_comment
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.beliefs.sensitive import declaration, goal
+from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs.sensitive import (
+    Strength,
+    acting_groups,
+    declaration,
+    goal,
+    parameter_name,
+    sensitive_comment,
+    sensitive_from_json,
+    sensitive_json,
+    strengths,
+)
 from problog4fairness.beliefs.tables import changed, feature_codes, observe_tables
 from problog4fairness.beliefs.text import atom, comment, predicates
 from problog4fairness.beliefs.words import Label, joined, share
@@ -26,9 +35,10 @@ from problog4fairness.rows.types import Codes, Floats, Level
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.audit_table import AuditTable
 
-Strength = float | Mapping[Any, Any] | Literal[False] | None
+# Recorded and fair value of a binary feature that was recorded too low, and too high.
+NEGATIVE, POSITIVE = (0, 1), (1, 0)
 
 
 class MeasurementBias(Belief):
@@ -59,6 +69,7 @@ class MeasurementBias(Belief):
     """
 
     title = "measurement bias"
+    command = "measurement"
 
     def __init__(
         self,
@@ -86,13 +97,13 @@ class MeasurementBias(Belief):
         for name, options in self.values.items():
             if len(set(options)) < 2:
                 raise P4FError(f"feature {name!r} needs two or more values")
-        known = set(variable.levels)
-        if groups is not None and (not groups or not set(groups) <= known):
-            raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(groups)}")
-        acting = variable.levels if groups is None else tuple(groups)
-        self.groups = tuple(i for i, level in enumerate(variable.levels) if level in acting)
+        self.groups = acting_groups(variable, groups)
         self.probabilities = tuple(
-            parameter for name in self.features for parameter in self._feature_parameters(name, negative, positive)
+            parameter
+            for name, options in self.values.items()
+            for parameter in (
+                self._binary(name, negative, positive) if len(options) == 2 else self._table(name, negative, positive)
+            )
         )
 
     @property
@@ -105,44 +116,48 @@ class MeasurementBias(Belief):
         """The name of each feature in the program."""
         return dict(zip(self.features, predicates(self.features, "f", {"a"}), strict=True))
 
-    def _feature_parameters(self, feature: str, negative: Strength, positive: Strength) -> list[Parameter]:
-        options, name, variable = self.values[feature], self.names[feature], self.variable
-        probabilities = []
+    def _binary(self, feature: str, negative: Strength, positive: Strength) -> list[Parameter]:
+        """The parameters of a feature with two values."""
+        return [
+            self._parameter(Cell(level, fair, recorded, feature), value)
+            for (recorded, fair), strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
+            for level, value in strengths(self._of_feature(strength, feature), self.variable, self.groups, name).items()
+        ]
+
+    def _of_feature(self, strength: Strength, feature: str) -> Strength:
+        """What was said of one feature, where features are told apart."""
+        if not isinstance(strength, Mapping) or not set(strength) & set(self.features):
+            return strength
+        own: Strength = strength.get(feature)
+        return own
+
+    def _table(self, feature: str, negative: Strength, positive: Strength) -> list[Parameter]:
+        """The parameters of a feature with more values: one for each pair of them, to be estimated or bound."""
+        if any(strength is not None and not isinstance(strength, Mapping) for strength in (negative, positive)):
+            raise P4FError(f"feature {feature!r} has more than two values; estimate its table, or bind its parameters")
+        count = range(len(self.values[feature]))
+        return [
+            self._parameter(Cell(level, f, r, feature), None)
+            for level in self.groups
+            for r in count
+            for f in count
+            if r != f
+        ]
+
+    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
+        feature = str(cell.feature)
+        options, name, where = self.values[feature], self.names[feature], self.variable.group_text(cell.group)
+        recorded, fair = options[cell.recorded], options[cell.fair]
+        meaning = f"{feature} recorded as {recorded} is fairly {fair} where {where}"
         if len(options) == 2:
-            for kind, strength in (("neg", negative), ("pos", positive)):
-                if isinstance(strength, Mapping) and feature in strength:
-                    strength = strength[feature]
-                elif isinstance(strength, Mapping) and set(strength) & set(self.features):
-                    strength = None
-                if strength is False:
-                    continue
-                recorded, fair = (options[0], options[1]) if kind == "neg" else (options[1], options[0])
-                for level in sorted(self.groups, reverse=variable.binary):
-                    value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
-                    meaning = f"{feature} recorded as {recorded} is fairly {fair} where {variable.group_text(level)}"
-                    probabilities.append(Parameter(self._binary_name(kind, level, name), meaning, value))
-            return probabilities
-        for strength in (negative, positive):
-            if strength is not None and not isinstance(strength, Mapping):
-                raise P4FError(
-                    f"feature {feature!r} has more than two values; estimate its table, or bind its parameters"
-                )
-        for level in self.groups:
-            for r in options:
-                for f in options:
-                    if r != f:
-                        meaning = f"{feature} recorded as {r} is fairly {f} where {variable.group_text(level)}"
-                        probabilities.append(Parameter(self._table_name(name, level, r, f), meaning))
-        return probabilities
+            called = parameter_name(self.variable, cell.group, cell.fair == 1, name)
+        else:
+            called = f"p({name},{atom(self.variable.levels[cell.group])},{atom(recorded)},{atom(fair)})"
+        return Parameter(called, meaning, value, cell=cell)
 
-    def _binary_name(self, kind: str, level: int, name: str) -> str:
-        if self.variable.binary:
-            which = {("neg", 1): "p1", ("neg", 0): "p2", ("pos", 1): "p3", ("pos", 0): "p4"}[kind, level]
-            return f"{which}({name})"
-        return f"{kind}({name},{atom(self.variable.levels[level])})"
-
-    def _table_name(self, name: str, level: int, recorded: int | str, fair: int | str) -> str:
-        return f"p({name},{atom(self.variable.levels[level])},{atom(recorded)},{atom(fair)})"
+    def by_cell(self, feature: str) -> dict[Cell, Parameter]:
+        """The parameters of a feature."""
+        return {own.cell: own for own in self.probabilities if own.cell is not None and own.cell.feature == feature}
 
     def text(self) -> str:
         """The program as text."""
@@ -156,25 +171,21 @@ class MeasurementBias(Belief):
 
     def rules(self) -> list[str]:
         """A paragraph of clauses for each feature."""
-        by_name = {parameter.name: parameter for parameter in self.probabilities}
-        return [self._feature_rules(feature, by_name) for feature in self.features]
+        return [
+            "\n".join(self._binary_rules(feature) if len(options) == 2 else self._table_rules(feature))
+            for feature, options in self.values.items()
+        ]
 
-    def _feature_rules(self, feature: str, probabilities: Mapping[str, Parameter]) -> str:
-        name, options = self.names[feature], self.values[feature]
-        if len(options) > 2:
-            return self._table_rules(feature, probabilities)
-        lines = [comment(feature), f"nn({name},X) :: {name}_(X)."]
-        biased = []
-        for kind, body in (("neg", f"\\+{name}_(X)"), ("pos", f"{name}_(X)")):
+    def _binary_rules(self, feature: str) -> list[str]:
+        name = self.names[feature]
+        lines, biased = [comment(feature), f"nn({name},X) :: {name}_(X)."], []
+        for change, kind, body in ((NEGATIVE, "neg", f"\\+{name}_(X)"), (POSITIVE, "pos", f"{name}_(X)")):
             found = [
-                (level, probabilities[self._binary_name(kind, level, name)])
-                for level in reversed(range(len(self.variable.levels)))
-                if self._binary_name(kind, level, name) in probabilities
+                f"{own.weight} :: {name}_{kind}_bias(X) :- {goal(self.variable, cell.group)}.{own.remark}"
+                for cell, own in sorted(self.by_cell(feature).items(), key=lambda entry: -entry[0].group)
+                if (cell.recorded, cell.fair) == change
             ]
-            lines += [
-                f"{parameter.weight} :: {name}_{kind}_bias(X) :- {goal(self.variable, level)}.{parameter.remark}"
-                for level, parameter in found
-            ]
+            lines += found
             if found:
                 biased.append(f"{name}_biased(X) :- {body}, {name}_{kind}_bias(X).")
         lines += biased
@@ -185,33 +196,29 @@ class MeasurementBias(Belief):
             ]
         else:
             lines.append(f"{name}(X) :- {name}_(X).")
-        return "\n".join([*lines, f"?- {name}(x)."])
+        return [*lines, f"?- {name}(x)."]
 
-    def _table_rules(self, feature: str, probabilities: Mapping[str, Parameter]) -> str:
+    def _table_rules(self, feature: str) -> list[str]:
         name, options = self.names[feature], self.values[feature]
         lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
-        for level in self.groups:
-            for recorded in options:
-                heads = [
-                    f"{probabilities[self._table_name(name, level, recorded, fair)].weight} :: "
-                    f"{name}_flip(X,{atom(recorded)},{atom(fair)})"
-                    for fair in options
-                    if fair != recorded
-                ]
-                lines.append(" ;\n    ".join(heads) + f" :- {goal(self.variable, level)}.")
+        heads: dict[tuple[int, int], list[str]] = {(g, r): [] for g in self.groups for r in range(len(options))}
+        for cell, own in self.by_cell(feature).items():
+            there = f"{name}_flip(X,{atom(options[cell.recorded])},{atom(options[cell.fair])})"
+            heads[cell.group, cell.recorded].append(f"{own.weight} :: {there}")
+        lines += [" ;\n    ".join(own) + f" :- {goal(self.variable, level)}." for (level, _), own in heads.items()]
         lines += [
             f"{name}_flipped(X,R) :- {name}_flip(X,R,_).",
             f"{name}(X,R) :- {name}_(X,R), \\+{name}_flipped(X,R).",
             f"{name}(X,V) :- {name}_(X,R), {name}_flip(X,R,V).",
         ]
-        return "\n".join([*lines, *(f"?- {name}(x,{atom(v)})." for v in options)])
+        return [*lines, *(f"?- {name}(x,{atom(v)})." for v in options)]
 
     def feature_values(self) -> dict[str, tuple[Level, ...]]:
         """See :meth:`Belief.feature_values`."""
         return dict(self.values)
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """See :meth:`Belief.feature_tables`."""
+        """P(fair value | recorded value, groups) of each feature, ``[groups, recorded, fair]``."""
         self.require_known()
         groups = every(self.variables) if groups is None else groups
         circuit = self.program().compile()
@@ -245,31 +252,16 @@ class MeasurementBias(Belief):
         groups = occurring(self.variables, rows)
         return changed(groups, self.feature_tables(groups.levels), feature_codes(rows, self.values))
 
-    def cells(self) -> dict[str, tuple[str, int, int, int]]:
-        """For each parameter its cell: feature, group, recorded value, fair value (by position)."""
-        cells: dict[str, tuple[str, int, int, int]] = {}
-        for feature, options in self.values.items():
-            name = self.names[feature]
-            for level in self.groups:
-                if len(options) == 2:
-                    cells[self._binary_name("neg", level, name)] = (feature, level, 0, 1)
-                    cells[self._binary_name("pos", level, name)] = (feature, level, 1, 0)
-                    continue
-                for r, recorded in enumerate(options):
-                    for f, fair in enumerate(options):
-                        if r != f:
-                            cells[self._table_name(name, level, recorded, fair)] = (feature, level, r, f)
-        return {parameter.name: cells[parameter.name] for parameter in self.probabilities}
-
     def estimate(
         self,
         audit: pd.DataFrame | None = None,
         *,
-        recorded: Mapping[str, Column] | Sequence[Any],
-        fair: Mapping[str, Column] | Sequence[Any],
+        recorded: Any,
+        fair: Any,
         sensitive_features: Any = None,
+        favourable: Any = None,
         confidence: float = 0.95,
-    ) -> MeasurementBias:
+    ) -> Self:
         """Estimate the parameters from audited rows, for which recorded and fair features are both known.
 
         Parameters
@@ -280,12 +272,33 @@ class MeasurementBias(Belief):
             For each feature its column or its values: a mapping by feature, or a sequence in the order of ``features``.
         sensitive_features
             The sensitive columns, where they are not in ``audit``.
+        favourable
+            The label that counts as 1, to be noted; the parameters do not depend on it.
         confidence
             Of the intervals.
         """
-        from problog4fairness.beliefs.estimation import estimate_features
+        from problog4fairness.beliefs.estimation import counted_features
 
-        return estimate_features(self, audit, recorded, fair, sensitive_features, confidence)
+        found = counted_features(self, audit, recorded, fair, sensitive_features, confidence)
+        return self.with_probabilities(found).with_favourable(self.favourable if favourable is None else favourable)
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        return cls(
+            [recorded for recorded, _ in table.feature_pairs],
+            table.sensitive,
+            None if table.negative else False,
+            None if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+            values=table.feature_values,
+        )
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief.estimate_table`."""
+        fair = dict(table.feature_pairs)
+        return self.estimate(table.measured, recorded={name: name for name in self.features}, fair=fair)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""
@@ -297,16 +310,15 @@ class MeasurementBias(Belief):
 
     def sentences(self, verb: str = "should have been recorded with") -> list[str]:
         """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
-        variable, cells, found = self.variable, self.cells(), []
+        variable, found = self.variable, []
         for feature, values in self.values.items():
             for level in reversed(range(len(variable.levels))):
                 group = variable.group_text(level)
                 parts = [
-                    f"of the people with {group} and {feature} = {values[recorded]} on record, {share(parameter)} "
-                    f"{verb} {values[fair]}"
-                    for parameter in self.probabilities
-                    for name, own, recorded, fair in [cells[parameter.name]]
-                    if (name, own) == (feature, level)
+                    f"of the people with {group} and {feature} = {values[cell.recorded]} on record, {share(own)} "
+                    f"{verb} {values[cell.fair]}"
+                    for cell, own in self.by_cell(feature).items()
+                    if cell.group == level
                 ]
                 if parts:
                     found.append(joined(parts, f"the people with {group} and", "those with"))
@@ -319,22 +331,21 @@ class MeasurementBias(Belief):
             "kind": "MeasurementBias",
             "features": list(self.features),
             "values": {name: list(values) for name, values in self.values.items()},
-            "columns": list(self.variable.columns),
-            "levels": level_json(self.variable.levels),
-            "name": self.variable.name,
+            **sensitive_json(self.variable),
             "groups": list(self.groups),
             "probabilities": parameters_json(self.probabilities),
+            **favourable_json(self),
         }
 
     @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> MeasurementBias:
+    def _from_json(cls, value: dict[str, Any]) -> Self:
         belief = cls.__new__(cls)
         belief.features = tuple(value["features"])
         belief.values = {name: tuple(values) for name, values in value["values"].items()}
-        variable = Sensitive(tuple(value["columns"]), levels_from_json(value["levels"]), str(value["name"]))
-        belief.variables = (variable,)
+        belief.variables = (sensitive_from_json(value),)
         belief.groups = tuple(value["groups"])
         belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.favourable = value.get("favourable")
         return belief
 
 

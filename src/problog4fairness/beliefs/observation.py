@@ -62,11 +62,13 @@ class Posterior:
     def fair(self) -> Tensor:
         """P(fair class | what was recorded), ``[rows, classes]``; NaN where that has probability 0."""
         total = self.weights.sum(1)
-        if bool((total.sum(-1) > 1.5).any()):
+        whole = total.sum(-1)
+        # Less than 1: something was recorded whatever is fair; more: several inputs have a fair label each.
+        if bool(((whole > 0) & ((whole - 1).abs() > 1e-3)).any()):
             raise P4FError(
                 "the belief's program asks about several inputs at once; it does not say which label is fair"
             )
-        return total / total.sum(-1, keepdim=True)
+        return total / whole.unsqueeze(-1)
 
     def by_input(self, count: int, weights: Tensor | None = None) -> Tensor:
         """``[inputs, classes]``: the expected weight of each input and class over all rows, as EM refits on it.

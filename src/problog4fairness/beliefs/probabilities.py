@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.samples import required_samples
@@ -13,6 +13,25 @@ from problog4fairness.errors import MissingValueError, ProbabilityError, Unknown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Cell(NamedTuple):
+    """The rows that a parameter is about, and what became of them; groups, classes and values by position.
+
+    Attributes
+    ----------
+    group
+        The group of the belief's sensitive variable.
+    fair, recorded
+        The fair and the recorded class of the label, or value of the feature.
+    feature
+        The feature; None for the label.
+    """
+
+    group: int
+    fair: int
+    recorded: int
+    feature: str | None = None
 
 
 @dataclass(frozen=True)
@@ -29,6 +48,10 @@ class Parameter:
         Its value, or None while it is unknown.
     low, high, rows
         The interval and the number of rows behind an estimate; None for a value that was stated.
+    cell
+        The rows that it is counted in, where it can be counted.
+    source
+        How an estimate was made, where it was not counted: ``likelihood penalised by 1 per unit``.
     """
 
     name: str
@@ -37,6 +60,8 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     rows: int | None = None
+    cell: Cell | None = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
         if self.value is not None and not 0 <= self.value <= 1:
@@ -56,13 +81,18 @@ class Parameter:
             said = f"{self.name}, {self.meaning}: stated"
         else:
             said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+            said += f", {self.source}" if self.source else ""
         return "  " + comment(said)
 
-    def estimated(self, estimate: Estimate) -> Parameter:
+    def stated(self, value: float | None) -> Parameter:
+        """The same parameter with a value that somebody states, or None to be estimated."""
+        return replace(self, value=value, low=None, high=None, rows=None, source=None)
+
+    def estimated(self, estimate: Estimate, source: str | None = None) -> Parameter:
         """The same parameter with an estimate for its value; unknown where the estimate rests on no row."""
-        if estimate.rows == 0:
-            return replace(self, value=None, low=0.0, high=1.0, rows=0)
-        return replace(self, value=estimate.value, low=estimate.low, high=estimate.high, rows=estimate.rows)
+        value = None if estimate.rows == 0 else estimate.value
+        low, high = (0.0, 1.0) if value is None else (estimate.low, estimate.high)
+        return replace(self, value=value, low=low, high=high, rows=estimate.rows, source=source)
 
     def still_needed(self, error: float, confidence: float = 0.95) -> int:
         """Rows of its cell still missing to know it within ``error``."""
@@ -79,9 +109,7 @@ def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tup
         if name not in names:
             raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names) or 'none'}")
     return tuple(
-        Parameter(parameter.name, parameter.meaning, float(values[parameter.name]))
-        if parameter.name in values
-        else parameter
+        parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
         for parameter in probabilities
     )
 
@@ -112,3 +140,18 @@ def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFram
         },
         index=pd.Index([parameter.name for parameter in probabilities], name="parameter"),
     ).astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})
+
+
+def parameters_json(probabilities: Iterable[Parameter]) -> list[dict[str, Any]]:
+    """Parameters as plain data."""
+    return [
+        {**asdict(parameter), "cell": None if parameter.cell is None else list(parameter.cell)}
+        for parameter in probabilities
+    ]
+
+
+def parameters_from_json(value: Iterable[dict[str, Any]]) -> tuple[Parameter, ...]:
+    """The inverse of :func:`parameters_json`."""
+    return tuple(
+        Parameter(**{**entry, "cell": None if entry["cell"] is None else Cell(*entry["cell"])}) for entry in value
+    )

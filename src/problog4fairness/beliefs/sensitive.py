@@ -1,9 +1,17 @@
-"""How a sensitive variable is written in a program."""
+"""How a sensitive variable is written: in a program, in the names of parameters, and as plain data."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
 from problog4fairness.beliefs.text import atom
+from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Level
+
+# What a user says of a bias: one number, one for each group, None to be estimated, False for "does not happen".
+Strength = float | Mapping[Any, Any] | Literal[False] | None
 
 
 def declaration(variable: Sensitive) -> str:
@@ -19,3 +27,65 @@ def goal(variable: Sensitive, level: int) -> str:
     if variable.binary:
         return f"{variable.name}(X)" if level == 1 else f"\\+{variable.name}(X)"
     return f"{variable.name}(X,{atom(variable.levels[level])})"
+
+
+def sensitive_comment(variable: Sensitive) -> str:
+    """What the sensitive variable is, for the head of a program."""
+    if variable.binary:
+        return f"{variable.name} is the sensitive variable: {variable.group_text(1)}."
+    return f"{variable.name} is the sensitive variable: {', '.join(variable.columns)}."
+
+
+def parameter_name(variable: Sensitive, level: int, negative: bool, feature: str = "", suffix: str = "") -> str:
+    """The name of the parameter of a group: the paper's p1 to p4 for two groups, otherwise neg(group) and pos(group).
+
+    Parameters
+    ----------
+    variable, level
+        The sensitive variable and the position of the group.
+    negative
+        Whether it is about values that were recorded too low.
+    feature
+        The name of the feature in the program; none for the label.
+    suffix
+        What keeps the stages of a chain apart.
+    """
+    head = f"p{1 + (level == 0) + 2 * (not negative)}" if variable.binary else "neg" if negative else "pos"
+    inside = ([feature] if feature else []) + ([] if variable.binary else [atom(variable.levels[level])])
+    return head + suffix + (f"({','.join(inside)})" if inside else "")
+
+
+def acting_groups(variable: Sensitive, groups: Collection[Level] | None) -> tuple[int, ...]:
+    """The groups on which a bias acts, by position; all by default."""
+    if groups is None:
+        return tuple(range(len(variable.levels)))
+    if not groups or not set(groups) <= set(variable.levels):
+        raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(groups)}")
+    return tuple(i for i, level in enumerate(variable.levels) if level in groups)
+
+
+def strengths(strength: Strength, variable: Sensitive, groups: Sequence[int], name: str) -> dict[int, float | None]:
+    """What was said of each group on which a bias acts; of two, the sensitive one comes first, as in the paper."""
+    if strength is False:
+        return {}
+    if isinstance(strength, Mapping):
+        unknown = [group for group in strength if group not in variable.levels]
+        if unknown:
+            raise P4FError(f"{name} names the group {unknown[0]!r}, which is not among {list(variable.levels)}")
+    found = {}
+    for level in sorted(groups, reverse=variable.binary):
+        value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
+        found[level] = None if value is None else float(value)
+    return found
+
+
+def sensitive_json(variable: Sensitive) -> dict[str, Any]:
+    """A sensitive variable as plain data."""
+    levels = [list(level) if isinstance(level, tuple) else level for level in variable.levels]
+    return {"columns": list(variable.columns), "levels": levels, "name": variable.name}
+
+
+def sensitive_from_json(value: Mapping[str, Any]) -> Sensitive:
+    """The inverse of :func:`sensitive_json`."""
+    levels = tuple(tuple(level) if isinstance(level, list) else level for level in value["levels"])
+    return Sensitive(tuple(value["columns"]), levels, str(value["name"]))

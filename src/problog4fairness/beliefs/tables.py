@@ -43,14 +43,14 @@ def observe_tables(
     classes = len(rows.classes)
     if labels is None:
         labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
-    codes = feature_codes(rows, values)
+    inputs, codes = fair_inputs(rows, values), feature_codes(rows, values)
     kinds, kind = row_kinds(groups.rows, labels, [(codes[name], table) for name, table in features.items()])
     view = FactoredView(kinds, kind, rows.outputs)
     observed = None
     if rows.recorded is not None:
         fair = None if rows.fair is None else torch.tensor(rows.fair)
         observed = view.observe(torch.tensor(rows.recorded), fair)
-    return Observation(fair_inputs(rows, values), view, observed, rows.outputs)
+    return Observation(inputs, view, observed, rows.outputs)
 
 
 def feature_codes(rows: Rows, values: Mapping[str, Sequence[Any]]) -> dict[str, Codes]:

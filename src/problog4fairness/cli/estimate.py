@@ -42,14 +42,14 @@ def estimate(
     ],
     recorded: Annotated[str | None, typer.Option(help="Column of the recorded label.")] = None,
     fair: Fair = None,
-    belief: Annotated[str, typer.Option(help="label, measurement, or a program FILE.pl.")] = "label",
+    belief: Annotated[str, typer.Option(help="label, measurement, historical, or a program FILE.pl.")] = "label",
     favourable: Favourable = None,
     group: GroupValue = None,
     feature: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="measurement: a recorded feature; repeat for more.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="A recorded feature that is distorted; repeat for more.")
     ] = None,
     fair_feature: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="measurement: the audited column of each feature.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
     ] = None,
     negative: Annotated[bool, typer.Option("--negative/--no-negative", help="A fair 1 may be recorded as 0.")] = True,
     positive: Annotated[bool, typer.Option("--positive/--no-positive", help="A fair 0 may be recorded as 1.")] = True,
@@ -67,35 +67,32 @@ def estimate(
     Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it; with -o - only
     the program is printed.
     """
-    from problog4fairness.beliefs import belief_text, from_audit
-    from problog4fairness.beliefs.base import Belief
-    from problog4fairness.errors import P4FError, printable
-    from problog4fairness.rows import check_output, find_roles, write_whole
+    from problog4fairness.beliefs import belief_text
+    from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.convert import belief_for
+    from problog4fairness.errors import printable
+    from problog4fairness.rows import check_output, write_whole
 
     refuse_both(output, as_json)
-    program = None if belief in ("label", "measurement") else Path(belief)
-    check_output(output, audit, program)
-    frame = read(audit, delimiter, encoding, decimal)
-    found: Belief
-    if belief == "measurement":
-        pairs = from_audit.feature_pairs(feature or [], fair_feature or [])
-        with working("estimating"):
-            found, notes = from_audit.measurement_from_table(
-                frame, audit, sensitive, pairs, group=group, negative=negative, positive=positive, only_group=only_group
-            )
-    else:
-        if recorded is None or fair is None:
-            raise P4FError("an audit has a recorded and a fair label: --recorded COLUMN --fair COLUMN")
-        roles = find_roles(frame, recorded=recorded, sensitive=sensitive, fair=fair, favourable=favourable, group=group)
-        rows = roles.clean(frame)
-        with working("estimating"):
-            if program is None:
-                found = from_audit.label_belief(
-                    rows, roles, negative=negative, positive=positive, only_group=only_group, noise=noise
-                )
-            else:
-                found = from_audit.belief_from_file(rows, roles, program)
-        notes = from_audit.audit_notes(rows, roles, audit)
+    check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
+    table = AuditTable(
+        read(audit, delimiter, encoding, decimal),
+        str(audit),
+        sensitive,
+        recorded=recorded,
+        fair=fair,
+        favourable=favourable,
+        group=group,
+        features=feature or (),
+        fair_features=fair_feature or (),
+        negative=negative,
+        positive=positive,
+        only_group=only_group,
+        noise=noise,
+    )
+    with working("estimating"):
+        found = belief_for(belief, table).estimate_table(table)
+    notes = table.notes(found)
     if output == "-":
         text = belief_text(found, notes)
         # In a file it is what it is; a terminal would obey what stands in it.

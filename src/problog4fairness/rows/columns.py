@@ -69,5 +69,5 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) 
             )
         frame = pd.DataFrame({name: values[:, i] for i, name in enumerate(columns)})
     if len(frame) != rows:
-        raise P4FError(f"sensitive_features have {len(frame)} rows, X has {rows}")
+        raise P4FError(f"sensitive_features have {len(frame)} rows, the data have {rows}")
     return frame.reset_index(drop=True)

@@ -44,7 +44,7 @@ def label_codes(labels: Any, classes: Sequence[Any], name: str = "y", missing: b
     for value in np.asarray(found).tolist():
         if value not in place:
             known = ", ".join(map(repr, place))
-            raise P4FError(f"{name} has the label {value!r}, which training did not see; it saw {known}")
+            raise P4FError(f"{name} has the label {value!r}, which is not among {known}")
     if not missing and (codes < 0).any():
         raise P4FError(f"{name} has {int((codes < 0).sum())} missing values; drop those rows")
     places: Codes = np.array([*(place[value] for value in np.asarray(found).tolist()), -1], dtype=np.int64)

@@ -1,0 +1,182 @@
+"""An audited table as it was read, and what somebody said about it; beliefs are made from it on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.problems import TableError, listed, note, warn
+from problog4fairness.rows.roles import Roles, check_column, find_levels, find_roles, rewritten
+from problog4fairness.rows.values import Value, conventional, values_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.beliefs.base import Belief
+
+# A feature with more values than this is a measurement; parameters for each pair of its values could not be estimated.
+MAX_VALUES = 12
+
+
+@dataclass(frozen=True)
+class AuditTable:
+    """An audited table as it was read.
+
+    Attributes
+    ----------
+    frame, name
+        The table, and what it is called.
+    sensitive, group
+        The sensitive column, and the value of the sensitive group where it is not known by convention.
+    recorded, fair, favourable
+        The columns of the recorded and the fair label, and the favourable label where it is not known by convention.
+    features, fair_features
+        The recorded column of each distorted feature, and the audited one.
+    negative, positive
+        Whether favourable labels are lost and given without reason; whether features are recorded too low and too high.
+    only_group
+        Whether only the data of the sensitive group are distorted.
+    noise
+        Whether anybody's label may also be wrong by mistake.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    sensitive: str
+    recorded: str | None = None
+    fair: str | None = None
+    favourable: object = None
+    group: object = None
+    features: Sequence[str] = ()
+    fair_features: Sequence[str] = ()
+    negative: bool = True
+    positive: bool = True
+    only_group: bool = False
+    noise: bool = False
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the columns of the recorded and the fair label are named."""
+        return self.recorded is not None and self.fair is not None
+
+    @cached_property
+    def levels(self) -> tuple[Value, ...]:
+        """The groups; of two, the sensitive one is the second."""
+        if self.has_labels:
+            return self.labelled[1].levels
+        check_column(self.frame, self.sensitive, "sensitive variable", "sensitive=...")
+        return find_levels(self.frame, self.sensitive, self.group)
+
+    @property
+    def acting(self) -> list[Value] | None:
+        """The groups on which the bias acts; None for all."""
+        if not self.only_group:
+            return None
+        if len(self.levels) > 2:
+            raise P4FError(f"only_group=True is for two groups; {self.sensitive!r} has {listed(self.levels)}")
+        return [self.levels[1]]
+
+    @cached_property
+    def labelled(self) -> tuple[pd.DataFrame, Roles]:
+        """Clean rows with the recorded and the fair label, and which column is what."""
+        if self.recorded is None or self.fair is None:
+            raise P4FError("an audit has a recorded and a fair label: recorded=..., fair=...")
+        roles = find_roles(
+            self.frame,
+            recorded=self.recorded,
+            sensitive=self.sensitive,
+            fair=self.fair,
+            favourable=self.favourable,
+            group=self.group,
+        )
+        return roles.clean(self.frame), roles
+
+    @cached_property
+    def feature_pairs(self) -> list[tuple[str, str]]:
+        """The recorded and the audited column of each distorted feature."""
+        if not self.features:
+            raise P4FError("name the distorted features: feature=... and fair_feature=..., once for each")
+        if len(self.features) != len(self.fair_features):
+            raise P4FError(
+                f"there are {len(self.features)} feature=... and {len(self.fair_features)} fair_feature=...; "
+                "each recorded one has an audited one"
+            )
+        pairs = list(zip(self.features, self.fair_features, strict=True))
+        for recorded, fair in pairs:
+            check_column(self.frame, recorded, "recorded feature", "feature=...")
+            check_column(self.frame, fair, "fair feature", "fair_feature=...")
+            if recorded == fair:
+                raise P4FError(f"feature {recorded!r} and its fair_feature=... are one column; name the audited one")
+        return pairs
+
+    @cached_property
+    def feature_values(self) -> dict[str, tuple[Value, ...]]:
+        """For each distorted feature the values that it can take; of two, the higher one is the second."""
+        return {
+            recorded: _feature_values(
+                recorded, list(dict.fromkeys([*values_of(self._complete[recorded]), *values_of(self._complete[fair])]))
+            )
+            for recorded, fair in self.feature_pairs
+        }
+
+    @cached_property
+    def measured(self) -> pd.DataFrame:
+        """Clean rows with recorded and fair features."""
+        columns = {
+            self.sensitive: rewritten(self._complete[self.sensitive], self.levels, self.levels, "sensitive variable")
+        }
+        for pair in self.feature_pairs:
+            known = self.feature_values[pair[0]]
+            columns |= {name: rewritten(self._complete[name], known, known, f"feature {pair[0]!r}") for name in pair}
+        return self._complete.assign(**columns)
+
+    @cached_property
+    def _complete(self) -> pd.DataFrame:
+        """The rows that have a group and all features."""
+        names = [self.sensitive, *(name for pair in self.feature_pairs for name in pair)]
+        missing = self.frame[names].isna().any(axis=1)
+        if missing.all():
+            raise TableError(f"no row has a value in each of {listed(names)}")
+        if missing.any():
+            warn(f"{int(missing.sum())} rows lack a value of {listed(names)} and were left out")
+        return self.frame[~missing].reset_index(drop=True)
+
+    def notes(self, belief: Belief) -> list[str]:
+        """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
+        rows = self.measured if belief.features else self.labelled[0]
+        found = [f"Estimated from {len(rows)} audited rows of {self.name}."]
+        if belief.features:
+            found += [f"Feature {recorded}: audited as {fair}." for recorded, fair in self.feature_pairs]
+        return [*found, *self._label_notes()] if self.has_labels else found
+
+    def _label_notes(self) -> list[str]:
+        rows, roles = self.labelled
+        found = [f"Recorded label: {roles.recorded} ({roles.favourable} is favourable). Fair label: {roles.fair}."]
+        groups, fair, recorded = roles.group_codes(rows), roles.fair_codes(rows), roles.label_codes(rows)
+        counts = np.zeros((len(roles.levels), 2, 2), dtype=np.int64)
+        np.add.at(counts, (groups, fair, recorded), 1)
+        for group, cells in zip(roles.levels, counts, strict=True):
+            said = [
+                f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in (1, 0) for r in (1, 0)
+            ]
+            found.append(f"{roles.sensitive} = {group}: {', '.join(said)}.")
+        return found
+
+
+def _feature_values(name: str, found: list[Value]) -> tuple[Value, ...]:
+    usual = conventional(found)
+    if usual is not None:
+        return usual
+    if not 2 <= len(found) <= MAX_VALUES:
+        raise TableError(
+            f"feature {name!r} has {len(found)} values; a distorted feature has two to {MAX_VALUES}: make classes of it"
+        )
+    values = tuple(sorted(found, key=str))
+    if len(values) == 2:
+        note(f"{name}: {values[1]!r} is taken as the higher value, {values[0]!r} as the lower one")
+    return values

@@ -1,0 +1,104 @@
+"""Bias of a label with three or more classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from problog4fairness.beliefs.probabilities import Cell, Parameter
+from problog4fairness.beliefs.sensitive import acting_groups, goal
+from problog4fairness.beliefs.stage import LabelStage
+from problog4fairness.beliefs.text import atom
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Level
+
+
+class ClassBias(LabelStage):
+    """The recorded class is a distorted copy of the fair one, of three or more classes.
+
+    P(recorded = r) = sum over classes f of h_f flip(A, f, r)
+
+    :class:`LabelBias` for labels with more than two classes: every transition from a fair class to another one that is
+    recorded has a parameter for each group.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    classes
+        The classes of the label.
+    transitions
+        Probabilities by (group, fair class, recorded class), one number for all, or None to be estimated.
+    levels
+        The groups; with two, the second is the sensitive one.
+    groups
+        The groups on which the bias acts; all by default.
+    """
+
+    classes: tuple[int | str, ...]
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        classes: Sequence[int | str],
+        transitions: float | Mapping[Any, float | None] | None = None,
+        *,
+        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] | None = None,
+    ) -> None:
+        variable = Sensitive.of(sensitive, levels, name="a")
+        self.variables = (variable,)
+        self.groups = acting_groups(variable, groups)
+        self.classes = tuple(classes)
+        if len(set(self.classes)) < 3:
+            raise P4FError("ClassBias is for labels with three or more classes; use LabelBias for a binary label")
+        cells = [
+            Cell(level, f, r)
+            for level in self.groups
+            for f in range(len(self.classes))
+            for r in range(len(self.classes))
+            if f != r
+        ]
+        self.probabilities = tuple(self._parameter(cell, transitions) for cell in cells)
+
+    def _parameter(self, cell: Cell, transitions: float | Mapping[Any, float | None] | None) -> Parameter:
+        fair, recorded = self.classes[cell.fair], self.classes[cell.recorded]
+        group = self.variable.levels[cell.group]
+        value = transitions.get((group, fair, recorded)) if isinstance(transitions, Mapping) else transitions
+        meaning = f"a fair {fair} is recorded as {recorded} where {self.variable.group_text(cell.group)}"
+        return Parameter(self.parameter_name(cell), meaning, None if value is None else float(value), cell=cell)
+
+    def parameter_name(self, cell: Cell | None, suffix: str = "") -> str:
+        """See :meth:`LabelStage.parameter_name`."""
+        if cell is None:
+            raise P4FError("every parameter of a ClassBias is about a group and two classes")
+        group, fair, recorded = self.variable.levels[cell.group], self.classes[cell.fair], self.classes[cell.recorded]
+        return f"flip{suffix}({atom(group)},{atom(fair)},{atom(recorded)})"
+
+    def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
+        """See :meth:`LabelStage.rules`."""
+        flip, flipped = f"label_flip{suffix}", f"label_flipped{suffix}"
+        heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in self.groups for f in range(len(self.classes))}
+        for cell, own in self.by_cell().items():
+            there = f"{flip}(X,{atom(self.classes[cell.fair])},{atom(self.classes[cell.recorded])})"
+            heads[cell.group, cell.fair].append(f"{own.weight} :: {there}")
+        facts = [
+            " ;\n    ".join(outcomes) + f" :- {goal(self.variable, level)}." for (level, _), outcomes in heads.items()
+        ]
+        rules = [
+            f"{flipped}(X,F) :- {flip}(X,F,_).",
+            f"{recorded}(X,F) :- {fair}(X,F), \\+{flipped}(X,F).",
+            f"{recorded}(X,R) :- {fair}(X,F), {flip}(X,F,R).",
+        ]
+        return ["\n".join(facts), "\n".join(rules)]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {**super().to_json(), "classes": list(self.classes)}
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> ClassBias:
+        belief = super()._from_json(value)
+        belief.classes = tuple(value["classes"])
+        return belief

@@ -1,0 +1,143 @@
+"""What biases of the label have in common, alone or as stages of a chain."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+from torch import Tensor
+
+from problog4fairness.beliefs.base import Belief, favourable_comment, label_table
+from problog4fairness.beliefs.combinations import every
+from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
+from problog4fairness.beliefs.text import atom, comment
+from problog4fairness.beliefs.words import Label, Stage, joined, share
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes
+
+
+class LabelStage(Belief):
+    """The recorded label is a distorted copy of the fair one.
+
+    Attributes
+    ----------
+    groups
+        The groups on which the bias acts, by position.
+    """
+
+    title: ClassVar[str] = "label bias"
+    groups: tuple[int, ...]
+
+    @property
+    def variable(self) -> Sensitive:
+        """The sensitive variable."""
+        return self.variables[0]
+
+    @abstractmethod
+    def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
+        """The clauses that make ``recorded`` from ``fair``, in paragraphs; ``suffix`` keeps several stages apart."""
+
+    @abstractmethod
+    def parameter_name(self, cell: Cell | None, suffix: str = "") -> str:
+        """The name of a parameter in the program."""
+
+    def text(self) -> str:
+        """The program as text."""
+        head = [
+            "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.",
+            sensitive_comment(self.variable),
+            *favourable_comment(self),
+        ]
+        parts = [comment(*head), classifier(self.classes) + "\n" + declaration(self.variable)]
+        return "\n\n".join([*parts, *self.rules("y_h", "y_"), label_queries(self.classes)]) + "\n"
+
+    def by_cell(self) -> dict[Cell, Parameter]:
+        """The parameters that are about a cell."""
+        return {own.cell: own for own in self.probabilities if own.cell is not None}
+
+    def label_table(self, groups: Codes | None = None) -> Tensor:
+        """See :meth:`Belief.label_table`."""
+        self.require_known()
+        groups = every(self.variables) if groups is None else groups
+        return label_table(self.program(), self.variables, self.class_count, groups)
+
+    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+        from problog4fairness.beliefs.estimation import counted_labels
+
+        if any(own.cell is None for own in self.probabilities):
+            return super()._estimated(rows, confidence)
+        return counted_labels(self, rows, confidence)
+
+    def renamed(self, variable: Sensitive, suffix: str) -> Self:
+        """The same bias for a chain: another name of the sensitive variable, a suffix on its parameters."""
+        other = copy.copy(self)
+        other.variables = (variable,)
+        other.probabilities = tuple(
+            replace(own, name=self.parameter_name(own.cell, suffix)) for own in self.probabilities
+        )
+        return other
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
+        return [first, *self.sentences(label or Label())]
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """What it says of each group, alone or as a stage of a chain."""
+        told, found, names = stage or Stage(), [], self.classes or label.values
+        for level in reversed(range(len(self.variable.levels))):
+            group = self.variable.group_text(level)
+            parts = [
+                f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
+                f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
+                for cell, own in self.by_cell().items()
+                if cell.group == level
+            ]
+            # The first part names the group, the others refer to it.
+            long = f"the people with {group} who"
+            found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": type(self).__name__,
+            **sensitive_json(self.variable),
+            "groups": list(self.groups),
+            "probabilities": parameters_json(self.probabilities),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        belief.variables = (sensitive_from_json(value),)
+        belief.groups = tuple(int(level) for level in value["groups"])
+        belief.probabilities = parameters_from_json(value["probabilities"])
+        return belief
+
+
+def stage_from_json(value: dict[str, Any]) -> LabelStage:
+    """The bias of the label that :meth:`LabelStage.to_json` described."""
+    belief = Belief.from_json(value)
+    if not isinstance(belief, LabelStage):
+        raise ValueError(f"{value['kind']} is not a bias of the label")
+    return belief
+
+
+def classifier(classes: Sequence[int | str] | None) -> str:
+    """The neural predicate of the classifier."""
+    if classes is None:
+        return "nn(h,X) :: y_h(X)."
+    return f"nn(h,[X],Y,[{','.join(atom(c) for c in classes)}]) :: y_h(X,Y)."
+
+
+def label_queries(classes: Sequence[int | str] | None) -> str:
+    """The queries for the recorded label."""
+    if classes is None:
+        return "?- y_(x)."
+    return "\n".join(f"?- y_(x,{atom(c)})." for c in classes)
