@@ -193,21 +193,24 @@ class _Binary:
         sign = torch.where(yes >= no, 1.0, -1.0).to(base.dtype)
         size, base = torch.maximum(no, yes) - low, (base + low.sum(-1)).unsqueeze(-1)
         self._leaves = sign.shape[-1]
+        # Mostly all leaves of an entry have the same sign, and one number is quicker to look up than one for each leaf.
+        common = sign.gather(-1, size.argmax(-1, keepdim=True))
+        sign = common if bool(((sign == common) | (size == 0)).all()) else sign
+        self._split = [sign.shape[-1], self._leaves, 1]
         self._safe = bool((base > SAFE_SUM).all())
         self._has_base = bool((base > 0).any())
         self._linear = Cast(torch.cat([sign, size, base], dim=-1))
         self._logs = Cast(torch.cat([sign, size.log(), base.log()], dim=-1))
-        self._sides = Cast(torch.cat([size * (sign < 0), size * (sign > 0)], dim=-1))
 
     def __call__(self, logits: Tensor, entries: Tensor) -> Tensor:
         if self._leaves == 1:
             return self._alone(logits.squeeze(-1), entries)
-        table = pick(self._linear.like(logits), entries, -2)
-        sign, size, base = table.split([self._leaves, self._leaves, 1], dim=-1)
-        if logits.ndim == 3 and logits.shape[1] == 1 and entries.ndim == 2:
-            # All rows of a network share the same inputs: one matrix product.
-            both = torch.cat([(-logits).sigmoid(), logits.sigmoid()], dim=-1).transpose(1, 2)
-            total = torch.baddbmm(base, pick(self._sides.like(logits), entries, -2), both).squeeze(-1)
+        sign, size, base = pick(self._linear.like(logits), entries, -2).split(self._split, dim=-1)
+        if logits.ndim == 3 and logits.shape[1] == 1 and entries.ndim == 2 and self._split[0] == 1:
+            # All rows of a network share the same inputs: one matrix product for both signs.
+            both = torch.cat([(-logits).sigmoid(), logits.sigmoid()], dim=1).transpose(1, 2)
+            no, yes = torch.bmm(size, both).unbind(-1)
+            total = torch.where(sign.squeeze(-1) > 0, yes, no) + base.squeeze(-1)
         else:
             total = (size * (sign * logits).sigmoid()).sum(-1) + base.squeeze(-1)
         if not self._safe and total.numel() and float(total.detach().min()) <= SAFE_SUM:
@@ -222,8 +225,7 @@ class _Binary:
         return torch.logaddexp(terms, base) if self._has_base else terms
 
     def _in_logs(self, logits: Tensor, entries: Tensor) -> Tensor:
-        table = pick(self._logs.like(logits), entries, -2)
-        sign, size, base = table.split([self._leaves, self._leaves, 1], dim=-1)
+        sign, size, base = pick(self._logs.like(logits), entries, -2).split(self._split, dim=-1)
         terms: Tensor = size + logsigmoid(sign * logits)
         if self._has_base:
             terms = torch.cat([terms, base.expand(*terms.shape[:-1], 1)], dim=-1)
