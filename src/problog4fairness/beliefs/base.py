@@ -25,7 +25,9 @@ from problog4fairness.rows.types import Codes, Floats, Level
 if TYPE_CHECKING:
     import pandas as pd
 
+    from problog4fairness.beliefs.words import Label
     from problog4fairness.program.data import Leaf
+    from problog4fairness.program.diagram import Diagram
 
 
 class Belief(ABC):
@@ -222,6 +224,29 @@ class Belief(ABC):
         ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
         """
         return None
+
+    # Stand-ins until the beliefs say themselves (S5); on merge that version wins.
+    overlap = False
+
+    def words(self, label: Label) -> list[str]:
+        """What it says, sentence by sentence."""
+        from problog4fairness.beliefs.words import in_words
+
+        return in_words(self, label)
+
+    def picture(self) -> Diagram:
+        """Its causal picture, with parameters by name instead of value."""
+        return self.program().diagram()
+
+    def admissible(self, parameter: Parameter, rows: Rows) -> tuple[float, float]:
+        """Between which values a parameter makes sense, with the others fixed."""
+        from problog4fairness.beliefs.words import admissible
+
+        return admissible(self, parameter, rows)
+
+    def caveats(self) -> list[str]:
+        """What a reader of a report must know because of this kind of belief."""
+        return []
 
     def __str__(self) -> str:
         return self.text()

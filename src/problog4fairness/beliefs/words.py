@@ -1,14 +1,26 @@
-"""A belief in plain words, for readers who do not read programs."""
+"""A belief in plain words, for readers who do not read programs.
+
+A stand-in until the beliefs say themselves (S5); on merge that version wins.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from problog4fairness.beliefs import Belief, HistoricalBias, LabelBias, MeasurementBias, ProgramBelief
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.chains import Chain
+from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.historical import HistoricalBias
+from problog4fairness.beliefs.label import LabelBias
+from problog4fairness.beliefs.measurement import MeasurementBias
+from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.reporting.amounts import percent_interval
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +45,7 @@ class Label:
         return f"{self.column} = {self.values[0]}"
 
 
-def in_words(belief: Belief | None, label: Label | None = None) -> list[str]:
+def in_words(belief: Belief, label: Label | None = None) -> list[str]:
     """What a belief says, a sentence or two at a time; the first sentence says what kind of belief it is.
 
     Examples
@@ -46,7 +58,7 @@ def in_words(belief: Belief | None, label: Label | None = None) -> list[str]:
     Where poor_area = 0, recorded labels are taken as right.
     """
     label = label or Label()
-    if belief is None:
+    if isinstance(belief, NoBias):
         return ["There is no belief: the recorded labels are taken as fair, and the model repeats them."]
     if isinstance(belief, LabelBias):
         first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
@@ -68,6 +80,8 @@ def in_words(belief: Belief | None, label: Label | None = None) -> list[str]:
 
 def share(rate: Parameter) -> str:
     """A rate as a percentage with its interval."""
+    from problog4fairness.reporting.amounts import percent_interval
+
     return "an unknown share" if rate.value is None else percent_interval(rate.value, rate.low, rate.high)
 
 
@@ -167,3 +181,39 @@ def _program(belief: ProgramBelief) -> list[str]:
 
 def _sentence(words: str) -> str:
     return words[0].upper() + words[1:] + "."
+
+
+def admissible(belief: Belief, rate: Parameter, rows: Rows) -> tuple[float, float]:
+    """Between which values the belief makes sense: labels stay informative, and probabilities sum to 1 at most."""
+    value = rate.value or 0.0
+    if isinstance(belief, ProgramBelief):
+        # At exactly 1 some recorded label may be impossible.
+        return 0.0, max(value, 0.99)
+    from problog4fairness.beliefs.combinations import occurring
+
+    groups = occurring(belief.variables, rows).levels
+    probe = value / 2 if value > 0 else 0.01
+    rates = tuple(replace(r, value=probe) if r.name == rate.name else r for r in belief.probabilities)
+    try:
+        there = _margins(belief.with_probabilities(rates), groups)
+    except P4FError:
+        return 0.0, value
+    here = _margins(belief, groups)
+    slope = (there - here) / (probe - value)
+    room = here.clamp_min(0)
+    falling, rising = slope < -1e-9, slope > 1e-9
+    above = float((room[falling] / -slope[falling]).min()) if bool(falling.any()) else 1.0
+    below = float((room[rising] / slope[rising]).min()) if bool(rising.any()) else 1.0
+    return max(0.0, value - below), min(1.0, value + above)
+
+
+def _margins(belief: Belief, groups: Any) -> Tensor:
+    measurement = getattr(belief, "measurement", belief)
+    tables = measurement.feature_tables(groups) if hasattr(measurement, "feature_tables") else {}
+    parts = [table.flatten() for table in tables.values()]
+    table = belief.label_table(groups)
+    if table is not None:
+        ahead = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2) - table
+        others = ~torch.eye(table.shape[-1], dtype=torch.bool)
+        parts.append(ahead[:, others].flatten() - 0.05)
+    return torch.cat(parts) if parts else torch.ones(0, dtype=torch.float64)
