@@ -35,6 +35,8 @@ class TrainingRows:
         The sensitive columns, or None where the belief has none.
     favourable
         The favourable label.
+    fair
+        The fair label as the table writes it, missing where nobody looked; None without such a column.
     dropped
         Rows that lacked a label or a group.
     left_out
@@ -45,6 +47,7 @@ class TrainingRows:
     label: pd.Series[Any]
     groups: pd.DataFrame | None
     favourable: Value
+    fair: pd.Series[Any] | None
     dropped: int
     left_out: list[str]
 
@@ -101,7 +104,7 @@ def training_rows(
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
     labels = agreed_labels(frame, recorded, belief, favourable)
-    rows, dropped = _complete(frame, [recorded, *columns])
+    rows, dropped = complete_rows(frame, [recorded, *columns])
     cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
     cleaned |= _groups(rows, belief)
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
@@ -117,6 +120,7 @@ def training_rows(
         rows[recorded],
         rows[columns] if columns else None,
         labels[1],
+        rows[fair] if fair in rows.columns else None,
         dropped,
         [str(name) for name in frame.columns if name not in names and name not in (recorded, *columns)],
     )
@@ -224,7 +228,8 @@ def train_on_table(
     return model.fit(rows.features, rows.label, sensitive_features=rows.groups), rows
 
 
-def _complete(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, int]:
+def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, int]:
+    """The rows that have a value in each of these columns, and how many have not; a warning counts them."""
     missing = frame[list(names)].isna()
     for name in names:
         count = int(missing[name].sum())

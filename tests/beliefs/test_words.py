@@ -1,13 +1,11 @@
-"""Beliefs in plain words, and numbers as people write them."""
+"""Beliefs in plain words."""
 
 from __future__ import annotations
 
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.reporting import in_words
-from problog4fairness.reporting.amounts import count, percent, percent_interval, points
-from problog4fairness.reporting.words import Label
+from problog4fairness.beliefs.words import Label
 
 GRANTED = Label("granted", ("no", "yes"))
 
@@ -15,7 +13,7 @@ GRANTED = Label("granted", ("no", "yes"))
 def test_label_bias_with_intervals():
     audit = {"recorded": [0] * 30 + [1] * 70 + [0] * 50, "fair": [1] * 100 + [0] * 50, "sensitive_features": [1] * 150}
     belief = p4f.LabelBias("poor_area", groups=[1], noise=False)
-    _, first, second = in_words(belief.estimate(**audit), GRANTED)
+    _, first, second = belief.estimate(**audit).words(GRANTED)
     assert first == (
         "Of the people with poor_area = 1 who should have granted = yes, 30% (22% to 40%) were recorded with "
         "granted = no; of those who should have granted = no, 0% (0% to 7.1%) were recorded with granted = yes."
@@ -26,7 +24,7 @@ def test_label_bias_with_intervals():
 @pytest.mark.parametrize(
     ("belief", "expected"),
     [
-        (None, "no belief"),
+        (p4f.NoBias(), "no belief"),
         (p4f.LabelBias("a", noise=0.1), "10% of all people around"),
         (
             p4f.LabelBias("a", classes=("low", "mid", "high")),
@@ -42,13 +40,4 @@ def test_label_bias_with_intervals():
     ],
 )
 def test_every_belief_has_words(belief, expected):
-    assert expected.lower() in " ".join(in_words(belief, GRANTED)).lower()
-
-
-def test_numbers():
-    assert [percent(v) for v in (0, 0.004, 0.0381, 0.36, 1, float("nan"))] == ["0%", "0.4%", "3.8%", "36%", "100%", "–"]
-    assert [percent(v) for v in (0.994, 0.9967, 0.99996)] == ["99%", "99.7%", "> 99.9%"]
-    assert percent_interval(0.36, 0.28, 0.46) == "36% (28% to 46%)"
-    assert percent_interval(0.36, None, None) == "36%"
-    assert [points(v) for v in (-0.2, 0.004, -0.00001)] == ["−20", "+0.4", "0"]
-    assert [count(1, "row"), count(5000, "row"), count(2, "person", "people")] == ["1 row", "5,000 rows", "2 people"]
+    assert expected.lower() in " ".join(belief.words(GRANTED)).lower()
