@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.learners import Network
+from problog4fairness.rows.sensitive import Sensitive
 from tests.reporting.pages import HOSTILE, IMAGE, QUICK, Page, compared, quick, trained
 
 
@@ -151,6 +154,38 @@ def test_every_kind_of_belief_gets_a_page(loans):
         assert Page(report.html).problems == []
         assert "No audited rows were given" in report.html or belief is None
     assert "repeats" in report.warnings[0]
+
+
+class Lost(Belief):
+    """A belief of another kind: good labels of one group get lost."""
+
+    def __init__(self, column, share):
+        self.variables = (Sensitive((column,)),)
+        self.probabilities = (Parameter("lost", "a favourable label gets lost", share),)
+
+    def text(self):
+        lost = self.probabilities[0].value
+        return rf"nn(h,X) :: y(X). nn(a,X) :: a(X). {lost} :: l(X) :- a(X). y_(X) :- y(X), \+l(X). ?- y_(x)."
+
+    def to_json(self):
+        return {"kind": "Lost", "column": self.sensitive_columns[0], "share": self.probabilities[0].value}
+
+    @classmethod
+    def _from_json(cls, value):
+        return cls(value["column"], value["share"])
+
+
+def test_a_belief_of_another_kind_gets_the_same_page(loans):
+    new = told(loans, Lost("poor_area", 0.4), audit=loans.audit, sensitivity=True)
+    same = told(
+        loans, p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]), audit=loans.audit,
+        sensitivity=True,
+    )  # fmt: skip
+    assert Page(new.html).problems == []
+    pd.testing.assert_frame_equal(new.changes, same.changes)
+    pd.testing.assert_frame_equal(new.suspects, same.suspects)
+    assert new.sensitivity.base.equals(same.sensitivity.base)
+    assert new.warnings[0].startswith("lost was stated")
 
 
 def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatch):

@@ -179,9 +179,7 @@ def report_tables(
         audit = _clean(model, audit, column)
         audit[fair] = _fair(model, audit, fair, favourable)
     cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
-    return report(
-        model, cleaned.drop(columns=fair, errors="ignore"), audit=audit, fair=fair, recorded=column, **options
-    )
+    return report(model, cleaned, audit=audit, fair=fair, recorded=column, **options)
 
 
 def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:
