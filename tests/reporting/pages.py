@@ -5,14 +5,24 @@ from __future__ import annotations
 import re
 import warnings
 from html.parser import HTMLParser
+from typing import Any
 
 import pandas as pd
 
 import problog4fairness as p4f
 from problog4fairness.comparison import Comparison
-from problog4fairness.learners import Settings
+from problog4fairness.learners import Network
 
-QUICK = {"hidden": (8,), "learning_rate": 1e-2, "max_epochs": 8, "random_state": 0}
+
+def quick(**options: Any) -> dict[str, Any]:
+    """Options of a classifier that is fitted as quickly as can be; ``options`` are the network's."""
+    return {
+        "learner": Network(**{"hidden": (8,), "learning_rate": 1e-2, "max_epochs": 8, **options}),
+        "random_state": 0,
+    }
+
+
+QUICK = quick()
 HOSTILE = '<script>alert("x")</script>'
 IMAGE = "\"'><img src=https://evil.example/x.png onerror=alert(1)>"
 
@@ -35,8 +45,9 @@ def trained(
 def compared(model: p4f.DebiasedClassifier, data: p4f.datasets.LoanData) -> Comparison:
     """A comparison of two methods, as quick as can be."""
     return p4f.compare(
-        data.audit[[*data.features, "poor_area"]], data.audit["granted"], model.belief_, fair=data.audit["repaid"],
-        methods=["lower"], seeds=2, folds=2, settings=Settings(hidden=(4,), max_epochs=2), progress=False,
+        data.audit[[*data.features, "poor_area"]], data.audit["granted"], belief=model.belief_,
+        fair=data.audit["repaid"], methods=["the record as it is"], seeds=2, folds=2,
+        learner=Network(hidden=(4,), max_epochs=2), progress=False,
     )  # fmt: skip
 
 

@@ -10,8 +10,11 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.learners import Settings
-from tests.reporting.pages import HOSTILE, IMAGE, QUICK, Page, compared, trained
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.learners import Network
+from problog4fairness.rows.sensitive import Sensitive
+from tests.reporting.pages import HOSTILE, IMAGE, QUICK, Page, compared, quick, trained
 
 
 def test_page_is_sound_and_complete(report):
@@ -22,7 +25,7 @@ def test_page_is_sound_and_complete(report):
         assert heading in page.words
     assert page.tags.count("svg") == 4
     assert "label_neg_bias(X) :- a(X)." in page.words
-    assert "cannot be tested from recorded data alone" in page.words
+    assert "Recorded data alone can contradict the belief, but they cannot confirm it" in page.words
     assert len(report.html) < 2_000_000
 
 
@@ -144,7 +147,7 @@ def test_every_kind_of_belief_gets_a_page(loans):
         None,
     ]  # fmt: skip
     for belief in beliefs:
-        model = p4f.DebiasedClassifier(belief, **{**QUICK, "max_epochs": 1}).fit(
+        model = p4f.DebiasedClassifier(belief, **quick(max_epochs=1)).fit(
             known.drop(columns="granted"), known["granted"]
         )
         report = p4f.report(model, known, recorded="granted", comparison=False, sensitivity=False)
@@ -153,8 +156,40 @@ def test_every_kind_of_belief_gets_a_page(loans):
     assert "repeats" in report.warnings[0]
 
 
+class Lost(Belief):
+    """A belief of another kind: good labels of one group get lost."""
+
+    def __init__(self, column, share):
+        self.variables = (Sensitive((column,)),)
+        self.probabilities = (Parameter("lost", "a favourable label gets lost", share),)
+
+    def text(self):
+        lost = self.probabilities[0].value
+        return rf"nn(h,X) :: y(X). nn(a,X) :: a(X). {lost} :: l(X) :- a(X). y_(X) :- y(X), \+l(X). ?- y_(x)."
+
+    def to_json(self):
+        return {"kind": "Lost", "column": self.sensitive_columns[0], "share": self.probabilities[0].value}
+
+    @classmethod
+    def _from_json(cls, value):
+        return cls(value["column"], value["share"])
+
+
+def test_a_belief_of_another_kind_gets_the_same_page(loans):
+    new = told(loans, Lost("poor_area", 0.4), audit=loans.audit, sensitivity=True)
+    same = told(
+        loans, p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]), audit=loans.audit,
+        sensitivity=True,
+    )  # fmt: skip
+    assert Page(new.html).problems == []
+    pd.testing.assert_frame_equal(new.changes, same.changes)
+    pd.testing.assert_frame_equal(new.suspects, same.suspects)
+    assert new.sensitivity.base.equals(same.sensitivity.base)
+    assert new.warnings[0].startswith("lost was stated")
+
+
 def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatch):
-    from problog4fairness.reporting import build as module
+    from problog4fairness.reporting import refits as module
 
     monkeypatch.setattr(module, "MOST_ROWS", 150)
     monkeypatch.setattr(module, "FOLDS", 2)
@@ -162,7 +197,7 @@ def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatc
     report = p4f.report(
         model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", sensitivity=False, progress=False
     )
-    assert {"ours", "lower", "audit only"} <= set(report.comparison.methods)
+    assert {"this model", "the record as it is", "without poor_area"} <= set(report.comparison.methods)
     assert report.comparison.audited == 200
     assert report.comparison.rows == 150 + 200
     assert "fitted on 150 of 400 rows" in report.html
@@ -188,7 +223,7 @@ def test_bad_input_is_one_line(loans, model):
     for arguments, message in (
         ({"recorded": "grant"}, "no column 'grant' in the data"),
         ({"audit": loans.audit, "recorded": "granted"}, "by fair="),
-        ({"audit": loans.audit, "fair": "income", "recorded": "granted"}, "column 'income' has the value"),
+        ({"audit": loans.audit, "fair": "income", "recorded": "granted"}, "column 'income' has the label"),
         (
             {"audit": loans.audit[["repaid"]], "fair": "repaid", "recorded": "granted"},
             "no column 'income' in the audit",
@@ -207,7 +242,7 @@ def told(loans, belief, *, audit=None, model=None, data=None, **options):
     """A report on a belief with as little fitting as can be."""
     data = loans.loans if data is None else data
     columns = [name for name in data.columns if name != "granted"]
-    settings = {**QUICK, "max_epochs": 1, **(model or {})}
+    settings = {**quick(max_epochs=1), **(model or {})}
     fitted = p4f.DebiasedClassifier(belief, **settings).fit(data[columns], data["granted"])
     options = {"comparison": False, "sensitivity": False, "progress": False, **options}
     fair = None if audit is None else "repaid"
@@ -268,7 +303,7 @@ def test_stated_parameters_have_no_interval_in_any_sentence(loans):
 
 
 def test_parameters_that_are_not_varied_are_named(loans, model, monkeypatch):
-    from problog4fairness.reporting import build as module
+    from problog4fairness.reporting import refits as module
 
     monkeypatch.setattr(module, "MOST_PARAMETERS", 3)
     report = p4f.report(model, loans.loans, recorded="granted", comparison=False, progress=False)
@@ -278,7 +313,9 @@ def test_parameters_that_are_not_varied_are_named(loans, model, monkeypatch):
 
 def test_comparison_says_what_its_intervals_are(report, loans, model):
     words = Page(report.html).words
-    fair = report.comparison.summary.query("method == 'ours' and labels == 'fair' and metric == 'accuracy'")["mean"]
+    fair = report.comparison.summary.query("method == 'this model' and labels == 'fair' and metric == 'accuracy'")[
+        "mean"
+    ]
     half = 1.96 * np.sqrt(fair.item() * (1 - fair.item()) / 200)
     assert "Intervals are over seeds" in words
     assert f"uncertain by about ± {half:.3f}" in words
@@ -286,8 +323,8 @@ def test_comparison_says_what_its_intervals_are(report, loans, model):
     assert "On fair labels, higher and nearer to the line is better" in words
     columns = [*loans.features, "poor_area"]
     recorded = p4f.compare(
-        loans.loans[columns], loans.loans["granted"], model.belief_, methods=["lower"], seeds=1, folds=2,
-        settings=Settings(hidden=(4,), max_epochs=1), progress=False,
+        loans.loans[columns], loans.loans["granted"], belief=model.belief_, methods=["the record as it is"],
+        seeds=1, folds=2, learner=Network(hidden=(4,), max_epochs=1), progress=False,
     )  # fmt: skip
     alone = p4f.report(model, loans.loans, recorded="granted", comparison=recorded, sensitivity=False).html
     assert "is better" not in alone
@@ -308,5 +345,5 @@ def test_rows_without_a_fair_label_are_not_audited(loans, model):
 def test_without_a_belief_there_is_nobody_to_compare(loans):
     report = told(loans, None, comparison=True)
     assert report.warnings[1].startswith("Other methods were not compared")
-    assert "no belief by which a row could be called distorted" in report.html
+    assert "Under this belief no row is likely to be distorted" in report.html
     assert report.html.count("everybody</th>") == 0

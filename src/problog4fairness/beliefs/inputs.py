@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,9 @@ class FairInputs:
         return part if part.ndim == 2 else (part * self.variants).unsqueeze(1) + torch.arange(self.variants)
 
 
+_FOUND: WeakKeyDictionary[Rows, dict[object, FairInputs]] = WeakKeyDictionary()
+
+
 def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -> FairInputs:
     """The inputs that rows may stand for.
 
@@ -55,7 +59,20 @@ def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -
     values
         For each distorted feature the values that its fair counterpart may have. The variants of a row are all their
         combinations, the last feature fastest.
+
+    Returns
+    -------
+    FairInputs
+        The same object for the same rows, so that beliefs which differ in their parameters share what is learned from.
     """
+    known = _FOUND.setdefault(rows, {})
+    key = (rows.features, tuple((name, tuple(own)) for name, own in (values or {}).items()))
+    if key not in known:
+        known[key] = _found(rows, values)
+    return known[key]
+
+
+def _found(rows: Rows, values: Mapping[str, Sequence[Any]] | None) -> FairInputs:
     visible = rows.frame[list(rows.features)]
     if not values:
         table, place = _distinct(visible)

@@ -56,7 +56,7 @@ def training_rows(
         classes,
         label_codes(labels, classes),
         _fair_codes(fair, classes, len(known)),
-        _row_weights(model, labels, weights),
+        row_weights(model, labels, weights),
     )
     belief.check_rows(rows)
     return rows
@@ -130,7 +130,8 @@ def _fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
     return label_codes(values, classes, "fair", missing=True)
 
 
-def _row_weights(model: DebiasedClassifier, labels: Any, weights: Any) -> Any:
+def row_weights(model: DebiasedClassifier, labels: Any, weights: Any = None) -> Any:
+    """``[rows]``: how much each row counts, by its own weight and that of its class; None where all count the same."""
     if model.class_weight is None:
         return weights
     per_class = compute_class_weight(model.class_weight, classes=np.unique(labels), y=labels)

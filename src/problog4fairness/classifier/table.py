@@ -36,6 +36,8 @@ class TrainingRows:
         The sensitive columns, or None where the belief has none.
     favourable
         The favourable label.
+    fair
+        The fair label as the table writes it, missing where nobody looked; None without such a column.
     dropped
         Rows that lacked a label or a group.
     left_out
@@ -46,6 +48,7 @@ class TrainingRows:
     label: pd.Series[Any]
     groups: pd.DataFrame | None
     favourable: Value
+    fair: pd.Series[Any] | None
     dropped: int
     left_out: list[str]
 
@@ -118,6 +121,7 @@ def training_rows(
         rows[recorded],
         rows[columns] if columns else None,
         labels[1],
+        rows[fair] if fair in rows.columns else None,
         len(frame) - len(rows),
         [str(name) for name in frame.columns if name not in names and name not in (recorded, *columns)],
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from problog4fairness.cli.data import Json, Seed, print_json, show
 from problog4fairness.cli.output import say
+
+if TYPE_CHECKING:
+    from problog4fairness.reporting.demo import Demo
 
 
 def register(app: typer.Typer) -> None:
@@ -31,13 +35,15 @@ def demo(
 
     from problog4fairness.reporting.demo import Demo
 
+    made = Demo(output, seed, rows)
+    commands = _commands(made)
     console = Console(highlight=False, markup=False, soft_wrap=True, quiet=as_json)
     results = {}
-    for number, step in enumerate(Demo(output, seed, rows).steps, start=1):
+    for number, step in enumerate(made.steps, start=1):
         console.print(f"{number}. {step.title}", style="bold")
         console.print(step.about)
-        if step.command:
-            console.print(f"$ {step.command}", style="cyan")
+        if step.name in commands:
+            console.print(f"$ {commands[step.name]}", style="cyan")
         result = step.run()
         results[step.title] = result
         if not as_json:
@@ -51,3 +57,20 @@ def demo(
         print_json({"report": report, "result": results["Was it right?"], "steps": results})
         return
     say(report)
+
+
+def _commands(demo: Demo) -> dict[str, str]:
+    """For each step that has one, the command that does it."""
+    from problog4fairness.reporting.demo import FAIR, FILES, RECORDED, SENSITIVE
+    from problog4fairness.reporting.refits import FOLDS, SEEDS
+
+    loans, audit, _, belief, model, report = (quote(str(demo.folder / name)) for name in FILES)
+    labels = f"--recorded {RECORDED} --sensitive {SENSITIVE} --favourable 1"
+    audited, seed = f"--audit {audit} --fair {FAIR}", f"--seed {demo.seed}"
+    return {
+        "estimate": f"p4f estimate {audit} {labels} --group 1 --fair {FAIR} -o {belief}",
+        "train": f"p4f train {loans} --belief {belief} {labels} {seed} -o {model}",
+        "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} "
+        f"--seeds {SEEDS} --folds {FOLDS} {seed} -o {quote(str(demo.folder))}",
+        "report": f"p4f report {model} --data {loans} {audited} {seed} -o {report}",
+    }

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from problog4fairness.classifier.sensitivity import ACCURACY, CHANGED, Sensitivity
+from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,6 +2,5 @@
 
 from problog4fairness.reporting.build import Report, report
 from problog4fairness.reporting.joining import with_audit
-from problog4fairness.reporting.words import in_words
 
-__all__ = ["Report", "in_words", "report", "with_audit"]
+__all__ = ["Report", "report", "with_audit"]

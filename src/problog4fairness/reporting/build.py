@@ -13,26 +13,20 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.sensitivity import Sensitivity
-from problog4fairness.comparison import Comparison, compare
+from problog4fairness.comparison import Comparison
+from problog4fairness.doubt import Sensitivity
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting import evidence, sections
+from problog4fairness.reporting import evidence, refits, sections
 from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.facts import Facts, collect
 from problog4fairness.reporting.figures import draw_changes
-from problog4fairness.reporting.joining import with_audit
 from problog4fairness.reporting.limits import doubts, limits
 from problog4fairness.reporting.page import page
+from problog4fairness.reporting.summary import summary
 from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-# What is fitted again is fitted on so many rows at most; predictions are made for all.
-MOST_ROWS = 20_000
-# More parameters than this make the figure unreadable; the least certain ones are shown.
-MOST_PARAMETERS = 6
-SEEDS, FOLDS = 3, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +48,8 @@ class Report:
     audited
         By group: fair rate, accuracy and kinds of errors on audited rows; None without an audit.
     comparison, sensitivity
-        As :func:`~problog4fairness.compare` and :meth:`DebiasedClassifier.sensitivity` returned them; None where they
-        were not asked for, or could not be made (then ``warnings`` says why).
+        As :func:`~problog4fairness.compare` and :func:`~problog4fairness.doubt.sensitivity` returned them; None where
+        they were not asked for, or could not be made (then ``warnings`` says why).
     suspects
         The rows most likely distorted, by their number from 1.
     summary, warnings
@@ -125,10 +119,10 @@ def report(
     recorded
         The column of the recorded label; by default the name that it had in training.
     comparison
-        Whether to compare with the baselines (three seeds, three folds), or what
+        Whether to compare with other methods on the model's own learner (three seeds, three folds), or what
         :func:`~problog4fairness.compare` returned.
     sensitivity
-        Whether to vary the parameters, or what :meth:`DebiasedClassifier.sensitivity` returned. Both are fitted on
+        Whether to vary the parameters, or what :func:`~problog4fairness.doubt.sensitivity` returned. Both are fitted on
         20,000 rows at most, drawn at random; the page says so.
     title
         Heading of the page.
@@ -137,87 +131,24 @@ def report(
     progress
         Whether to show progress bars; by default only where standard error is a terminal.
     """
-    if audit is not None and fair is None:
-        raise P4FError("name the column of the fair label in the audit by fair=...")
     facts = collect(clf, data, audit, fair, recorded)
-    sample, notes = _sample(facts, seed)
-    compared, varied, problems = None, None, []
-    if isinstance(comparison, Comparison):
-        compared = comparison
-    elif comparison and (clf.belief_ is None or not clf.belief_.sensitive_columns):
+    sample, notes = refits.sampled(facts, seed)
+    problems: list[str] = []
+    compared = comparison if isinstance(comparison, Comparison) else None
+    if comparison is True and not facts.belief.sensitive_columns:
         problems.append("Other methods were not compared: no belief names a sensitive column, so there are no groups.")
-    elif comparison:
+    elif comparison is True:
         try:
-            compared = _compared(facts, sample, seed, progress)
+            compared = refits.compared(facts, sample, seed, progress)
         except P4FError as error:
             problems.append(f"The comparison with other methods could not be made: {error}")
-    if isinstance(sensitivity, Sensitivity):
-        varied = sensitivity
-    elif sensitivity:
+    varied = sensitivity if isinstance(sensitivity, Sensitivity) else None
+    if sensitivity is True:
         try:
-            varied = _varied(facts, sample, progress)
+            varied = refits.varied(facts, sample, progress)
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
     return _written(facts, compared, varied, problems, notes, title)
-
-
-def _sample(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
-    data = facts.data
-    notes = []
-    if facts.dropped:
-        notes.append(f"{count(facts.dropped, 'row')} without {facts.label.column} had to be left out.")
-    if len(data) <= MOST_ROWS:
-        return data, notes
-    chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
-    notes.append(
-        f"Comparison and sensitivity were fitted on {count(MOST_ROWS)} of {count(len(data))} rows, drawn at random; "
-        "everything else is about all rows."
-    )
-    return data.iloc[chosen].reset_index(drop=True), notes
-
-
-def _compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | None) -> Comparison:
-    model, column = facts.model, facts.label.column
-    rows, fair = sample, None
-    if facts.audit is not None and facts.fair is not None:
-        beside = facts.sensitive(sample)
-        needed = [column, *facts.features, *([] if beside is None else beside.columns)]
-        audit = facts.audit[facts.audit[facts.fair].notna()]
-        rows, fair = with_audit(sample, audit, fair=facts.fair, needed=needed)
-    return compare(
-        rows[facts.features],
-        rows[column],
-        model.belief_,
-        sensitive_features=facts.sensitive(rows),
-        fair=fair,
-        favourable=model.classes_.tolist()[1],
-        independent=model.independent,
-        seeds=[seed + number for number in range(SEEDS)],
-        folds=FOLDS,
-        progress=progress,
-    )
-
-
-def _varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:
-    model = facts.model
-    rates = list(model.belief_.probabilities) if model.belief_ is not None else []
-    if not rates:
-        return None
-    # A value that was stated may be anything.
-    widths = [1.0 if rate.low is None or rate.high is None else rate.high - rate.low for rate in rates]
-    least_sure = sorted(sorted(range(len(rates)), key=lambda i: (-widths[i], i))[:MOST_PARAMETERS])
-    audit = None
-    if facts.audit is not None and facts.fair is not None:
-        rows = facts.audit[facts.audit[facts.fair].notna()]
-        audit = (rows[facts.features], rows[facts.fair], facts.sensitive(rows))
-    return model.sensitivity(
-        sample[facts.features],
-        sample[facts.label.column],
-        sensitive_features=facts.sensitive(sample),
-        audit=audit,
-        parameters=[rates[i].name for i in least_sure],
-        progress=progress,
-    )
 
 
 def _written(
@@ -228,25 +159,23 @@ def _written(
     notes: list[str],
     title: str | None,
 ) -> Report:
-    first = facts.divisions[0]
-    model, label = facts.model, facts.label
+    label, divisions = facts.label, facts.divisions
     heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
-    divisions = [(division.changes, division.audited) for division in facts.divisions]
-    warned = [*doubts(model, divisions, facts.data), *problems]
-    estimated = bool(facts.overlap is not None and _estimated(model))
+    warned = [*doubts(facts), *problems]
+    told = summary(facts)
     parts = [
-        ("summary", "Summary", sections.opening(facts)),
-        ("limits", "Limits and warnings", sections.limits(warned, limits(model, facts.overlap, estimated, notes))),
+        ("summary", "Summary", sections.opening(told)),
+        ("limits", "Limits and warnings", sections.limits(warned, limits(facts, notes))),
         ("belief", "The belief", sections.belief(facts)),
         ("parameters", "Parameters, and how sure they are", sections.parameters(facts)),
         ("changes", "What the model changes", sections.changed(facts)),
     ]
     if compared is not None:
-        parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, estimated)))
+        same_rows = facts.overlap is not None and facts.estimated
+        parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
     if varied is not None:
-        parts.append(
-            ("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, _not_varied(model, varied)))
-        )
+        left_out = [own.name for own in facts.belief.probabilities if own.name not in varied.parameters.index]
+        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, left_out)))
     parts.append(("suspects", "Rows for review", sections.suspects(facts)))
     audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
     about = (
@@ -257,40 +186,29 @@ def _written(
         f"Made with problog4fairness {version('problog4fairness')}. This page holds everything it needs; "
         "it loads nothing and runs nothing."
     )
-    table = pd.DataFrame() if model.belief_ is None else model.belief_.parameters
-    if model.belief_ is not None:
-        table = table.rename(columns={"still_needed": "more_for_10_points"})
-        table["more_for_5_points"] = [rate.still_needed(0.05) for rate in model.belief_.probabilities]
     return Report(
         title=heading,
         html=page(heading, about, parts, footer),
-        parameters=table,
-        changes=_together([division.changes for division in facts.divisions]),
-        audited=None
-        if first.audited is None
-        else _together([d.audited for d in facts.divisions if d.audited is not None]),
+        parameters=_parameters(facts),
+        changes=_together([division.changes for division in divisions]),
+        audited=_together([division.audited for division in divisions if division.audited is not None]),
         comparison=compared,
         sensitivity=varied,
-        suspects=facts.suspects,
-        summary=tuple(sections.summary(facts)),
+        suspects=facts.review.table,
+        summary=tuple(told),
         warnings=tuple(warned),
         good=label.good,
     )
 
 
-def _not_varied(model: DebiasedClassifier, varied: Sensitivity) -> list[str]:
-    rates = () if model.belief_ is None else model.belief_.probabilities
-    return [rate.name for rate in rates if rate.name not in varied.parameters.index]
+def _parameters(facts: Facts) -> pd.DataFrame:
+    table = facts.belief.parameters.rename(columns={"still_needed": "more_for_10_points"})
+    return table.assign(more_for_5_points=[own.still_needed(0.05) for own in facts.belief.probabilities])
 
 
-def _estimated(model: DebiasedClassifier) -> bool:
-    """Whether audited rows gave some parameter of the belief."""
-    return model.belief_ is not None and any(rate.rows is not None for rate in model.belief_.probabilities)
-
-
-def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """The groups of all sensitive variables, and everybody once, last."""
-    return pd.concat([*(frame.drop(index="all") for frame in frames), frames[0].loc[["all"]]])
+def _together(frames: list[pd.DataFrame]) -> pd.DataFrame | None:
+    """The groups of all sensitive variables, and everybody once, last; None of no variable."""
+    return pd.concat([*(frame.drop(index="all") for frame in frames), frames[0].loc[["all"]]]) if frames else None
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

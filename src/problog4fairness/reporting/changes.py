@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.proportions import Estimate, interval
-from problog4fairness.classifier.groups import Grouping
 from problog4fairness.metrics import difference_interval
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-@dataclass(frozen=True)
-class Audited:
-    """Rows whose fair label is known.
-
-    Attributes
-    ----------
-    ways
-        How they are divided into groups.
-    fair, decided
-        Whether the fair label, and the model's decision, is the favourable one.
-    recorded
-        The same for the recorded label, where the audit has it.
-    """
-
-    ways: list[Grouping]
-    fair: Bools
-    decided: Bools
-    recorded: Bools | None = None
-
-
-def changes(way: Grouping, recorded: Bools, decided: Bools) -> pd.DataFrame:
+def changes(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
     """A row for each group, and one for all.
 
     ``recorded`` and ``decided`` are shares of favourable labels, ``raised`` and ``lowered`` the shares of decisions
     that differ from the record in either direction; each with ``_low`` and ``_high``, Wilson's 95% interval. Rows of
     uncertain group count for each group by their share.
     """
+    recorded = _favourable(rows.recorded)
     measures = {
         "recorded": recorded,
         "decided": decided,
@@ -51,36 +33,45 @@ def changes(way: Grouping, recorded: Bools, decided: Bools) -> pd.DataFrame:
     return _by_group(way, {name: (values, None) for name, values in measures.items()})
 
 
-def audited_quality(way: Grouping, audit: Audited) -> pd.DataFrame:
+def audited_quality(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
     """A row for each group, and one for all: shares of fair labels, and of decisions and records that are right."""
+    fair = _favourable(rows.fair)
     measures: dict[str, tuple[Bools, Bools | None]] = {
-        "fair": (audit.fair, None),
-        "accuracy": (audit.decided == audit.fair, None),
-        "wrongly_refused": (~audit.decided, audit.fair),
-        "wrongly_granted": (audit.decided, ~audit.fair),
+        "fair": (fair, None),
+        "accuracy": (decided == fair, None),
+        "wrongly_refused": (~decided, fair),
+        "wrongly_granted": (decided, ~fair),
     }
-    if audit.recorded is not None:
-        measures["record_right"] = (audit.recorded == audit.fair, None)
+    if rows.recorded is not None:
+        measures["record_right"] = (_favourable(rows.recorded) == fair, None)
     return _by_group(way, measures)
 
 
-def disparities(way: Grouping, **columns: Bools) -> pd.DataFrame:
-    """Of two groups, the difference of shares of favourable labels with Newcombe's interval; of more, the largest."""
-    rows = []
-    for values in columns.values():
-        means = way.means(values.astype(np.float64))
-        if np.isnan(means).any():
-            rows.append((np.nan, np.nan, np.nan))
-            continue
-        low, high = (0, 1) if len(means) == 2 else (int(means.argmin()), int(means.argmax()))
-        if not way.certain:
-            rows.append((float(means[high] - means[low]), np.nan, np.nan))
-            continue
-        total = way.shares.sum(axis=0).round().astype(int)
-        chosen = (values @ way.shares).round().astype(int)
-        found = difference_interval(int(chosen[high]), int(total[high]), int(chosen[low]), int(total[low]))
-        rows.append((found.value, found.low, found.high))
-    return pd.DataFrame(rows, columns=["value", "low", "high"], index=list(columns))
+def disparities(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
+    """The difference of shares of favourable labels on record and as decided, with Newcombe's interval.
+
+    Of two groups that of the sensitive one minus that of the other, of more the largest.
+    """
+    found = [_difference(way, values) for values in (_favourable(rows.recorded), decided)]
+    return pd.DataFrame(found, columns=["value", "low", "high"], index=["recorded", "decided"])
+
+
+def _difference(way: Grouping, values: Bools) -> tuple[float, float, float]:
+    means = way.means(values.astype(np.float64))
+    if np.isnan(means).any():
+        return np.nan, np.nan, np.nan
+    low, high = (0, 1) if len(means) == 2 else (int(means.argmin()), int(means.argmax()))
+    if not way.certain:
+        return float(means[high] - means[low]), np.nan, np.nan
+    total = way.shares.sum(axis=0).round().astype(int)
+    chosen = (values @ way.shares).round().astype(int)
+    found = difference_interval(int(chosen[high]), int(total[high]), int(chosen[low]), int(total[low]))
+    return found.value, found.low, found.high
+
+
+def _favourable(codes: Codes | None) -> Bools:
+    favourable: Bools = np.asarray(codes) == 1
+    return favourable
 
 
 def _by_group(way: Grouping, measures: dict[str, tuple[Bools, Bools | None]]) -> pd.DataFrame:

@@ -14,30 +14,38 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness import datasets
-from problog4fairness.baselines import LowerBaseline, UpperBaseline
 from problog4fairness.beliefs import belief_text, from_audit
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import belief_for, train_on_table
 from problog4fairness.comparison import Comparison
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import accuracy, statistical_disparity
-from problog4fairness.reporting.build import FOLDS, SEEDS
+from problog4fairness.reporting.refits import FOLDS, SEEDS
 from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, report_tables, save_comparison
 from problog4fairness.rows import FileNote, find_roles, read_table, write_table, write_whole
 
 RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
 ROWS, AUDITED = 5000, 400
-LEARNING_RATE = 3e-3
 FILES = ("loans.csv", "audit.csv", "new.csv", "belief.pl", "loans.p4f", "report.html")
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it is called, what happens in it, the command that does it, and how to do it from Python."""
+    """One step of the demo.
 
+    Attributes
+    ----------
+    name
+        Which step it is: ``make``, ``estimate``, ``train``, ``compare``, ``report`` or ``judge``.
+    title, about
+        Its heading, and what happens in it.
+    run
+        Does it; gives a text or a table to show.
+    """
+
+    name: str
     title: str
     about: str
-    command: str | None
     run: Callable[[], Any]
 
 
@@ -74,49 +82,39 @@ class Demo:
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps, to be run in order."""
-        at = {name: str(self.folder / name) for name in FILES}
-        labels = f"--recorded {RECORDED} --sensitive {SENSITIVE} --favourable 1"
         return (
             Step(
+                "make",
                 "Loans, and an audit",
                 f"A bank has {self.rows:,} applications on file. It turned down many from poor areas who could have "
                 f"repaid, and {self.audited} applications were checked by hand.",
-                None,
                 self.make,
             ),
             Step(
+                "estimate",
                 "Estimate",
                 "How often was a fair label recorded wrongly, by area? The audited rows tell, with 95% intervals.",
-                f"p4f estimate {at['audit.csv']} {labels} --group 1 --fair {FAIR} -o {at['belief.pl']}",
                 self.estimate,
             ),
             Step(
+                "train",
                 "Train",
                 "A network learns the fair label: it must explain the recorded ones through the belief.",
-                f"p4f train {at['loans.csv']} --belief {at['belief.pl']} {labels} "
-                f"--learning-rate {LEARNING_RATE:g} --seed {self.seed} -o {at['loans.p4f']}",
                 self.train,
             ),
             Step(
+                "compare",
                 "Compare",
                 "Is it better than doing nothing, or something simpler? Trained on parts of the data, tested on the "
                 "rest, by the audited labels.",
-                f"p4f compare {at['loans.csv']} --belief {at['belief.pl']} {labels} --audit {at['audit.csv']} "
-                f"--fair {FAIR} --seeds {SEEDS} --folds {FOLDS} --seed {self.seed} -o {self.folder}",
                 self.compare,
             ),
+            Step("report", "Report", "Everything on one page, with what could be wrong about it.", self.report),
             Step(
-                "Report",
-                "Everything on one page, with what could be wrong about it.",
-                f"p4f report {at['loans.p4f']} --data {at['loans.csv']} --audit {at['audit.csv']} --fair {FAIR} "
-                f"--seed {self.seed} -o {at['report.html']}",
-                self.report,
-            ),
-            Step(
+                "judge",
                 "Was it right?",
-                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. Lower learns the record "
-                "as it is, upper the fair labels that nobody has.",
-                None,
+                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, between one "
+                "that learns the record as it is and one that knows the fair labels, which nobody does.",
                 self.judge,
             ),
         )
@@ -151,7 +149,6 @@ class Demo:
             recorded=RECORDED,
             sensitive=SENSITIVE,
             favourable=1,
-            learning_rate=LEARNING_RATE,
             random_state=self.seed,
             verbose=self.progress is not False,
         )
@@ -192,25 +189,24 @@ class Demo:
         return "\n".join([*made.summary, str(self.folder / "report.html")])
 
     def judge(self) -> pd.DataFrame:
-        """Accuracy and disparity on new people, by their fair labels: lower, ours, upper."""
+        """Accuracy and disparity on new people, by their fair labels, of this model and of two others."""
         drawn = self._drawn()
         filed, new = self._filed(drawn), drawn.new
-        ours = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
         columns = [*drawn.features, SENSITIVE]
-        options: dict[str, Any] = {"learning_rate": LEARNING_RATE, "random_state": self.seed, "favourable": 1}
-        chances = {
-            "lower": LowerBaseline(**options).fit(filed[columns], filed[RECORDED]).predict_proba(new[columns]),
-            "ours": ours.predict_proba(new[list(ours.feature_names_in_)]),
-            "upper": UpperBaseline(**options).fit(filed[columns], filed[FAIR]).predict_proba(new[columns]),
-        }
-        rows = {
-            name: (
-                accuracy(new[FAIR], (chance[:, 1] > 0.5).astype(int)),
-                statistical_disparity(chance[:, 1], sensitive_features=new[SENSITIVE]),
-            )
-            for name, chance in chances.items()
-        }
-        return pd.DataFrame.from_dict(rows, orient="index", columns=["accuracy", "disparity"]).rename_axis("method")
+        rows = []
+        for method, label in (
+            ("the record as it is", RECORDED),
+            ("this model", None),
+            ("knowing the fair labels", FAIR),
+        ):
+            if label is None:
+                model = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
+            else:
+                model = DebiasedClassifier(favourable=1, random_state=self.seed).fit(filed[columns], filed[label])
+            chance = model.predict_proba(new[list(model.feature_names_in_)])[:, 1]
+            disparity = statistical_disparity(chance, sensitive_features=new[SENSITIVE])
+            rows.append((method, accuracy(new[FAIR], (chance > 0.5).astype(int)), disparity))
+        return pd.DataFrame(rows, columns=["method", "accuracy", "disparity"]).set_index("method")
 
     def _refuse_others(self, header: str) -> None:
         """Raise an error where the folder holds somebody's files: a demo's are known by the header of its loans."""
@@ -220,7 +216,7 @@ class Demo:
         loans = self.folder / "loans.csv"
         with loans.open("rb") if loans.is_file() else io.BytesIO() as file:
             if file.readline(1000).decode(errors="replace").strip() != header:
-                raise P4FError(f"{taken[0]} is there already and is not a demo's; choose another folder with -o")
+                raise P4FError(f"{taken[0]} is there already and is not a demo's; choose another folder")
 
     def _drawn(self) -> datasets.LoanData:
         return datasets.loans(rows=self.rows - self.audited, audited=self.audited, new=self.rows, seed=self.seed)

@@ -3,53 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 
-from problog4fairness.classifier.sensitivity import Sensitivity
 from problog4fairness.comparison import Comparison
+from problog4fairness.doubt import Sensitivity
+from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
 from problog4fairness.reporting.amounts import MISSING, count, percent, points
 from problog4fairness.reporting.markup import Content, Markup, bullets, figure, join, stacked, table, tag, terms
 from problog4fairness.reporting.svg import inline, page_style
 
 METRICS = {"accuracy": "Accuracy", "f1": "F1", "disparity": "Disparity", "equalized_odds": "Equalized odds difference",
            "positive_rate": "Favourable rate"}  # fmt: skip
+NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
+# A method that is not here says what it is by its name.
 METHODS = {
-    "ours": "this belief",
-    "lower": "learns the recorded labels as they are",
-    "upper": "learns from fair labels of all rows",
+    "this model": "learns through the belief",
+    "the record as it is": "learns the recorded labels",
+    "knowing the fair labels": "learns from the fair labels of all rows",
     "audit only": "learns from the audited rows alone",
-    "unawareness": "like lower, without the sensitive column",
     "massaging": "changes labels until groups get equal rates",
     "parity": "a threshold for each group, for equal rates",
 }
 
 
-def comparison(found: Comparison, estimated: bool = False) -> Markup:
-    """Our method and the baselines; ``estimated`` says that audited rows gave the belief its parameters."""
+def comparison(found: Comparison, same_rows: bool = False) -> Markup:
+    """The model and other methods.
+
+    Parameters
+    ----------
+    found
+        The comparison.
+    same_rows
+        Whether the audited rows may have given the belief its parameters.
+    """
+    seeds, folds = (found.results[name].nunique() for name in ("seed", "fold"))
     names = " and ".join(f"{kind} labels" for kind in found.labels)
-    seeds = found.results["seed"].nunique()
-    folds = found.results["fold"].nunique()
-    parts: list[Content] = [
-        tag(
-            "p",
-            f"The belief against methods that do without it, on {count(found.rows, 'row')}: {seeds} × {folds} networks "
-            f"each, tested on rows that they were not trained on, by {names}. Scores on recorded labels favour methods "
-            "that repeat the bias; only fair labels tell who is right.",
-        ),
-        tag("p", " ".join(_warnings(found, seeds, estimated))),
-    ]
-    for kind in found.labels:
-        wide = found.table(kind)
-        metrics = [name for name in METRICS if name in wide.columns]
-        rows = [[method, *(_score(str(wide.loc[method, name])) for name in metrics)] for method in wide.index]
-        rows_behind = found.audited if kind == "fair" else found.rows
-        caption = f"On {kind} labels of {count(rows_behind, 'row')} (± half the 95% interval over seeds)"
-        if seeds < 2:
-            caption = f"On {kind} labels of {count(rows_behind, 'row')}"
-        header = ["Method", *(METRICS[name] for name in metrics)]
-        parts.append(table(header, rows, caption=caption, numbers=range(1, len(header))))
-    parts.append(terms({method: METHODS[method] for method in found.methods if method in METHODS}))
     with page_style():
         drawing = found.plot()
     alternative = "Accuracy against disparity. " + " ".join(_compared(found))
@@ -57,18 +48,40 @@ def comparison(found: Comparison, estimated: bool = False) -> Markup:
     if "fair" in found.labels:
         caption += " On fair labels, higher and nearer to the line is better."
     caption += " On recorded labels that only means closer to the record, with all that is wrong with it."
-    parts.append(figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"))
-    parts += [tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()]
+    parts: list[Content] = [
+        tag(
+            "p",
+            f"The belief against methods that do without it, on {count(found.rows, 'row')}. Each is fitted "
+            f"{seeds} × {folds} times with the same learner, and tested on rows that it was not fitted on, by {names}. "
+            "Scores on recorded labels favour methods that repeat the bias; only fair labels tell who is right.",
+        ),
+        tag("p", " ".join(_warnings(found, seeds, same_rows))),
+        *(_score_table(found, kind, seeds) for kind in found.labels),
+        terms({method: METHODS[method] for method in found.methods if method in METHODS}),
+        figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
+        *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
+    ]
     return join(parts, "\n")
 
 
-def _warnings(found: Comparison, seeds: int, estimated: bool) -> list[str]:
+def _score_table(found: Comparison, kind: Literal["fair", "recorded"], seeds: int) -> Markup:
+    wide = found.table(kind)
+    metrics = [name for name in METRICS if name in wide.columns]
+    rows = [[method, *(_score(str(wide.loc[method, name])) for name in metrics)] for method in wide.index]
+    caption = f"On {kind} labels of {count(found.audited if kind == 'fair' else found.rows, 'row')}"
+    if seeds > 1:
+        caption += " (± half the 95% interval over seeds)"
+    header = ["Method", *(METRICS[name] for name in metrics)]
+    return table(header, rows, caption=caption, numbers=range(1, len(header)))
+
+
+def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
     """What the tables do not tell."""
     gap = "difference" if len(found.levels) == 2 else "largest difference"
     sentences = [f"Disparity is the {gap} between groups in the mean probability of the favourable label."]
     if seeds > 1:
         sentences.append(
-            "Intervals are over seeds: they tell how much the split and the networks' first weights matter, not what "
+            "Intervals are over seeds: they tell how much the split and chance in fitting matter, not what "
             "other people would have given."
         )
     accuracies = found.summary.query("labels == 'fair' and metric == 'accuracy'")["mean"]
@@ -78,7 +91,7 @@ def _warnings(found: Comparison, seeds: int, estimated: bool) -> list[str]:
             f"The draw of {count(found.audited, 'audited row')} alone leaves each accuracy on fair labels uncertain by "
             f"about ± {half:.3f}."
         )
-    if estimated and found.audited:
+    if same_rows and found.audited:
         sentences.append(
             "The parameters of the belief may come from these very rows, also from those that it is tested on here."
         )
@@ -106,28 +119,23 @@ def sensitivity(found: Sensitivity, left_out: Sequence[str] = ()) -> Markup:
     """What moves if a parameter is wrong; ``left_out`` are parameters that were not varied."""
     sentences = _moves(found)
     known = found.parameters["low"] < found.parameters["high"]
-    over = (
-        "over its interval and beyond"
-        if known.all()
-        else "around its value"
-        if not known.any()
-        else ("over its interval, where there is one, and beyond")
-    )
-    again = f"judged again: {count(found.networks, 'network')}, fitted as one" if found.networks else "judged again"
+    over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"
+    if not known.any():
+        over = "around its value"
+    again = f"fitted again, {count(found.fits, 'time')}" if found.fits else "asked again"
     opening = (
         f"{', '.join(found.parameters.index)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
         f"the other parameters kept their values, and the model was {again}."
     )
     if left_out:
-        opening += (
-            f" {', '.join(left_out)} {'was' if len(left_out) == 1 else 'were'} not varied, to keep this readable."
-        )
+        were = "was" if len(left_out) == 1 else "were"
+        opening += f" {', '.join(left_out)} {were} not varied, to keep this readable."
     alternative = "How the metrics move with each parameter. " + " ".join(sentences)
     caption = "The dot is the value that the model uses"
     caption += ", the shaded band the parameter's 95% interval." if known.any() else "."
     caption += " Disparity is that of mean probabilities."
-    if found.networks:
-        caption += " Networks trained once differ by chance: moves of a point or so mean nothing."
+    if found.fits:
+        caption += " Models that are fitted once differ by chance: moves of a point or so mean nothing."
     return join(
         [
             tag("p", opening),
@@ -144,25 +152,22 @@ def _fine(share: float) -> str:
 
 
 def _moves(found: Sensitivity) -> list[str]:
-    spans = found.spans
-    sentences = []
-    for metric in found.metrics:
-        own = spans[spans["metric"] == metric].dropna()
-        if own.empty:
-            continue
-        widest = own.loc[(own["high"] - own["low"]).idxmax()]
-        shown = points if metric.startswith("disparity") else _fine
-        unit = " points" if metric.startswith("disparity") else ""
-        name = {"accuracy": "Accuracy on audited rows", "changed": "The share of changed decisions"}.get(
-            metric, metric.capitalize()
-        )
-        inside = (
-            f"within the intervals, {widest['parameter']} moves it most, between {shown(widest['low'])} and "
-            f"{shown(widest['high'])}{unit}; "
-        )
-        known = (found.parameters["low"] < found.parameters["high"]).any()
-        sentences.append(
-            f"{name}: {inside if known else ''}over all values tried it stays between {shown(own['lowest'].min())} and "
-            f"{shown(own['highest'].max())}{unit}."
-        )
-    return sentences
+    """For each metric, how far it moves."""
+    known = bool((found.parameters["low"] < found.parameters["high"]).any())
+    by_metric = {metric: own.dropna() for metric, own in found.spans.groupby("metric")}
+    return [_move(metric, by_metric[metric], known) for metric in found.metrics if len(by_metric[metric])]
+
+
+def _move(metric: str, spans: pd.DataFrame, known: bool) -> str:
+    disparity = metric.startswith("disparity")
+    shown, unit = (points, " points") if disparity else (_fine, "")
+    name = NAMES.get(metric, metric.capitalize())
+    widest = spans.loc[(spans["high"] - spans["low"]).idxmax()]
+    inside = (
+        f"within the intervals, {widest['parameter']} moves it most, between {shown(widest['low'])} and "
+        f"{shown(widest['high'])}{unit}; "
+    )
+    return (
+        f"{name}: {inside if known else ''}over all values tried it stays between {shown(spans['lowest'].min())} and "
+        f"{shown(spans['highest'].max())}{unit}."
+    )

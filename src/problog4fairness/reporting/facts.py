@@ -1,23 +1,26 @@
-"""All that a report shows, before it is written: numbers, tables, and sentences that depend on them."""
+"""All that a report shows, before it is written: numbers and tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from problog4fairness.beliefs.words import Label
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.groups import Grouping, groupings
+from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting.changes import Audited, audited_quality, changes, disparities
+from problog4fairness.reporting.changes import audited_quality, changes, disparities
+from problog4fairness.reporting.coding import coded, feature_names, groupings, require_columns
 from problog4fairness.reporting.joining import matches
-from problog4fairness.reporting.suspects import distortion, suspects, tied
-from problog4fairness.reporting.words import Label
+from problog4fairness.reporting.suspects import Review, review
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
 
-Array = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.base import Belief
 
 
 @dataclass(frozen=True)
@@ -30,147 +33,101 @@ class Division:
     audited: pd.DataFrame | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Facts:
-    """A model on a table of recorded data, and where there is one on an audit."""
+    """A model on a table of recorded data, and where there is one on an audit.
+
+    Attributes
+    ----------
+    model
+        The classifier.
+    label
+        How the label is called.
+    data, rows
+        The rows that have a recorded label, as a table and coded.
+    audit, fair
+        The rows that have a fair label, and its column; None without an audit.
+    divisions
+        By sensitive variable, what the model changes.
+    review
+        The rows that were most likely distorted.
+    overlap
+        How many audited rows are also in the data; None without an audit.
+    dropped
+        How many rows have no recorded label.
+    """
 
     model: DebiasedClassifier
     label: Label
     data: pd.DataFrame
+    rows: Rows
     audit: pd.DataFrame | None
     fair: str | None
     divisions: list[Division]
-    quality: pd.DataFrame | None
-    suspects: pd.DataFrame
-    suspicion: str
-    expected: float
-    tied: int
+    review: Review
     overlap: int | None
     dropped: int
 
     @property
-    def features(self) -> list[str]:
-        """The columns that the model reads."""
-        return feature_names(self.model)
+    def belief(self) -> Belief:
+        """The belief of the model."""
+        belief: Belief = self.model.belief_
+        return belief
 
-    def sensitive(self, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """The sensitive columns, where they are not among the features."""
-        return sensitive_of(self.model, frame)
-
-
-def feature_names(model: DebiasedClassifier) -> list[str]:
-    """The columns of X that the model was trained on."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        raise P4FError("the model was trained on an array without column names; train it on a data frame")
-    return [str(name) for name in names]
-
-
-def sensitive_of(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """The sensitive columns that are not features, for the methods that take them apart."""
-    belief = model.belief_
-    names = set(feature_names(model))
-    if belief is None or set(belief.sensitive_columns) <= names:
-        return None
-    missing = [column for column in belief.sensitive_columns if column not in frame.columns]
-    if missing:
-        raise P4FError(f"no column {missing[0]!r} in the data, which the belief needs")
-    return frame[list(belief.sensitive_columns)]
+    @property
+    def estimated(self) -> bool:
+        """Whether audited rows gave some parameter of the belief."""
+        return any(parameter.rows is not None for parameter in self.belief.probabilities)
 
 
 def collect(
-    model: DebiasedClassifier,
-    data: pd.DataFrame,
-    audit: pd.DataFrame | None,
-    fair: str | None,
-    recorded: str | None,
+    model: DebiasedClassifier, data: pd.DataFrame, audit: pd.DataFrame | None, fair: str | None, recorded: str | None
 ) -> Facts:
-    """Predict, count and compare."""
+    """Predict, count and compare; the parameters are those of :func:`~problog4fairness.report`."""
     check_is_fitted(model)
     if len(model.classes_) != 2:
         raise P4FError(f"a report is for labels with two values; the model has {len(model.classes_)}")
-    column = recorded or getattr(model, "recorded_", None)
+    column = recorded or model.recorded_
     if column is None:
         raise P4FError("name the column of the recorded label by recorded=...; the model does not know it")
-    _need(data, [*feature_names(model), column], "the data")
-    kept = data[data[column].notna()].reset_index(drop=True)
-    if not len(kept):
-        raise P4FError(f"no row of the data has a value of {column!r}")
-    label = Label(column, tuple(model.classes_.tolist()))
-    known, decided, chance = _predicted(model, kept)
-    good = _is_good(model, kept[column], column)
-    ways = groupings(model.belief_, known) or [_everybody(len(kept))]
-    if audit is not None and fair is not None and fair in audit.columns:
-        audit = audit[audit[fair].notna()].reset_index(drop=True)
-    judged = None if audit is None else _audited(model, audit, fair, column)
+    kept = _labelled(data, column, "the data")
+    rows = coded(model, kept, "the data", recorded=column)
+    ways = groupings(model, rows)
+    judged: list[pd.DataFrame | None] = [None] * len(ways)
+    overlap = None
+    if audit is not None:
+        if fair is None:
+            raise P4FError("name the column of the fair label in the audit by fair=...")
+        audit = _labelled(audit, fair, "the audit")
+        judged = [*_judged(model, audit, fair, column)]
+        overlap = int((matches(kept, audit, fair) >= 0).sum())
+    shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
+    found, chance = review(model, rows, kept[shown])
+    decided = chance > 0.5
     divisions = [
-        Division(
-            way,
-            changes(way, good, decided),
-            disparities(way, recorded=good, decided=decided),
-            None if judged is None else audited_quality(judged.ways[number], judged),
-        )
-        for number, way in enumerate(ways)
+        Division(way, changes(way, rows, decided), disparities(way, rows, decided), quality)
+        for way, quality in zip(ways, judged, strict=True)
     ]
-    distorted, suspicion = distortion(model, kept[feature_names(model)], kept[column], sensitive_of(model, kept))
-    beside = [c for c in (model.belief_.sensitive_columns if model.belief_ else ()) if c in kept.columns]
-    shown = list(dict.fromkeys([column, *beside, *feature_names(model)]))
-    overlap = None if audit is None or fair is None else int((matches(kept, audit, fair) >= 0).sum())
-    listed = suspects(kept, shown, distorted, chance)
-    return Facts(
-        model,
-        label,
-        kept,
-        audit,
-        fair,
-        divisions,
-        None if judged is None else divisions[0].audited,
-        listed,
-        suspicion,
-        float(np.nansum(distorted)),
-        tied(distorted, len(listed)),
-        overlap,
-        len(data) - len(kept),
-    )
+    label = Label(column, tuple(model.classes_.tolist()))
+    return Facts(model, label, kept, rows, audit, fair, divisions, found, overlap, len(data) - len(kept))
 
 
-def _predicted(model: DebiasedClassifier, frame: pd.DataFrame) -> tuple[pd.DataFrame, Array, Array]:
-    """The rows with their sensitive columns, whether each gets the favourable decision, and its fair probability."""
-    known = model._known(frame[feature_names(model)], sensitive_of(model, frame))
-    chance = np.exp(model._fair_logs(known)[:, 1])
-    return known, chance > 0.5, chance
+def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
+    """The rows that have a label."""
+    require_columns(frame, [column], where)
+    kept = frame[frame[column].notna()].reset_index(drop=True)
+    if not len(kept):
+        raise P4FError(f"no row of {where} has a value of {column!r}")
+    return kept
 
 
-def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str | None, recorded: str) -> Audited:
-    if fair is None:
-        raise P4FError("name the column of the fair label in the audit by fair=...")
-    _need(audit, [*feature_names(model), fair], "the audit")
-    if not len(audit):
-        raise P4FError(f"no row of the audit has a value of {fair!r}")
-    known, decided, _ = _predicted(model, audit)
+def _judged(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str) -> list[pd.DataFrame]:
+    """By sensitive variable, how often decisions on audited rows are right."""
     seen = recorded in audit.columns and bool(audit[recorded].notna().all())
-    return Audited(
-        groupings(model.belief_, known) or [_everybody(len(audit))],
-        _is_good(model, audit[fair], fair),
-        decided,
-        _is_good(model, audit[recorded], recorded) if seen else None,
-    )
+    rows = coded(model, audit, "the audit", recorded=recorded if seen else None, fair=fair)
+    decided = fair_proba(model, rows)[:, 1] > 0.5
+    return [audited_quality(way, rows, decided) for way in groupings(model, rows)]
 
 
-def _is_good(model: DebiasedClassifier, values: pd.Series, column: str) -> Array:
-    bad, good = model.classes_.tolist()
-    found = values.isin([bad, good])
-    if not found.all():
-        strange = values[~found].iloc[0]
-        raise P4FError(f"column {column!r} has the value {strange!r}; the model knows {bad!r} and {good!r}")
-    return np.asarray(values == good, dtype=bool)
-
-
-def _need(frame: pd.DataFrame, columns: list[str], where: str) -> None:
-    missing = [name for name in columns if name not in frame.columns]
-    if missing:
-        raise P4FError(f"no column {missing[0]!r} in {where}; there are {', '.join(map(str, frame.columns))}")
-
-
-def _everybody(rows: int) -> Grouping:
-    return Grouping("everybody", ("everybody",), np.ones((rows, 1)))
+def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:
+    return [name for name in model.belief_.sensitive_columns if name in frame.columns]

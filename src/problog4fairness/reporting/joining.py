@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.types import Codes
 
 
 def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
@@ -17,7 +17,7 @@ def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
     A row is the same where all columns that both tables have are equal; missing values are equal to each other. Several
     equal rows are matched in order, each once.
     """
-    shared = [name for name in audit.columns if name in data.columns and name != fair]
+    shared = _shared(data, audit, fair)
     if not shared:
         there = ", ".join(map(str, data.columns))
         raise P4FError(f"the audit has no column besides {fair!r} in common with the data, which have {there}")
@@ -26,34 +26,40 @@ def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
     for name in shared:
         candidate &= data[name].isin(audit[name]).to_numpy()
     rows = np.flatnonzero(candidate)
-    some = [data[shared].iloc[rows], audit[shared]]
-    both = pd.concat([part.astype(object).where(part.notna(), None) for part in some], ignore_index=True)
-    codes = both.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
+    codes = _kinds(data[shared].iloc[rows], audit[shared])
     seen, asked = codes[: len(rows)], codes[len(rows) :]
     # The n-th of several equal rows of the audit is the n-th of those of the data.
     places = {key: int(row) for key, row in zip(_numbered(seen), rows, strict=True)}
     return pd.Series([places.get(key, -1) for key in _numbered(asked)], index=audit.index, dtype=np.int64)
 
 
-def _numbered(codes: np.ndarray[Any, np.dtype[np.int64]]) -> list[tuple[int, int]]:
+def _shared(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> list[str]:
+    return [name for name in audit.columns if name in data.columns and name != fair]
+
+
+def _kinds(*parts: pd.DataFrame) -> Codes:
+    """A number for each row of all parts; equal rows have the same one."""
+    rows = pd.concat([part.astype(object).where(part.notna(), None) for part in parts], ignore_index=True)
+    codes: Codes = rows.groupby(list(rows.columns), sort=False, dropna=False).ngroup().to_numpy()
+    return codes
+
+
+def _numbered(codes: Codes) -> list[tuple[int, int]]:
     """Each code with how often it occurred before."""
     again = pd.Series(codes).groupby(codes).cumcount()
     return list(zip(codes.tolist(), again.tolist(), strict=True))
 
 
-def _refuse_doubtful(
-    data: pd.DataFrame, audit: pd.DataFrame, places: np.ndarray[Any, np.dtype[np.int64]], fair: str, needed: list[str]
-) -> None:
+def _refuse_doubtful(data: pd.DataFrame, audit: pd.DataFrame, places: Codes, fair: str, needed: list[str]) -> None:
     """Raise an error where an audited row could be one of several that differ in a column that the audit lacks.
 
     A column with another value in every row is a number of rows, not something to learn from.
     """
     lacking = [name for name in needed if name not in audit.columns and not data[name].is_unique]
-    shared = [name for name in audit.columns if name in data.columns and name != fair]
+    shared = _shared(data, audit, fair)
     if not lacking or not (places >= 0).any():
         return
-    rows = data[shared].astype(object).where(data[shared].notna(), None)
-    codes = rows.groupby(shared, sort=False, dropna=False).ngroup().to_numpy()
+    codes = _kinds(data[shared])
     asked = np.isin(codes, codes[places[places >= 0]])
     kinds = data.loc[asked, lacking].groupby(codes[asked]).nunique(dropna=False)
     different = kinds.gt(1).any()

@@ -1,44 +1,40 @@
-"""What a reader must know before relying on a report: doubts about this belief and this data, and limits of any."""
+"""What a reader must know before relying on a report: doubts about this belief and these data, and limits of any."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs import Belief, HistoricalBias, ProgramBelief
-from problog4fairness.beliefs.chains import Chain
 from problog4fairness.beliefs.estimation import FEW_ROWS, LITTLE_SIGNAL
+from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.view import groups_of
+from problog4fairness.beliefs.signal import group_signal
+from problog4fairness.classifier.explaining import predicts_from
 from problog4fairness.reporting.amounts import count, percent
+from problog4fairness.reporting.facts import Facts
 
 # An interval as wide as this says nothing.
 NO_IDEA = 0.9
 FEW_IN_GROUP = 100
 
 
-def doubts(
-    model: DebiasedClassifier, divisions: Sequence[tuple[pd.DataFrame, pd.DataFrame | None]], data: pd.DataFrame
-) -> list[str]:
-    """Warnings about this belief and this data; ``divisions`` are changes and audited quality by sensitive variable."""
-    belief: Belief | None = model.belief_
-    found: list[str] = []
-    if belief is None:
+def doubts(facts: Facts) -> list[str]:
+    """Warnings about this belief and these data."""
+    belief = facts.belief
+    if belief == NoBias():
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
-    found += [doubt for rate in belief.probabilities if (doubt := _rate_doubt(rate, isinstance(belief, Chain)))]
-    stated = [rate.name for rate in belief.probabilities if rate.value is not None and rate.rows is None]
+    found = [doubt for own in belief.probabilities if (doubt := _parameter_doubt(own, belief.overlap))]
+    stated = [own.name for own in belief.probabilities if own.value is not None and own.rows is None]
     if stated:
         found.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
             f"no interval says how sure {'it is' if len(stated) == 1 else 'they are'}."
         )
-    found += _signal(model, data)
-    for changes, audited in divisions:
-        found += _few(changes, audited)
-    if divisions[0][1] is None:
+    found += _little_signal(facts)
+    for division in facts.divisions:
+        found += _few(division.changes, division.audited)
+    if facts.audit is None:
         found.append(
             "No audited rows were given for this report, so nothing here says how often the model is right. "
             "Audit some rows at random, and compare."
@@ -62,88 +58,83 @@ def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
     return found
 
 
-def _rate_doubt(rate: Parameter, in_chain: bool) -> str | None:
-    if rate.value is None or rate.rows is None or rate.low is None or rate.high is None:
+def _parameter_doubt(own: Parameter, overlap: bool) -> str | None:
+    if own.value is None or own.rows is None or own.low is None or own.high is None:
         return None
-    more = count(rate.still_needed(0.1), "more row")
-    if rate.high - rate.low > NO_IDEA:
-        why = "Two stages of the chain may explain the same errors. " if in_chain else ""
+    more = count(own.still_needed(0.1), "more row")
+    if own.high - own.low > NO_IDEA:
+        why = "Another parameter may explain the same errors. " if overlap else ""
         way_out = "State a value, or rule it out."
-        return f"The audited rows do not tell how large {rate.name} is ({rate.meaning}). {why}{way_out}"
-    if rate.rows < FEW_ROWS:
+        return f"The audited rows do not tell how large {own.name} is ({own.meaning}). {why}{way_out}"
+    if own.rows < FEW_ROWS:
+        return f"Only {count(own.rows, 'audited row')} tell about {own.name} ({own.meaning}). Audit {more} like these."
+    if own.high - own.low > max(own.value, 0.1):
         return (
-            f"Only {count(rate.rows, 'audited row')} tell about {rate.name} ({rate.meaning}). Audit {more} like these."
-        )
-    if rate.high - rate.low > max(rate.value, 0.1):
-        return (
-            f"{rate.name} ({rate.meaning}) is known only to lie between {percent(rate.low)} and {percent(rate.high)}. "
+            f"{own.name} ({own.meaning}) is known only to lie between {percent(own.low)} and {percent(own.high)}. "
             f"Audit {more} like these."
         )
     return None
 
 
-def _signal(model: DebiasedClassifier, data: pd.DataFrame) -> list[str]:
-    """Groups whose recorded labels say little about the fair ones."""
-    belief = model.belief_
-    if belief is None or isinstance(belief, ProgramBelief) or not belief.variables:
+def _little_signal(facts: Facts) -> list[str]:
+    """The group whose recorded labels say least about the fair ones, where that is little."""
+    found = group_signal(facts.belief, facts.belief.observe(facts.rows), facts.rows)
+    if found is None or found[0] >= LITTLE_SIGNAL:
         return []
-    levels = groups_of(belief, data).levels
-    table = model._label_table(levels)
-    signal = np.min(table[:, 1, 1] - table[:, 0, 1], initial=1.0)
-    if signal >= LITTLE_SIGNAL:
-        return []
-    worst = levels[int(np.argmin(table[:, 1, 1] - table[:, 0, 1]))]
-    group = " and ".join(v.group_text(int(i)) for v, i in zip(belief.variables, worst, strict=True))
     return [
-        f"Where {group}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
-        f"{signal:.2f}): what the model says of that group rests on the others."
+        f"Where {found[1]}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
+        f"{found[0]:.2f}): what the model says of that group rests on the others."
     ]
 
 
-def limits(model: DebiasedClassifier, overlap: int | None, estimated: bool, sampled: Sequence[str] = ()) -> list[str]:
-    """What no such report can promise.
-
-    ``overlap`` is how many audited rows are also in the data, ``estimated`` whether an audit gave parameters.
-    """
-    belief = model.belief_
-    found = [
-        "The belief itself cannot be tested from recorded data alone. A different belief would give a different "
-        "model, and both could explain the record equally well. Only audited rows can tell them apart.",
+def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
+    """What no such report can promise; ``notes`` say how this one was made."""
+    return [
+        "Recorded data alone can contradict the belief, but they cannot confirm it. A different belief would give a "
+        "different model, and both could explain the record equally well. Only audited rows can tell them apart.",
         "An audit must be a random draw, of each group at least, and its fair labels must be right. What the audit "
         "gets wrong, the model repeats.",
-    ]
-    columns = belief.sensitive_columns if belief is not None else ()
-    historical = isinstance(belief, HistoricalBias)
-    corrects = historical or model.test_features == "biased"
-    if columns and corrects:
-        found.append(
-            f"The model corrects what is on record by {', '.join(columns)} before it predicts. People with the same "
-            "other features may get different decisions because of it. Check whether they may."
-        )
-    elif columns and model.independent:
-        found.append(
-            f"The model does not see {', '.join(columns)}: it assumes that people with the same other features "
-            "have the same fair label. Other features may still stand in for what it does not see."
-        )
-    elif columns:
-        found.append(f"The model sees {', '.join(columns)} and may decide differently by group. Check whether it may.")
-    if belief is not None and belief.feature_values() and not corrects:
-        found.append(
-            "The model learnt that features are distorted, but it predicts from features as they are given. Here it "
-            "was given the recorded ones; decisions from corrected features would be others."
-        )
-    if historical:
-        found.append("The model's probabilities speak of a fair world, not of what will happen in this one.")
-    used = ["The audited rows that judge the model may also have given its parameters."] if estimated else []
-    if overlap:
-        used.append(f"{count(overlap, 'audited row is', 'audited rows are')} also in the data.")
-    if overlap is not None and used:
-        found.append(" ".join([*used, "Accuracy on rows that nobody has used yet can be lower."]))
-    found += sampled
-    found += [
+        *_seen(facts),
+        *facts.belief.caveats(),
+        *_used_twice(facts),
+        *notes,
         "Intervals are 95% and speak of chance in the rows, given this model; only those of the comparison speak of "
         "repetitions on the same rows. None of them covers a wrong belief or another population.",
         "Do not use this model for people unlike those in the data, or as the only ground of a decision about "
         "anybody. The list of rows for review holds suspicions, not findings.",
     ]
+
+
+def _seen(facts: Facts) -> list[str]:
+    """What the model decides from."""
+    belief, columns = facts.belief, ", ".join(facts.belief.sensitive_columns)
+    corrects = predicts_from(facts.model) == "biased"
+    found = []
+    if columns and corrects:
+        found.append(
+            f"The model corrects what is on record by {columns} before it predicts. People with the same "
+            "other features may get different decisions because of it. Check whether they may."
+        )
+    elif columns and facts.model.independent:
+        found.append(
+            f"The model does not see {columns}: it assumes that people with the same other features "
+            "have the same fair label. Other features may still stand in for what it does not see."
+        )
+    elif columns:
+        found.append(f"The model sees {columns} and may decide differently by group. Check whether it may.")
+    if belief.features and not corrects:
+        found.append(
+            "The model learnt that features are distorted, but it predicts from features as they are given. Here it "
+            "was given the recorded ones; decisions from corrected features would be others."
+        )
     return found
+
+
+def _used_twice(facts: Facts) -> list[str]:
+    """Whether the audited rows served the model before they judged it."""
+    if facts.overlap is None:
+        return []
+    used = ["The audited rows that judge the model may also have given its parameters."] if facts.estimated else []
+    if facts.overlap:
+        used.append(f"{count(facts.overlap, 'audited row is', 'audited rows are')} also in the data.")
+    return [" ".join([*used, "Accuracy on rows that nobody has used yet can be lower."])] if used else []

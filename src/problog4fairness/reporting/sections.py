@@ -7,17 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs import Belief, ProgramBelief
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting.amounts import (
-    count,
-    percent,
-    percent_interval,
-    percent_range,
-    points,
-    points_interval,
-)
+from problog4fairness.reporting.amounts import count, percent, percent_range, points
 from problog4fairness.reporting.facts import Division, Facts
 from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.markup import (
@@ -32,113 +25,45 @@ from problog4fairness.reporting.markup import (
     table,
     tag,
 )
-from problog4fairness.reporting.suspects import DISAGREES, FEATURES, LABEL
+from problog4fairness.reporting.suspects import DISAGREES
 from problog4fairness.reporting.svg import inline, page_style
-from problog4fairness.reporting.words import in_words
 
 # More columns than this make a table of rows hard to read.
 MOST_COLUMNS = 8
 
 
-def summary(facts: Facts) -> list[str]:
-    """Three or four sentences with the numbers that matter."""
-    first = facts.divisions[0]
-    groups = first.changes.drop(index="all")
-    label = facts.label
-    if len(groups) < 2:
-        everybody = first.changes.loc["all"]
-        sentences = [
-            f"On record, {percent(everybody.recorded)} of {count(everybody.rows, 'person', 'people')} have "
-            f"{label.good}; the model gives it to {percent(everybody.decided)}."
-        ]
-    else:
-        sentences = [_rates(first, "recorded", f"On record, {label.good} holds for")]
-        words = in_words(facts.model.belief_, label)
-        told = [sentence for sentence in words[1:] if sentence.startswith("Of the people")]
-        worst = f"people with {_apart(groups['recorded'])[0]} "
-        told.sort(key=lambda sentence: worst not in sentence)
-        sentences += [f"The belief about this gap: {told[0][0].lower()}{told[0][1:]}"] if told else words[:1]
-        sentences.append(_rates(first, "decided", f"Under this belief the model gives {label.good} to"))
-        sentences += [_gaps(division) for division in facts.divisions[1:] if len(division.way.groups) > 1]
-    if facts.quality is not None:
-        right = facts.quality.loc["all"]
-        groups = facts.quality.drop(index="all")["accuracy"]
-        apart = ", ".join(f"{percent(value)} where {group}" for group, value in groups[::-1].items())
-        sentences.append(
-            f"Its decisions, made without the recorded labels, are right for {_interval(right, 'accuracy')} of "
-            f"{count(right.rows, 'audited row')}{f': {apart}' if len(groups) > 1 else ''}."
-        )
-    else:
-        sentences.append("No audited rows were given, so how often it is right is not known.")
-    return sentences
-
-
-def _rates(division: Division, kind: str, opening: str) -> str:
-    rates = division.changes.drop(index="all")[kind]
-    sensitive, other = _apart(rates)
-    gap = division.disparities.loc[kind]
-    lowest, highest = ("", "") if len(rates) == 2 else (f", the lowest rate of {len(rates)} groups,", ", the highest")
-    return (
-        f"{opening} {percent(rates[sensitive])} of people with {sensitive}{lowest} and {percent(rates[other])} of "
-        f"people with {other}{highest}: a difference of {points_interval(gap.value, gap.low, gap.high)} percentage "
-        "points."
-    )
-
-
-def _gaps(division: Division) -> str:
-    """The difference between the groups of a further sensitive variable, before and after."""
-    recorded, decided = (points_interval(*division.disparities.loc[kind]) for kind in ("recorded", "decided"))
-    which = "difference" if len(division.way.groups) == 2 else "largest difference"
-    return f"By {division.way.name}, the {which} is {recorded} points on record and {decided} points as decided."
-
-
-def _apart(rates: pd.Series) -> tuple[str, str]:
-    """Of two groups the sensitive one and the other; of more those with the lowest and the highest rate."""
-    if len(rates) == 2:
-        return str(rates.index[1]), str(rates.index[0])
-    return str(rates.idxmin()), str(rates.idxmax())
-
-
 def belief(facts: Facts) -> Markup:
     """The belief in words, as a picture and as a program."""
-    belief = facts.model.belief_
-    words = in_words(belief, facts.label)
-    parts: list[Content] = [tag("p", words[0]), bullets(words[1:]) if words[1:] else ""]
-    if belief is None:
-        return join(parts, "\n")
-    try:
-        with page_style():
-            diagram = _with_names(belief).program().diagram()
-            drawing = diagram.draw()
-        arrows = "; ".join(
-            f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents
-        )
-        alternative = f"Causal diagram of the belief: {arrows or 'no arrows'}."
-        caption = "What depends on what, according to the belief. Solid outlines are observed, dashed ones are not"
-        predicted = any(node.classifier for node in diagram.nodes)
-        caption += "; the filled box is what the model predicts." if predicted else "."
-        parts.append(figure(inline(drawing, "diagram", alternative), caption, "Causal diagram"))
-    except P4FError as error:
-        parts.append(tag("p", f"The diagram cannot be drawn: {error}"))
-    parts += [
+    words = facts.belief.words(facts.label)
+    parts = [
+        tag("p", words[0]),
+        bullets(words[1:]) if words[1:] else "",
+        _picture(facts.belief),
         tag("h3", "The program"),
         tag("p", "The same belief as the ProbLog program that the model works with."),
-        tag("pre", tag("code", belief.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
+        tag("pre", tag("code", facts.belief.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
     ]
     return join(parts, "\n")
 
 
-def _with_names(belief: Belief) -> Belief:
-    """The belief with the names of its parameters in place of their values."""
-    if isinstance(belief, ProgramBelief):
-        return belief
-    return belief.with_probabilities(tuple(Parameter(rate.name, rate.meaning) for rate in belief.probabilities))
+def _picture(belief: Belief) -> Markup:
+    try:
+        with page_style():
+            diagram = belief.picture()
+            drawing = diagram.draw()
+    except P4FError as error:
+        return tag("p", f"The diagram cannot be drawn: {error}")
+    arrows = "; ".join(f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents)
+    alternative = f"Causal diagram of the belief: {arrows or 'no arrows'}."
+    caption = "What depends on what, according to the belief. Solid outlines are observed, dashed ones are not"
+    predicted = any(node.classifier for node in diagram.nodes)
+    caption += "; the filled box is what the model predicts." if predicted else "."
+    return figure(inline(drawing, "diagram", alternative), caption, "Causal diagram")
 
 
 def parameters(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
-    belief = facts.model.belief_
-    if belief is None or not belief.probabilities:
+    if not facts.belief.probabilities:
         return tag("p", "The belief has no parameters.")
     rows = [
         (
@@ -148,7 +73,7 @@ def parameters(facts: Facts) -> Markup:
             "stated" if rate.rows is None else count(rate.rows),
             *("–" if rate.rows is None else _more(rate.still_needed(error)) for error in (0.1, 0.05)),
         )
-        for rate in belief.probabilities
+        for rate in facts.belief.probabilities
     ]
     header = ["Parameter", "Probability that", "Value, 95% interval", "Audited rows behind it",
               "More rows for ±10 points", "More rows for ±5 points"]  # fmt: skip
@@ -197,10 +122,6 @@ def _figure_words(division: Division) -> list[str]:
         fair = "" if division.audited is None else f", fair by the audit {percent(division.audited.loc[group, 'fair'])}"
         words.append(f"{group}: on record {percent(row.recorded)}, decided {percent(row.decided)}{fair}.")
     return words
-
-
-def _interval(row: pd.Series, name: str) -> str:
-    return percent_interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
 
 def _cell(row: pd.Series, name: str) -> Markup:
@@ -261,42 +182,33 @@ def _likely(chance: float) -> str:
     return "> 99.9%" if shown == "100.0%" and chance < 1 else shown
 
 
-_CHANCE = {LABEL: "P(distorted)", FEATURES: "P(distorted)", DISAGREES: "P(other label)"}
-
-
 def suspects(facts: Facts) -> Markup:
     """The rows most likely distorted."""
-    found = facts.suspects
-    if facts.model.belief_ is None:
-        return tag("p", "There is no belief by which a row could be called distorted.")
+    review = facts.review
+    found = review.table
     if not len(found):
         return tag("p", "Under this belief no row is likely to be distorted.")
-    columns = list(found.columns)
-    chances, others = columns[-2:], columns[:-2]
+    *others, fair, distorted = found.columns
     shown = others[:MOST_COLUMNS]
-    what = {
-        LABEL: "the recorded label is not the fair one",
-        FEATURES: "a recorded feature is not the fair one",
-        DISAGREES: "the fair label is another one than the recorded label, by their features alone",
-    }[facts.suspicion]
     opening = (
-        f"Rows for which it is most likely that {what}, under the belief. In all "
-        f"{count(len(facts.data))} rows, about {count(facts.expected)} are expected to be of that kind. "
+        f"Rows for which it is most likely that {review.what}, under the belief. In all "
+        f"{count(len(facts.data))} rows, about {count(review.expected)} are expected to be of that kind. "
         "Row 1 is the first row of the data."
     )
-    if facts.tied:
-        opening += f" {count(facts.tied, 'more row is', 'more rows are')} as likely as the last one shown."
+    if review.tied:
+        opening += f" {count(review.tied, 'more row is', 'more rows are')} as likely as the last one shown."
     rows = [
         [
             count(row),
             *(plain(found.loc[row, name]) for name in shown),
-            *(_likely(found.loc[row, c]) for c in chances),
+            *(_likely(found.loc[row, name]) for name in (fair, distorted)),
         ]
         for row in found.index
     ]
     amounts = [i for i, name in enumerate(shown, start=1) if pd.api.types.is_numeric_dtype(found[name])]
     right = (0, *amounts, len(shown) + 1, len(shown) + 2)
-    header = ["Row", *shown, f"P(fair: {facts.label.good})", _CHANCE[facts.suspicion]]
+    chance = "P(other label)" if review.what == DISAGREES else "P(distorted)"
+    header = ["Row", *shown, f"P(fair: {facts.label.good})", chance]
     parts = [tag("p", opening), table(header, rows, caption="For review", numbers=right)]
     if len(others) > len(shown):
         parts.append(tag("p", f"Columns not shown: {', '.join(others[MOST_COLUMNS:])}."))
@@ -312,6 +224,6 @@ def limits(warnings: Sequence[str], general: Sequence[str]) -> Markup:
     return join(parts, "\n")
 
 
-def opening(facts: Facts) -> Markup:
+def opening(sentences: Sequence[str]) -> Markup:
     """The summary."""
-    return tag("div", paragraphs(summary(facts)), class_="summary")
+    return tag("div", paragraphs(sentences), class_="summary")

@@ -10,17 +10,19 @@ from typing import Any
 
 import pandas as pd
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.table import agreed_labels, training_rows
+from problog4fairness.classifier.table import TrainingRows, agreed_labels, complete_rows, training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report, report
 from problog4fairness.reporting.joining import with_audit
-from problog4fairness.rows.problems import warn
 from problog4fairness.rows.roles import check_column, find_labels, rewritten
-from problog4fairness.rows.values import plain, values_of
+from problog4fairness.rows.values import Value, plain, values_of
 from problog4fairness.rows.writing import write_whole
+
+COMPARISON_FILES = ("comparison.csv", "summary.csv", "figure.png", "figure.pdf")
 
 
 def compare_tables(
@@ -35,10 +37,7 @@ def compare_tables(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     independent: bool = True,
-    methods: Sequence[str] | None = None,
-    seeds: int | Sequence[int] = 5,
-    folds: int = 5,
-    progress: bool | None = None,
+    **options: Any,
 ) -> Comparison:
     """:func:`~problog4fairness.compare` on a table as it was read, with the audited rows of another one.
 
@@ -58,59 +57,68 @@ def compare_tables(
         The favourable label, or a text that means it.
     drop, keep
         Columns not to learn from, and columns to keep whatever they look like.
-    independent, methods, seeds, folds, progress
+    independent, options
         As for :func:`~problog4fairness.compare`.
     """
-    fair_labels, truth = None, None
-    check_column(data, recorded, "recorded label", "--recorded")
-    if fair == recorded:
-        raise P4FError(f"column {recorded!r} cannot be both the recorded and the fair label")
-    if audit is not None:
-        if fair is None:
-            raise P4FError("name the column of the fair label in the audit with --fair")
-        check_column(audit, fair, "fair label", "--fair")
-        data, truth = with_audit(
-            data,
-            audit[audit[fair].notna()],
-            fair=fair,
-            needed=[name for name in data.columns if name not in (*drop, fair)],
-        )
-    elif fair is not None:
-        check_column(data, fair, "fair label", "--fair")
-        truth = data[fair]
-        data = data.drop(columns=fair)
-    if truth is not None:
-        if belief is not None and belief.favourable is not None:
-            favourable = agreed_labels(data, recorded, belief, favourable)[1]
-        both = pd.DataFrame({recorded: data[recorded], fair: truth})
-        labels, fair_labels = find_labels(both, recorded, fair, favourable)
+    known = as_belief(belief)
+    data = _with_fair(data, audit, recorded, fair, drop)
+    written = None
+    if fair is not None:
+        if known.favourable is not None:
+            favourable = agreed_labels(data, recorded, known, favourable)[1]
+        labels, written = find_labels(data, recorded, fair, favourable)
         favourable = labels[1]
     rows = training_rows(
-        data, belief, recorded=recorded, sensitive=sensitive, favourable=favourable, drop=drop, keep=keep,
+        data, known, recorded=recorded, sensitive=sensitive, fair=fair, favourable=favourable, drop=drop, keep=keep,
         independent=independent,
     )  # fmt: skip
-    labels_of_rows = None
-    if truth is not None and fair_labels is not None:
-        columns = [recorded, *(belief.sensitive_columns if belief is not None else ())]
-        kept = truth[data[columns].notna().all(axis=1).to_numpy()].reset_index(drop=True)
-        known = kept.notna()
-        bad = next(value for value in values_of(rows.label) if value != rows.favourable)
-        labels_of_rows = pd.Series(None, index=kept.index, dtype=object)
-        written = (bad, plain(rows.favourable))
-        labels_of_rows[known] = rewritten(kept[known].rename(fair), fair_labels, written, "fair label")
     return compare(
         rows.features,
         rows.label,
-        belief,
+        belief=known,
         sensitive_features=rows.groups if rows.groups is not None else sensitive,
-        fair=labels_of_rows,
+        fair=None if written is None or rows.fair is None else _as_recorded(rows.fair, written, rows),
         favourable=rows.favourable,
         independent=independent,
-        methods=methods,
-        seeds=seeds,
-        folds=folds,
-        progress=progress,
+        **options,
     )
+
+
+def _with_fair(
+    data: pd.DataFrame, audit: pd.DataFrame | None, recorded: str, fair: str | None, drop: Sequence[str]
+) -> pd.DataFrame:
+    """The data with a column of the fair label, where there is one."""
+    check_column(data, recorded, "recorded label", "recorded")
+    if fair == recorded:
+        raise P4FError(f"column {recorded!r} cannot be both the recorded and the fair label")
+    if audit is None:
+        if fair is not None:
+            check_column(data, fair, "fair label", "fair")
+        return data
+    audited, fair = _audited(audit, fair)
+    needed = [name for name in data.columns if name not in (*drop, fair)]
+    rows, labels = with_audit(data, audited, fair=fair, needed=needed)
+    return rows.assign(**{fair: labels})
+
+
+def _audited(audit: pd.DataFrame, fair: str | None) -> tuple[pd.DataFrame, str]:
+    """The rows of an audit that have a fair label, and its column."""
+    if fair is None:
+        raise P4FError("name the column of the fair label in the audit by fair=...")
+    check_column(audit, fair, "fair label", "fair")
+    return audit[audit[fair].notna()], fair
+
+
+def _as_recorded(fair: pd.Series[Any], written: Sequence[Value], rows: TrainingRows) -> pd.Series[Any]:
+    """Fair labels in the values of the recorded ones, missing where nobody looked.
+
+    ``written`` is how the unfavourable and the favourable fair label are written.
+    """
+    found = pd.Series(None, index=fair.index, dtype=object)
+    known = fair.notna()
+    bad = next(value for value in values_of(rows.label) if value != rows.favourable)
+    found[known] = rewritten(fair[known], written, (bad, plain(rows.favourable)), "fair label")
+    return found
 
 
 def save_comparison(comparison: Comparison, folder: str | PathLike[str]) -> list[Path]:
@@ -129,9 +137,6 @@ def save_comparison(comparison: Comparison, folder: str | PathLike[str]) -> list
     write_whole(paths[2], drawn["png"])
     write_whole(paths[3], drawn["pdf"])
     return paths
-
-
-COMPARISON_FILES = ("comparison.csv", "summary.csv", "figure.png", "figure.pdf")
 
 
 def report_tables(
@@ -161,50 +166,37 @@ def report_tables(
     """
     column = recorded or model.recorded_
     if column is None:
-        raise P4FError("the model does not know the column of the recorded label; name it with --recorded")
-    sensitive = model.belief_.sensitive_columns if model.belief_ is not None else ()
+        raise P4FError("the model does not know the column of the recorded label; name it by recorded=...")
+    taken = {*model.belief_.sensitive_columns, *model.feature_names_in_}
     for name, role in ((column, "recorded"), (fair, "fair")):
-        if name in (*sensitive, *model.feature_names_in_) or (fair == column and role == "fair"):
+        if name in taken or (fair == column and role == "fair"):
             raise P4FError(f"column {name!r} cannot be the {role} label: the model knows it as something else")
-    check_column(data, column, "recorded label", "--recorded")
+    check_column(data, column, "recorded label", "recorded")
     if audit is None and fair is not None:
-        check_column(data, fair, "fair label", "--fair")
-        audit = data[data[fair].notna()]
+        audit = data
     if audit is not None:
-        if fair is None:
-            raise P4FError("name the column of the fair label in the audit with --fair")
-        check_column(audit, fair, "fair label", "--fair")
-        audit = _clean(model, audit[audit[fair].notna()], column)
+        audit, fair = _audited(audit, fair)
+        audit = _clean(model, audit, column)
         audit[fair] = _fair(model, audit, fair, favourable)
-    cleaned = _clean(model, data, column)
-    if fair is not None and fair in cleaned.columns:
-        cleaned = cleaned.drop(columns=fair)
+    cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
     return report(model, cleaned, audit=audit, fair=fair, recorded=column, **options)
 
 
 def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:
     """A copy in which labels and groups are written as the model knows them; rows without them are left out."""
     belief = model.belief_
-    columns = [name for name in (belief.sensitive_columns if belief is not None else ()) if name in frame.columns]
-    needed = [*columns, *([recorded] if recorded in frame.columns else [])]
-    missing = frame[needed].isna()
-    for name in needed:
-        if missing[name].any():
-            warn(f"column {name!r} has {int(missing[name].sum())} missing values; these rows were left out")
-    kept = frame[~missing.any(axis=1)].reset_index(drop=True)
-    if not len(kept):
-        raise P4FError(f"no row has a value in each of {', '.join(map(repr, needed))}")
-    exact = [
-        *columns,
-        *(name for name in (belief.features if belief is not None else ()) if name in kept.columns),
-    ]
+    sensitive, features = (
+        [c for c in own if c in frame.columns] for own in (belief.sensitive_columns, belief.features)
+    )
+    labels = [recorded] if recorded in frame.columns else []
+    kept, _ = complete_rows(frame, [*sensitive, *labels])
     cleaned: dict[str, Any] = {}
-    for name in exact:
+    for name in (*sensitive, *features):
         values = values_of(kept[name])
         cleaned[name] = rewritten(kept[name], values, values, "sensitive variable")
-    if recorded in kept.columns:
-        classes = model.classes_.tolist()
-        cleaned[recorded] = rewritten(kept[recorded], [plain(value) for value in classes], classes, "recorded label")
+    classes = model.classes_.tolist()
+    for name in labels:
+        cleaned[name] = rewritten(kept[name], [plain(value) for value in classes], classes, "recorded label")
     return kept.assign(**cleaned)
 
 

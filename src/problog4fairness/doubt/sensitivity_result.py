@@ -1,0 +1,61 @@
+"""What came of a sensitivity analysis: tables and a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ACCURACY, CHANGED = "accuracy", "changed"
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The result of :func:`~problog4fairness.doubt.sensitivity`.
+
+    Attributes
+    ----------
+    frame
+        A row for each parameter, value and metric: ``parameter``, ``meaning``, ``value``, ``inside`` (whether the value
+        lies in the parameter's interval), ``metric``, and over the seeds the ``mean``, the least (``low``) and the
+        greatest (``high``). The rows at the parameter's own value are those of ``base``.
+    base
+        ``mean``, ``low`` and ``high`` of each metric with all parameters at their own values.
+    parameters
+        The parameters that were varied: ``value``, ``low``, ``high``, ``meaning``.
+    fits
+        How many classifiers were fitted.
+    notes
+        What a reader should know: ranges that were cut, and why.
+    """
+
+    frame: pd.DataFrame
+    base: pd.DataFrame
+    parameters: pd.DataFrame
+    fits: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics."""
+        return tuple(self.base.index)
+
+    @property
+    def spans(self) -> pd.DataFrame:
+        """How far each metric moves: ``low`` to ``high`` over the interval, ``lowest`` to ``highest`` beyond."""
+        rows = []
+        for (parameter, metric), own in self.frame.groupby(["parameter", "metric"], sort=False):
+            inside = own.loc[own["inside"], "mean"]
+            ends = (inside.min(), inside.max(), own["mean"].min(), own["mean"].max())
+            rows.append((parameter, metric, *ends))
+        return pd.DataFrame(rows, columns=["parameter", "metric", "low", "high", "lowest", "highest"])
+
+    def plot(self) -> Figure:
+        """A column of panels for each parameter, a row for each metric; the interval is shaded, the value marked."""
+        from problog4fairness.doubt.sensitivity_figure import draw
+
+        return draw(self)

@@ -1,0 +1,83 @@
+"""What a report fits again: other methods, and other values of the parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.comparison import Comparison, compare
+from problog4fairness.doubt import Sensitivity, sensitivity
+from problog4fairness.reporting.amounts import count
+from problog4fairness.reporting.coding import feature_names, sensitive_of
+from problog4fairness.reporting.facts import Facts
+from problog4fairness.reporting.joining import with_audit
+
+# What is fitted again is fitted on so many rows at most; predictions are made for all.
+MOST_ROWS = 20_000
+# More parameters than this make the figure unreadable; the least certain ones are shown.
+MOST_PARAMETERS = 6
+SEEDS, FOLDS = 3, 3
+
+
+def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
+    """The rows to fit on, and sentences that say which those are."""
+    data, notes = facts.data, []
+    if facts.dropped:
+        notes.append(f"{count(facts.dropped, 'row')} without {facts.label.column} had to be left out.")
+    if len(data) <= MOST_ROWS:
+        return data, notes
+    chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
+    notes.append(
+        f"Comparison and sensitivity were fitted on {count(MOST_ROWS)} of {count(len(data))} rows, drawn at random; "
+        "everything else is about all rows."
+    )
+    return data.iloc[chosen].reset_index(drop=True), notes
+
+
+def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | None) -> Comparison:
+    """The model's belief and learner against other methods with the same learner, by the audited rows."""
+    model, column, features = facts.model, facts.label.column, feature_names(facts.model)
+    rows, fair = sample, None
+    if facts.audit is not None and facts.fair is not None:
+        needed = list(dict.fromkeys([column, *features, *facts.belief.sensitive_columns]))
+        rows, fair = with_audit(sample, facts.audit, fair=facts.fair, needed=needed)
+    return compare(
+        rows[features],
+        rows[column],
+        belief=facts.belief,
+        learner=model.learner,
+        sensitive_features=sensitive_of(model, rows),
+        fair=fair,
+        favourable=facts.label.values[1],
+        independent=model.independent,
+        seeds=[seed + number for number in range(SEEDS)],
+        folds=FOLDS,
+        progress=progress,
+    )
+
+
+def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:
+    """The least certain parameters, each over its interval and beyond; None where there are none."""
+    model, features = facts.model, feature_names(facts.model)
+    known = facts.belief.probabilities
+    if not known:
+        return None
+    widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]
+    audit = None
+    if facts.audit is not None and facts.fair is not None:
+        audit = (facts.audit[features], facts.audit[facts.fair], sensitive_of(model, facts.audit))
+    return sensitivity(
+        model,
+        sample[features],
+        sample[facts.label.column],
+        sensitive_features=sensitive_of(model, sample),
+        audit=audit,
+        parameters=[own.name for own in known if own in widest],
+        progress=progress,
+    )
+
+
+def _width(own: Parameter) -> float:
+    """The width of a parameter's interval; a value that was stated may be anything."""
+    return 1.0 if own.low is None or own.high is None else own.high - own.low

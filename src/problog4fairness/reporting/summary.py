@@ -1,0 +1,75 @@
+"""The sentences that begin a report."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from problog4fairness.reporting.amounts import count, percent, percent_interval, points_interval
+from problog4fairness.reporting.facts import Division, Facts
+
+
+def summary(facts: Facts) -> list[str]:
+    """Three or four sentences with the numbers that matter."""
+    first, good = facts.divisions[0], facts.label.good
+    if len(first.way.groups) < 2:
+        everybody = first.changes.loc["all"]
+        sentences = [
+            f"On record, {percent(everybody.recorded)} of {count(everybody.rows, 'person', 'people')} have {good}; "
+            f"the model gives it to {percent(everybody.decided)}."
+        ]
+    else:
+        sentences = [
+            f"On record, {good} was given to {_rates(first, 'recorded')}",
+            _belief_about(facts, first),
+            f"Under this belief the model gives {good} to {_rates(first, 'decided')}",
+            *(_gaps(division) for division in facts.divisions[1:] if len(division.way.groups) > 1),
+        ]
+    return [*sentences, _quality(first.audited)]
+
+
+def _belief_about(facts: Facts, division: Division) -> str:
+    """What the belief says of the group that fares worst on record; what it is, where it says nothing of a group."""
+    words = facts.belief.words(facts.label)
+    told = [sentence for sentence in words[1:] if sentence.startswith("Of the people")]
+    worst = f"people with {_apart(division.changes.drop(index='all')['recorded'])[0]} "
+    told.sort(key=lambda sentence: worst not in sentence)
+    return f"The belief about this gap: {told[0][0].lower()}{told[0][1:]}" if told else words[0]
+
+
+def _quality(audited: pd.DataFrame | None) -> str:
+    if audited is None:
+        return "No audited rows were given, so how often it is right is not known."
+    right, groups = audited.loc["all"], audited.drop(index="all")["accuracy"]
+    apart = ", ".join(f"{percent(value)} where {group}" for group, value in groups[::-1].items())
+    shown = percent_interval(right.accuracy, right.accuracy_low, right.accuracy_high)
+    return (
+        f"Its decisions, made without the recorded labels, are right for {shown} of "
+        f"{count(right.rows, 'audited row')}{f': {apart}' if len(groups) > 1 else ''}."
+    )
+
+
+def _rates(division: Division, kind: str) -> str:
+    """Shares of favourable labels in two groups, and their difference."""
+    rates = division.changes.drop(index="all")[kind]
+    sensitive, other = _apart(rates)
+    gap = division.disparities.loc[kind]
+    lowest, highest = ("", "") if len(rates) == 2 else (f", the lowest rate of {len(rates)} groups,", ", the highest")
+    return (
+        f"{percent(rates[sensitive])} of people with {sensitive}{lowest} and {percent(rates[other])} of "
+        f"people with {other}{highest}: a difference of {points_interval(gap.value, gap.low, gap.high)} percentage "
+        "points."
+    )
+
+
+def _gaps(division: Division) -> str:
+    """The difference between the groups of a further sensitive variable, before and after."""
+    recorded, decided = (points_interval(*division.disparities.loc[kind]) for kind in ("recorded", "decided"))
+    which = "difference" if len(division.way.groups) == 2 else "largest difference"
+    return f"By {division.way.name}, the {which} is {recorded} points on record and {decided} points as decided."
+
+
+def _apart(rates: pd.Series) -> tuple[str, str]:
+    """Of two groups the sensitive one and the other; of more those with the lowest and the highest rate."""
+    if len(rates) == 2:
+        return str(rates.index[1]), str(rates.index[0])
+    return str(rates.idxmin()), str(rates.idxmax())
