@@ -127,7 +127,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """The more likely fair label."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        best = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_recorded_proba(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """P(recorded label), ``[rows, classes]``: what the biased process would record for these rows."""
