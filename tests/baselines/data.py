@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-QUICK = {"learning_rate": 0.02, "max_epochs": 10, "patience": 5, "hidden": (8,), "random_state": 0}
+from problog4fairness.learners import Network
+
+QUICK = {
+    "learner": Network(hidden=(8,), learning_rate=0.02, batch_size=64, max_epochs=10, patience=5),
+    "random_state": 0,
+}
 
 
 def loans(rows=600, seed=0, bias=0.6):

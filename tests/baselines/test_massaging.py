@@ -47,8 +47,11 @@ def test_groups_by_levels_and_beside_x():
     people, y = loans()
     expected = Massaging(sensitive="area", **QUICK).fit(people, y)
     words = people["area"].map({0: "rich", 1: "poor"})
+    named = people.assign(area=words)
+    by_words = Massaging(sensitive="area", levels=("rich", "poor"), **QUICK).fit(named, y)
     given = Massaging(levels=("rich", "poor"), **QUICK).fit(people, y, sensitive_features=words)
-    np.testing.assert_array_equal(given.labels_, expected.labels_)
+    np.testing.assert_array_equal(given.labels_, by_words.labels_)
+    assert given.n_flipped_ == expected.n_flipped_
     array = Massaging(**QUICK).fit(people.drop(columns="area"), y, sensitive_features=people["area"].to_numpy())
     assert array.n_flipped_ == expected.n_flipped_
     picked = Massaging(sensitive="area", **QUICK).fit(people, y, sensitive_features=people[["job", "area"]])
@@ -67,16 +70,17 @@ def test_the_seed_decides():
     ("options", "column", "message"),
     [
         ({}, None, "Massaging needs the sensitive variable: name a column of X by sensitive=..., or pass sens"),
-        ({}, [0] * 40, "no row is of the group sensitive0 = 1; both groups must occur"),
-        ({"sensitive": "a"}, [1] * 40, "no row is of the group a = 0; both groups must occur"),
-        ({}, [0, 1, 2, 1] * 10, r"value 2, which is neither of the two groups 0, 1 \(its values: 0, 1, 2\)"),
-        ({}, ["m", "f"] * 20, "value 'm', which is neither of the two groups"),
+        ({}, [0] * 40, "no training row has sensitive0 = 1; every group must occur"),
+        ({"sensitive": "a"}, [1] * 40, "no training row has a = 0; every group must occur"),
+        ({}, [0, 1, 2, 1] * 10, "value 2, which is not between 0 and 1; name the groups by levels="),
+        ({}, ["m", "f"] * 20, "has the values 'm', 'f'; name the groups by levels="),
         ({}, [0, 1, np.nan, 1] * 10, "has 10 missing values; drop those rows"),
+        ({}, [0, 1, 0.5, 1] * 10, "sensitive0 has probabilities of groups; this needs the group of every row"),
         ({"levels": (0, 1, 2)}, [0, 1] * 20, "levels must be two different groups"),
         ({"levels": (1, 1)}, [0, 1] * 20, "levels must be two different groups"),
         ({"sensitive": ["a", "b"]}, [0, 1] * 20, "Massaging takes one sensitive column, not a, b"),
         ({}, np.zeros((40, 2)), "sensitive_features have 2 columns"),
-        ({}, np.zeros((40, 2, 2)), "sensitive_features must be one or more columns"),
+        ({}, np.zeros((40, 2, 2)), "sensitive_features must have 1 column"),
     ],
 )
 def test_bad_groups(options, column, message):

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import problog4fairness as p4f
-from problog4fairness.learners import Settings
+from problog4fairness.learners import Network
 
-QUICK = Settings(hidden=(8,), learning_rate=0.02, max_epochs=12, patience=4)
+QUICK = Network(hidden=(8,), learning_rate=0.02, batch_size=64, max_epochs=12, patience=4)
 BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4, 0: 0.0}, positive=False)
 
 

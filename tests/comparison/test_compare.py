@@ -18,7 +18,7 @@ granted(X) :- y_h(X), \+turned_down(X).
 
 
 def compared(people, recorded, belief=BELIEF, **options):
-    return p4f.compare(people, recorded, belief, **{"seeds": 1, "folds": 2, "settings": QUICK, **options})
+    return p4f.compare(people, recorded, belief, **{"seeds": 1, "folds": 2, "learner": QUICK, **options})
 
 
 def means(found, labels="fair"):
@@ -29,18 +29,27 @@ def means(found, labels="fair"):
 def test_ours_beats_the_lower_baseline_on_fair_labels_and_not_on_recorded_ones():
     people, recorded, fair = loans(900)
     found = compared(people, recorded, fair=fair, seeds=2, methods=["lower", "upper"])
-    assert found.methods == ["ours", "upper", "lower"]
+    assert found.methods == ["this model", "knowing the fair labels", "the record as it is"]
     on_fair, on_recorded = means(found), means(found, "recorded")
-    assert on_fair.loc["ours", "accuracy"] > on_fair.loc["lower", "accuracy"] + 0.02
-    assert on_fair.loc["ours", "accuracy"] == pytest.approx(on_fair.loc["upper", "accuracy"], abs=0.03)
-    assert abs(on_fair.loc["ours", "disparity"]) < 0.08 < abs(on_fair.loc["lower", "disparity"])
-    assert on_recorded.loc["lower", "accuracy"] > on_recorded.loc["ours", "accuracy"]
+    assert on_fair.loc["this model", "accuracy"] > on_fair.loc["the record as it is", "accuracy"] + 0.02
+    assert on_fair.loc["this model", "accuracy"] == pytest.approx(
+        on_fair.loc["knowing the fair labels", "accuracy"], abs=0.03
+    )
+    assert abs(on_fair.loc["this model", "disparity"]) < 0.08 < abs(on_fair.loc["the record as it is", "disparity"])
+    assert on_recorded.loc["the record as it is", "accuracy"] > on_recorded.loc["this model", "accuracy"]
 
 
 def test_all_methods_with_fair_labels_of_all_rows():
     people, recorded, fair = loans()
     found = compared(people, recorded, fair=fair)
-    assert found.methods == ["ours", "upper", "lower", "unawareness", "massaging", "parity"]
+    assert found.methods == [
+        "this model",
+        "knowing the fair labels",
+        "the record as it is",
+        "without poor_area",
+        "massaging",
+        "parity by thresholds",
+    ]
     assert not found.left_out
     assert found.results.columns.tolist() == ["method", "seed", "fold", "labels", "metric", "value"]
     assert len(found.results) == 6 * 2 * 2 * 5
@@ -53,13 +62,13 @@ def test_fair_labels_of_some_rows():
     people, recorded, fair = loans()
     audited = np.arange(300) % 3 == 0
     found = compared(people, recorded, fair=fair.where(audited), methods=["upper", "audit only", "lower"])
-    assert found.methods == ["ours", "audit only", "lower"]
-    assert found.left_out == {"upper": "needs the fair label of every row; known are 100 of 300"}
+    assert found.methods == ["this model", "only audited rows", "the record as it is"]
+    assert found.left_out == {"knowing the fair labels": "needs the fair label of every row; known are 100 of 300"}
     assert found.audited == 100
     disparity = p4f.metrics.statistical_disparity(fair[audited], sensitive_features=people["poor_area"][audited])
     assert found.data_disparity["fair"] == pytest.approx(disparity)
     assert (
-        "audit only"
+        "only audited rows"
         in compared(people, recorded, None, fair=fair.where(audited), sensitive_features="poor_area").methods
     )
 
@@ -67,12 +76,12 @@ def test_fair_labels_of_some_rows():
 def test_no_fair_labels():
     people, recorded, _ = loans()
     found = compared(people, recorded, methods=["lower", "upper", "audit only"])
-    assert found.methods == ["ours", "lower"]
-    assert set(found.left_out) == {"upper", "audit only"}
+    assert found.methods == ["this model", "the record as it is"]
+    assert set(found.left_out) == {"knowing the fair labels", "only audited rows"}
     assert set(found.results["labels"]) == {"recorded"}
     assert found.labels == ["recorded"]
     assert "fair" not in found.data_disparity
-    assert found.table().index.tolist() == ["ours", "lower"]
+    assert found.table().index.tolist() == ["this model", "the record as it is"]
     with pytest.raises(P4FError, match="no scores on 'fair' labels"):
         found.table("fair")
 
@@ -86,7 +95,13 @@ def test_three_groups():
     found = compared(people[["income", "savings"]], recorded, belief, sensitive_features=area, fair=fair)
     assert found.levels == ("east", "north", "south")
     assert found.left_out == {"massaging": "massaging is for two groups; there are 3"}
-    assert found.methods == ["ours", "upper", "lower", "unawareness", "parity"]
+    assert found.methods == [
+        "this model",
+        "knowing the fair labels",
+        "the record as it is",
+        "without area",
+        "parity by thresholds",
+    ]
     assert (found.results.query("metric == 'disparity'")["value"] >= 0).all()
 
 
@@ -117,13 +132,13 @@ def test_groups_that_a_program_names():
     belief = p4f.ProgramBelief(PROGRAM, values={"poor_area": ("rich", "poor")})
     found = compared(people, recorded, belief, fair=fair, methods=[])
     assert found.levels == ("rich", "poor")
-    assert found.methods == ["ours"]
+    assert found.methods == ["this model"]
 
 
 def test_several_beliefs_with_names_and_a_program_as_text():
     people, recorded, fair = loans()
     found = compared(people, recorded, {"template": BELIEF, "program": PROGRAM}, fair=fair, methods=["parity"])
-    assert found.methods == ["template", "program", "parity"]
+    assert found.methods == ["template", "program", "parity by thresholds"]
     both = means(found)
     assert both.loc["template", "accuracy"] == pytest.approx(both.loc["program", "accuracy"], abs=0.03)
 
@@ -131,9 +146,9 @@ def test_several_beliefs_with_names_and_a_program_as_text():
 def test_a_group_with_one_label_leaves_methods_out():
     people, recorded, fair = loans()
     found = compared(people, recorded.where(people["poor_area"] == 0, 0), fair=fair, methods=["lower", "parity"])
-    assert found.methods == ["ours", "lower"]
+    assert found.methods == ["this model", "the record as it is"]
     assert found.left_out == {
-        "parity": "all training rows with poor_area = 1 (seed 0, fold 0) have the same recorded label; it needs both"
+        "parity by thresholds": "all training rows with poor_area = 1 (seed 0, fold 0) have the same recorded label; it needs both"
     }
 
 
@@ -161,18 +176,22 @@ def test_nothing_is_printed(capfd):
 @pytest.mark.parametrize(
     ("belief", "options", "message"),
     [
-        (p4f.LabelBias("poor_area"), {}, "ours: .*p1"),
+        (p4f.LabelBias("poor_area"), {}, "this model: .*p1"),
         (p4f.LabelBias("area", negative=0.1, positive=0.1), {}, "no column 'area'"),
-        (3, {}, "ours: a belief is a belief, a Program or its text, not int"),
+        (3, {}, "this model: a belief is a template such as LabelBias, a Program or its text, not int"),
         ({"lower": BELIEF}, {}, "a belief cannot be called 'lower'"),
         (BELIEF, {"methods": ["magic"]}, "there is no method 'magic'"),
         (None, {"methods": [], "sensitive_features": "poor_area"}, "nothing to compare"),
         (None, {}, "which columns are sensitive"),
-        (None, {"methods": ["upper"], "sensitive_features": "poor_area"}, "upper: needs the fair label of every row"),
+        (
+            None,
+            {"methods": ["upper"], "sensitive_features": "poor_area"},
+            "knowing the fair labels: needs the fair label of every row",
+        ),
         (
             p4f.LabelBias("poor_area", classes=["a", "b", "c"], transitions=0.1),
             {},
-            "ours: the belief is for 3 classes; two are compared",
+            "this model: the belief is for 3 classes; two are compared",
         ),
     ],
 )

@@ -55,14 +55,14 @@ WRONG = {
         r"have 3 groups, and 2 is not among the levels \(0, 1\)",
     ),
     "other names": (
-        lambda: m.disparity_interval(Y, sensitive_features=list("aabb")),
+        lambda: m.interval("disparity", None, Y, sensitive_features=list("aabb")),
         r"have 2 groups, and 'a' is not among the levels \(0, 1\); .* levels=\(other, sensitive\)",
     ),
     "empty sensitive group": (
         lambda: m.statistical_disparity(Y, sensitive_features=[0] * 4),
         "no row is of the sensitive group 1",
     ),
-    "empty other group": (lambda: m.disparity_interval(Y, sensitive_features=[1] * 4), "of the other group 0"),
+    "empty other group": (lambda: m.interval("disparity", None, Y, sensitive_features=[1] * 4), "of the other group 0"),
     "one level": (
         lambda: m.statistical_disparity(Y, sensitive_features=A, levels=(0,)),
         "levels must be two different",
@@ -83,12 +83,17 @@ WRONG = {
         "the group 1 lacks rows of one true label",
     ),
     "one group": (lambda: m.equalized_odds_difference(Y, Y, sensitive_features=[1] * 4), "have one group"),
-    "one group, interval": (lambda: m.equalized_odds_interval(Y, Y, sensitive_features=[1] * 4), "have one group"),
+    "one group, interval": (lambda: m.interval("equalized_odds", Y, Y, sensitive_features=[1] * 4), "have one group"),
     "agg": (lambda: m.equalized_odds_difference(Y, Y, sensitive_features=A, agg="sum"), "agg 'sum' is neither"),
-    "confidence": (lambda: m.accuracy_interval(Y, Y, confidence=95), "confidence 95 is not between 0 and 1"),
+    "confidence": (lambda: m.interval("accuracy", Y, Y, confidence=95), "confidence 95 is not between 0 and 1"),
     "confidence of odds": (
-        lambda: m.equalized_odds_interval(Y, Y, sensitive_features=A, confidence=-1),
+        lambda: m.interval("equalized_odds", Y, Y, sensitive_features=A, confidence=-1),
         "confidence -1 is not between 0 and 1",
+    ),
+    "no such metric": (lambda: m.interval("speed", Y, Y), "there is no metric 'speed'; there are accuracy, disparity"),
+    "groups of a metric of groups": (
+        lambda: m.intervals_by_group("disparity", None, Y, sensitive_features=A),
+        "statistical disparity compares groups",
     ),
     "no counts": (lambda: m.difference_interval(0, 0, 1, 2), "a difference needs rows in both samples"),
 }

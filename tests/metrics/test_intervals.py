@@ -34,32 +34,30 @@ def test_metrics_and_intervals_agree_on_the_value():
     true, predicted = random.integers(0, 2, (2, 400))
     a = random.integers(0, 3, 400)
     two = (a > 0).astype(int)
-    assert m.accuracy_interval(true, predicted).value == pytest.approx(m.accuracy(true, predicted))
-    assert m.f1_interval(true, predicted).value == pytest.approx(m.f1(true, predicted))
-    disparity = m.disparity_interval(predicted, sensitive_features=two)
+    assert m.interval("accuracy", true, predicted).value == pytest.approx(m.accuracy(true, predicted))
+    assert m.interval("f1", true, predicted).value == pytest.approx(m.f1(true, predicted))
+    disparity = m.interval("disparity", None, predicted, sensitive_features=two)
     assert disparity.value == pytest.approx(m.statistical_disparity(predicted, sensitive_features=two))
-    rates = m.selection_rate_intervals(predicted, sensitive_features=a)
+    rates = m.intervals_by_group("positive_rate", None, predicted, sensitive_features=a)
     assert rates["value"].to_dict() == pytest.approx(m.selection_rates(predicted, sensitive_features=a).to_dict())
     assert rates["rows"].sum() == 400
-    for agg in ("worst_case", "mean"):
-        odds = m.equalized_odds_interval(true, predicted, sensitive_features=a, agg=agg)
-        value = m.equalized_odds_difference(true, predicted, sensitive_features=a, agg=agg)
-        assert odds.value == pytest.approx(value)
-        assert odds.low <= odds.value <= odds.high
+    odds = m.interval("equalized_odds", true, predicted, sensitive_features=a)
+    assert odds.value == pytest.approx(m.equalized_odds_difference(true, predicted, sensitive_features=a))
+    assert odds.low <= odds.value <= odds.high
 
 
 def test_by_hand():
     # 8 of 10 right; Wilson with z^2 = 3.8415: centre (.8 + .19207) / 1.38415, half 1.95996 / 1.38415 sqrt(.016 + .0096)
-    right = m.accuracy_interval([1] * 10, [1] * 8 + [0] * 2)
+    right = m.interval("accuracy", [1] * 10, [1] * 8 + [0] * 2)
     assert (right.low, right.high) == pytest.approx((0.4902, 0.9433), abs=5e-5)
     # TP 8 of 10 rows that anyone calls 1: the same ends, as 2 J / (1 + J)
-    score = m.f1_interval([1] * 10 + [0] * 5, [1] * 8 + [0] * 7)
+    score = m.interval("f1", [1] * 10 + [0] * 5, [1] * 8 + [0] * 7)
     assert (score.low, score.high) == pytest.approx((0.9804 / 1.4902, 1.8866 / 1.9433), abs=5e-5)
     assert score.rows == 10
 
 
 def test_f1_of_nothing_is_no_knowledge():
-    nothing = m.f1_interval([0, 0], [0, 0])
+    nothing = m.interval("f1", [0, 0], [0, 0])
     assert (nothing.value, nothing.low, nothing.high, nothing.rows) == (0.0, 0.0, 1.0, 0)
 
 
@@ -67,7 +65,7 @@ def test_equalized_odds_by_hand():
     # TPR 9/10 against 2/10, FPR equal: the interval is that of the TPR difference at confidence sqrt(.95)
     true = ([1] * 10 + [0] * 10) * 2
     predicted = [1] * 9 + [0] + [0] * 10 + [1] * 2 + [0] * 8 + [0] * 10
-    odds = m.equalized_odds_interval(true, predicted, sensitive_features=[0] * 20 + [1] * 20)
+    odds = m.interval("equalized_odds", true, predicted, sensitive_features=[0] * 20 + [1] * 20)
     (l1, u1), (l0, u0) = interval(0.9, 10, math.sqrt(0.95)), interval(0.2, 10, math.sqrt(0.95))
     assert odds.value == pytest.approx(0.7)
     assert odds.low == pytest.approx(0.7 - math.hypot(0.9 - l1, u0 - 0.2))
@@ -75,7 +73,7 @@ def test_equalized_odds_by_hand():
 
 
 def test_equal_odds_reach_down_to_0():
-    odds = m.equalized_odds_interval([1, 0] * 20, [1, 0] * 20, sensitive_features=[0] * 20 + [1] * 20)
+    odds = m.interval("equalized_odds", [1, 0] * 20, [1, 0] * 20, sensitive_features=[0] * 20 + [1] * 20)
     assert (odds.value, odds.low) == (0.0, 0.0)
     assert odds.high > 0
 
@@ -100,7 +98,7 @@ def test_equalized_odds_are_covered(rates):
     truth = np.ptp(np.array(rates), axis=0).max()
     covered = []
     for _ in range(600):
-        found = m.equalized_odds_interval(true, random.random(len(a)) < chance, sensitive_features=a)
+        found = m.interval("equalized_odds", true, random.random(len(a)) < chance, sensitive_features=a)
         covered.append(found.low <= truth <= found.high)
     assert np.mean(covered) >= 0.94
 
@@ -111,6 +109,6 @@ def test_f1_is_covered():
     covered = []
     for _ in range(1000):
         true = random.random(300) < 0.4
-        found = m.f1_interval(true, random.random(300) < np.where(true, 0.8, 0.2))
+        found = m.interval("f1", true, random.random(300) < np.where(true, 0.8, 0.2))
         covered.append(found.low <= truth <= found.high)
     assert 0.93 <= np.mean(covered) <= 0.97

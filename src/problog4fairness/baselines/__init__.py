@@ -1,22 +1,38 @@
-"""What a debiased classifier is compared with: lower and upper baseline, unawareness, massaging, parity by thresholds.
+"""What a user would do instead of stating a belief: each method written once, on the same learner as ours.
 
-All of them are scikit-learn estimators around the same network as :class:`~problog4fairness.DebiasedClassifier`,
-with the same options, and all of them are called alike: ``fit(X, y, sensitive_features=a)``.
+A :class:`Method` says what is fitted, and what predictions are made of it; :data:`METHODS` has all of them by name. The
+scikit-learn estimators and :func:`problog4fairness.compare` both run them.
 """
 
-from problog4fairness.baselines.lower import LowerBaseline
-from problog4fairness.baselines.massaging import Massaging
-from problog4fairness.baselines.parity import ParityThresholds
+from problog4fairness.baselines.estimators import Baseline, LowerBaseline, Unawareness, UpperBaseline
+from problog4fairness.baselines.grouped import Massaging, ParityThresholds
+from problog4fairness.baselines.massaging import MassagedLabels
+from problog4fairness.baselines.method import Method, Steps, Trained, Training
+from problog4fairness.baselines.named import METHODS
+from problog4fairness.baselines.parity import ParityByThresholds, expected_outcome, parity_thresholds
+from problog4fairness.baselines.plain import KnowingFairLabels, OnlyAuditedRows, RecordAsItIs, WithoutSensitive
 from problog4fairness.baselines.relabelling import flips_needed, massage
-from problog4fairness.baselines.unawareness import Unawareness
-from problog4fairness.baselines.upper import UpperBaseline
 
 __all__ = [
+    "METHODS",
+    "Baseline",
+    "KnowingFairLabels",
     "LowerBaseline",
+    "MassagedLabels",
     "Massaging",
+    "Method",
+    "OnlyAuditedRows",
+    "ParityByThresholds",
     "ParityThresholds",
+    "RecordAsItIs",
+    "Steps",
+    "Trained",
+    "Training",
     "Unawareness",
     "UpperBaseline",
+    "WithoutSensitive",
+    "expected_outcome",
     "flips_needed",
     "massage",
+    "parity_thresholds",
 ]

@@ -1,18 +1,20 @@
-"""What the baselines share that act on two groups in different ways."""
+"""The estimators that treat two groups in different ways."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils import Tags, check_random_state
 
-from problog4fairness.baselines.base import Array, Baseline
-from problog4fairness.baselines.groups import Codes, beside, group_codes, named, require
-from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.baselines.estimators import Array, Baseline, beside, named, require
+from problog4fairness.baselines.massaging import MassagedLabels, MassagedTrained
+from problog4fairness.baselines.parity import ParityByThresholds
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.base import Learner
+from problog4fairness.rows.sensitive import Sensitive
 
 
 class GroupedBaseline(Baseline):
@@ -22,27 +24,25 @@ class GroupedBaseline(Baseline):
     ----------
     sensitive
         The sensitive column of X, where it is not passed as ``sensitive_features``; those of an array are ``x0``,
-        ``x1``, ...
+        ``x1``, ... It stays among the features.
     levels
         The two groups as the column has them, the sensitive one second.
+    favourable, learner, class_weight, random_state, verbose
+        As for :class:`Baseline`.
+
+    Attributes
+    ----------
+    sensitive_
+        The name of the sensitive column.
     """
 
     def __init__(
         self,
         *,
         sensitive: str | None = None,
-        levels: tuple[Any, Any] = (0, 1),
+        levels: Sequence[Any] = (0, 1),
         favourable: Any = None,
-        hidden: tuple[int, ...] = (32, 32, 32),
-        dropout: float = 0.0,
-        learning_rate: float = 3e-4,
-        weight_decay: float = 0.01,
-        batch_size: int = 64,
-        max_epochs: int = 200,
-        patience: int = 20,
-        validation: float = 0.1,
-        loss: Literal["cross_entropy", "focal"] = "cross_entropy",
-        gamma: float = 2.0,
+        learner: Learner | str = "network",
         class_weight: Any = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -50,16 +50,7 @@ class GroupedBaseline(Baseline):
         super().__init__(
             sensitive=sensitive,
             favourable=favourable,
-            hidden=hidden,
-            dropout=dropout,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            max_epochs=max_epochs,
-            patience=patience,
-            validation=validation,
-            loss=loss,
-            gamma=gamma,
+            learner=learner,
             class_weight=class_weight,
             random_state=random_state,
             verbose=verbose,
@@ -71,24 +62,14 @@ class GroupedBaseline(Baseline):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _training_groups(self, frame: pd.DataFrame, sensitive_features: Any) -> Codes:
-        """A of each row; notes the name of its column, and refuses an empty group."""
-        levels = tuple(self.levels)
-        if len(levels) != 2 or levels[0] == levels[1]:
-            raise P4FError(f"levels must be two different groups (other, sensitive), not {list(levels)}")
-        column = self._sensitive_column(frame, sensitive_features)
+    def _groups(self, frame: pd.DataFrame, sensitive_features: Any) -> tuple[pd.DataFrame, Sensitive]:
+        if len(self.levels) != 2 or self.levels[0] == self.levels[1]:
+            raise P4FError(f"levels must be two different groups (other, sensitive), not {list(self.levels)}")
+        column = self._column(frame, sensitive_features)
         self.sensitive_ = str(column.name)
-        groups = group_codes(column, levels)
-        for code, level in enumerate(levels):
-            if not (groups == code).any():
-                raise P4FError(f"no row is of the group {self.sensitive_} = {level!r}; both groups must occur")
-        return groups
+        return frame.assign(**{self.sensitive_: column}), Sensitive.of(self.sensitive_, self.levels)
 
-    def _new_groups(self, frame: pd.DataFrame) -> Codes:
-        """A of each row of new data."""
-        return group_codes(frame[self.sensitive_], self.levels)
-
-    def _sensitive_column(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.Series[Any]:
+    def _column(self, frame: pd.DataFrame, sensitive_features: Any) -> pd.Series[Any]:
         names = named(self.sensitive)
         if len(names) > 1:
             raise P4FError(f"{type(self).__name__} takes one sensitive column, not {', '.join(names)}")
@@ -109,22 +90,56 @@ class GroupedBaseline(Baseline):
         return frame[names[0]]
 
 
-def require_two_labels(y: Array) -> None:
-    """An error, in scikit-learn's words, where there are more than two labels."""
-    kind = type_of_target(y)
-    if kind != "binary":
-        raise P4FError(
-            f"Only binary classification is supported. The type of the target is {kind}: "
-            f"{len(np.unique(y))} different labels"
-        )
+class Massaging(GroupedBaseline):
+    """Massaged labels (Kamiran and Calders, 2009); see :class:`~problog4fairness.baselines.MassagedLabels`.
 
+    Exactly as many labels change as bring the difference of the groups' rates nearest to 0, none where the sensitive
+    group is not behind. Rows are counted without their weights. Parameters are those of :class:`GroupedBaseline`.
 
-def scores_of(classifier: DebiasedClassifier, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """P(favourable label) of each row, the same to the last bit for rows that are the same.
-
-    A batch of float32 does not promise that, and a tie that is broken by rounding is not broken at random.
+    Attributes
+    ----------
+    labels_
+        The massaged labels.
+    n_flipped_
+        How many labels were changed in all: half of them promoted, half of them demoted.
     """
-    place = frame.groupby(list(frame.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
-    _, first, place = np.unique(place, return_index=True, return_inverse=True)
-    distinct = frame.iloc[first].reset_index(drop=True)
-    return np.asarray(classifier.predict_proba(distinct)[:, 1][place], dtype=np.float64)
+
+    method = MassagedLabels
+    trained_: MassagedTrained
+
+    @property
+    def labels_(self) -> Array:
+        """The massaged labels."""
+        return np.asarray(self.classes_[self.trained_.labels])
+
+    @property
+    def n_flipped_(self) -> int:
+        """How many labels were changed."""
+        return self.trained_.changed
+
+
+class ParityThresholds(GroupedBaseline):
+    """The record as it is, with thresholds for each group that give both the same rate of favourable labels.
+
+    See :class:`~problog4fairness.baselines.ParityByThresholds`. ``predict_proba`` gives the expected outcome, and
+    parity holds for its means. Weights of rows and classes reach the learner, but not the thresholds, which are chosen
+    for plain accuracy. Prediction needs the sensitive variable and reads it from its column of X. Needs the extra
+    ``fairlearn``. Parameters are those of :class:`GroupedBaseline`.
+    """
+
+    method = ParityByThresholds
+
+    def predict_randomly(self, X: Any, *, random_state: Any = None) -> Array:
+        """Labels drawn with the probabilities of ``predict_proba``: parity holds for them, not for ``predict``."""
+        expected = self.predict_proba(X)[:, 1]
+        drawn = check_random_state(random_state).uniform(size=len(expected)) < expected
+        return np.asarray(self.classes_[drawn.astype(np.int64)])
+
+    def _groups(self, frame: pd.DataFrame, sensitive_features: Any) -> tuple[pd.DataFrame, Sensitive]:
+        known, sensitive = super()._groups(frame, sensitive_features)
+        if self.sensitive_ not in frame.columns:
+            raise P4FError(
+                f"X has no column {self.sensitive_!r}, but predicting reads the sensitive variable from X: "
+                "add it, and name it by sensitive=..."
+            )
+        return known, sensitive

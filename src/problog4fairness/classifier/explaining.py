@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.base import Fitted
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -40,10 +42,25 @@ class Explanation:
 
 def fair_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
     """P(fair label), ``[rows, classes]``."""
-    if predicts_from(model) == "biased":
-        return _restored(model, rows)
+    return predicted(model.belief_, model.fitted_, rows, predicts_from(model))
+
+
+def predicted(belief: Belief, fitted: Fitted, rows: Rows, source: str) -> Floats:
+    """P(fair label), ``[rows, classes]``.
+
+    Parameters
+    ----------
+    belief, fitted
+        What was believed, and what was learned through it.
+    rows
+        New rows, with the columns that were learned from as ``rows.features``.
+    source
+        Whether their features are ``"fair"`` or ``"biased"``.
+    """
+    if source == "biased":
+        return _restored(belief, fitted, rows)
     inputs = fair_inputs(rows)
-    return _numpy(model.fitted_.log_proba(inputs.table).exp()[inputs.index[:, 0]])
+    return _numpy(fitted.log_proba(inputs.table).exp()[inputs.index[:, 0]])
 
 
 def recorded_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
@@ -83,13 +100,12 @@ def predicts_from(model: DebiasedClassifier) -> str:
     return model.test_features or model.belief_.predicts_from
 
 
-def _restored(model: DebiasedClassifier, rows: Rows) -> Floats:
-    belief = model.belief_
+def _restored(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
     missing = [c for c in belief.sensitive_columns if belief.features and c not in rows.frame.columns]
     if missing:
         raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
     observation = belief.restore(rows.without_record())
-    return _numpy(observation.fair_proba(model.fitted_.log_proba(observation.table)))
+    return _numpy(observation.fair_proba(fitted.log_proba(observation.table)))
 
 
 def _distorted(observation: Observation, log_proba: Tensor, rows: Rows) -> Floats:

@@ -56,7 +56,7 @@ def training_rows(
         classes,
         label_codes(labels, classes),
         _fair_codes(fair, classes, len(known)),
-        row_weights(model, labels, weights),
+        row_weights(model.class_weight, labels, weights),
     )
     belief.check_rows(rows)
     return rows
@@ -78,11 +78,33 @@ def new_rows(model: DebiasedClassifier, X: Any, sensitive_features: Any = None, 
 
 def task(model: DebiasedClassifier, rows: Rows) -> Task:
     """What there is to fit."""
-    model.seed_ = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    model.seed_ = drawn_seed(model.random_state)
+    return task_through(model.belief_, rows, model.seed_, stacklevel=4)
+
+
+def drawn_seed(random_state: Any) -> int:
+    """The seed of a fit, from what scikit-learn calls a random state."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def task_through(belief: Belief, rows: Rows, seed: int, stacklevel: int = 3) -> Task:
+    """What there is to fit, with a warning where the belief turns labels round.
+
+    Parameters
+    ----------
+    belief
+        How the rows were recorded.
+    rows
+        What to learn from, with the columns that the learner reads as ``rows.features``.
+    seed
+        Of the fit.
+    stacklevel
+        Of the warning.
+    """
     weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
-    observation = model.belief_.observe(rows)
-    warn_opposite(model.belief_, observation, rows, stacklevel=3)
-    return Task(observation, model.seed_, weights=weights)
+    observation = belief.observe(rows)
+    warn_opposite(belief, observation, rows, stacklevel=stacklevel)
+    return Task(observation, seed, weights=weights)
 
 
 def take(model: DebiasedClassifier, fitted: Fitted) -> None:
@@ -130,11 +152,11 @@ def _fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
     return label_codes(values, classes, "fair", missing=True)
 
 
-def row_weights(model: DebiasedClassifier, labels: Any, weights: Any = None) -> Any:
-    """``[rows]``: how much each row counts, by its own weight and that of its class; None where all count the same."""
-    if model.class_weight is None:
+def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:
+    """``[rows]``: weights of rows times those of their classes; None where there are neither."""
+    if class_weight is None:
         return weights
-    per_class = compute_class_weight(model.class_weight, classes=np.unique(labels), y=labels)
+    per_class = compute_class_weight(class_weight, classes=np.unique(labels), y=labels)
     own = per_class[np.searchsorted(np.unique(labels), labels)]
     return own if weights is None else weights * own
 

@@ -1,31 +1,33 @@
-"""Our method and all baselines on one's own data."""
+"""A belief and all that a user would do instead, on one's own data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs import Belief, ProgramBelief
-from problog4fairness.comparison.methods import BASELINES, Kind, TableMethod, predict
+from problog4fairness.baselines import METHODS, Method
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.convert import as_belief
+from problog4fairness.classifier.fitting import learner_of
+from problog4fairness.comparison.data import ComparedRows, compared_rows
 from problog4fairness.comparison.outcome import Comparison
+from problog4fairness.comparison.run import predictions, scored
 from problog4fairness.comparison.splits import cells
-from problog4fairness.comparison.stacked import scored, table_settings
-from problog4fairness.comparison.table import Table
+from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
-from problog4fairness.learners import Settings
-from problog4fairness.metrics.scores import scores
+from problog4fairness.learners.base import Learner
+from problog4fairness.metrics import scores
 from problog4fairness.program.program import Program
-
-Belief: TypeAlias = Belief | Program | str
 
 
 def compare(
     X: pd.DataFrame,
     y: Any,
-    belief: Belief | Mapping[str, Belief] | None,
+    belief: Belief | Program | str | Mapping[str, Belief | Program | str] | None,
+    learner: Learner | str = "network",
     *,
     sensitive_features: Any = None,
     fair: Any = None,
@@ -36,14 +38,14 @@ def compare(
     methods: Sequence[str] | None = None,
     seeds: int | Sequence[int] = 5,
     folds: int = 5,
-    settings: Settings | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Train what a belief says, and the baselines, on parts of a table, and score them on the rest of it.
+    """Train what a belief says, and what a user would do instead, on parts of a table, and score them on the rest.
 
     For each seed the rows are split into folds, evenly by group and labels; each fold is tested on after training on
-    the others. All networks of a method are trained as one, all beliefs together. Scores on *recorded* labels favour
-    methods that repeat the bias; those on *fair* labels, where an audit gives some, tell who is right.
+    the others. All methods have the same learner, and what they fit is fitted together; each classifier is what
+    :class:`~problog4fairness.DebiasedClassifier` would be on those rows. Scores on *recorded* labels favour methods
+    that repeat the bias; those on *fair* labels, where an audit gives some, tell who is right.
 
     Parameters
     ----------
@@ -53,14 +55,16 @@ def compare(
         Recorded labels, of two kinds.
     belief
         How the recorded data came from the fair data: a belief, a program or its text, with known parameters. It is
-        called "ours"; a dictionary of several gives them names. None compares the baselines alone.
+        called "this model"; a dictionary of several gives them names. None compares the other methods alone.
+    learner
+        What learns, in all methods; as for :class:`~problog4fairness.DebiasedClassifier`.
     sensitive_features
-        Names of columns of X, or a series or frame; by default the belief's sensitive columns of X. Baselines that see
-        A see these columns.
+        Names of columns of X, or a series or frame; by default the belief's sensitive columns of X. Methods that see A
+        see these columns.
     fair
         Fair labels by row, missing (None, NaN or ``pd.NA``) where nobody checked; None if nobody checked any.
     favourable
-        The label that counts as 1; the larger of the two by default.
+        The label that counts as 1; that of the belief, or the larger of the two by default.
     levels
         The groups, the sensitive one of two last; by default those of the belief. With more than two groups the
         disparity is the largest one between any two, without a sign.
@@ -70,19 +74,18 @@ def compare(
     independent
         Whether the fair label is independent of A, so that A is left out of the belief's inputs.
     methods
-        Which baselines: among ``"lower"``, ``"upper"``, ``"audit only"``, ``"unawareness"``, ``"massaging"`` and
-        ``"parity"``. By default all for which there are labels: "upper" learns from fair labels of all rows, "audit
-        only" from those of some.
+        What to compare with: among ``"upper"`` (knowing the fair labels), ``"audit only"`` (only audited rows),
+        ``"lower"`` (the record as it is), ``"unawareness"`` (without the sensitive column), ``"massaging"`` and
+        ``"parity"`` (by thresholds). By default all for which there are labels: "upper" learns from fair labels of all
+        rows, "audit only" from those of some.
     seeds, folds
         How often to split, or by which seeds, and into how many parts.
-    settings
-        How networks are trained; :func:`~problog4fairness.comparison.table_settings` by default.
     progress
         Whether to show a progress bar; by default only where standard error is a terminal.
 
     Returns
     -------
-    A :class:`~problog4fairness.comparison.Comparison`. Baselines that cannot run on these data are named in its
+    A :class:`~problog4fairness.comparison.Comparison`. Methods that cannot run on these data are named in its
     ``left_out``.
 
     Raises
@@ -98,14 +101,16 @@ def compare(
     >>> X, granted, repaid = data.audit[[*data.features, "poor_area"]], data.audit["granted"], data.audit["repaid"]
     >>> found = p4f.compare(X, granted, belief, fair=repaid, methods=["lower"], seeds=1, folds=2)
     >>> found.methods
-    ['ours', 'lower']
+    ['this model', 'the record as it is']
     """
+    able = learner_of(learner)
+    able.check_options()
     beliefs = _beliefs(belief)
     columns = list(dict.fromkeys(column for own in beliefs.values() for column in own.sensitive_columns))
     for own in beliefs.values():
         if own.favourable is not None:
             favourable = own.favourable_among(list(dict.fromkeys(np.asarray(y).tolist())), favourable)
-    table = Table.of(
+    data = compared_rows(
         X,
         y,
         sensitive_features=columns if sensitive_features is None else sensitive_features,
@@ -115,36 +120,39 @@ def compare(
         split_groups=split_groups,
         names=columns,
     )
-    chosen = [TableMethod(name, belief=own, independent=independent) for name, own in beliefs.items()]
-    chosen += [TableMethod(kind, kind) for kind in _baselines(methods, table)]
+    chosen: list[Method] = [ThroughBelief(data.sensitive, own, name, independent) for name, own in beliefs.items()]
+    chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if not chosen:
         raise P4FError("nothing to compare: there is no belief, and methods is empty")
-    parts = cells(table, seeds, folds)
-    found = predict(table, chosen, parts, settings or table_settings(len(table)), progress)
+    parts = cells(data, seeds, folds)
+    found = predictions(data, chosen, parts, able, progress)
     for name, reason in found.left_out.items():
         if name in beliefs:
             raise P4FError(f"{name}: {reason}")
     if not found.chances:
         raise P4FError("; ".join(f"{name}: {reason}" for name, reason in found.left_out.items()))
     return Comparison(
-        results=scored(table, chosen, parts, found),
-        data_disparity=_data_disparity(table),
+        results=scored(data, chosen, parts, found),
+        data_disparity=_data_disparity(data),
         left_out=found.left_out,
-        levels=table.levels,
-        rows=len(table),
-        audited=int(table.known.sum()),
+        levels=data.sensitive.levels,
+        rows=len(data),
+        audited=int((data.fair >= 0).sum()),
+        kinds={method.title: method.kind for method in chosen},
     )
 
 
-def _beliefs(belief: Belief | Mapping[str, Belief] | None) -> dict[str, Belief]:
-    named = {} if belief is None else belief if isinstance(belief, Mapping) else {"ours": belief}
+def _beliefs(belief: Any) -> dict[str, Belief]:
+    if belief is None:
+        return {}
     found = {}
-    for name, own in named.items():
-        if name in BASELINES:
-            raise P4FError(f"a belief cannot be called {name!r}, which is a baseline; give it another name")
-        if not isinstance(own, Belief | Program | str):
-            raise P4FError(f"{name}: a belief is a belief, a Program or its text, not {type(own).__name__}")
-        found[str(name)] = own if isinstance(own, Belief) else ProgramBelief(own)
+    for name, own in (belief if isinstance(belief, Mapping) else {ThroughBelief.title: belief}).items():
+        if name in METHODS:
+            raise P4FError(f"a belief cannot be called {name!r}, which is another method; give it another name")
+        try:
+            found[str(name)] = as_belief(own)
+        except P4FError as error:
+            raise P4FError(f"{name}: {error}") from None
     return found
 
 
@@ -156,29 +164,25 @@ def _levels(beliefs: Mapping[str, Belief], columns: Sequence[str]) -> tuple[Any,
 
 def _own_levels(belief: Belief, columns: Sequence[str]) -> tuple[Any, ...] | None:
     """The groups of a belief whose one sensitive variable is made of these columns."""
-    if isinstance(belief, ProgramBelief):
-        named = [belief.values.get(network) for network, column in belief.columns.items() if [column] == list(columns)]
-        return named[0] if named else None
-    same = len(belief.variables) == 1 and list(belief.variables[0].columns) == list(columns)
-    return belief.variables[0].levels if same else None
+    if len(columns) == 1:
+        return belief.known_groups().get(columns[0])
+    whole = [variable.levels for variable in belief.variables if list(variable.columns) == list(columns)]
+    return whole[0] if whole else None
 
 
-def _baselines(methods: Sequence[str] | None, table: Table) -> list[Kind]:
+def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
     if methods is None:
-        absent = {"audit only"} if table.known.all() else {"upper"} if table.known.any() else {"upper", "audit only"}
-        return [kind for kind in BASELINES if kind not in absent]
+        known = data.fair >= 0
+        absent = {"audit only"} if known.all() else {"upper"} if known.any() else {"upper", "audit only"}
+        return [kind for kind in METHODS if kind not in absent]
     named = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     for name in named:
-        if name not in BASELINES:
-            raise P4FError(f"there is no method {name!r}; there are {', '.join(BASELINES)}")
-    return [kind for kind in BASELINES if kind in named]
+        if name not in METHODS:
+            raise P4FError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+    return [kind for kind in METHODS if kind in named]
 
 
-def _data_disparity(table: Table) -> dict[str, float]:
-    known = table.known
-    kinds = {"fair": (table.fair[known], table.groups[known]), "recorded": (table.recorded, table.groups)}
-    return {
-        kind: scores(label, label.astype(np.float64), groups)["disparity"]
-        for kind, (label, groups) in kinds.items()
-        if len(label)
-    }
+def _data_disparity(data: ComparedRows) -> dict[str, float]:
+    known = data.fair >= 0
+    kinds = {"fair": (data.fair[known], data.groups[known]), "recorded": (data.recorded, data.groups)}
+    return {kind: scores(label, label, groups)["disparity"] for kind, (label, groups) in kinds.items() if len(label)}

@@ -15,17 +15,11 @@ from matplotlib.patches import Ellipse
 
 from problog4fairness.comparison.style import styles
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import confidence_ellipse
+from problog4fairness.metrics import METRICS, confidence_ellipse
 
 if TYPE_CHECKING:
     from problog4fairness.comparison.outcome import Comparison, Labels
 
-NAMES = {
-    "accuracy": "accuracy",
-    "f1": "F1",
-    "disparity": "statistical disparity",
-    "equalized_odds": "equalized odds difference",
-}
 LINE = "disparity of the labels"
 # An exact ellipse from fewer seeds fills the figure: with three its radius is 28 standard errors, with four 7.5.
 FEWEST_SEEDS = 4
@@ -33,7 +27,8 @@ FEWEST_SEEDS = 4
 
 def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Figure:
     """A panel for each kind of labels; see :meth:`~problog4fairness.comparison.Comparison.plot`."""
-    for axis, metric, allowed in (("x", x, ("disparity", "equalized_odds")), ("y", y, ("accuracy", "f1"))):
+    for axis, metric, better in (("x", x, "nearer 0"), ("y", y, "higher")):
+        allowed = [name for name, own in METRICS.items() if own.better == better]
         if metric not in allowed:
             raise P4FError(f"{axis}={metric!r} is not one of {', '.join(allowed)}")
     width = 0.6 + 3.9 * len(panels)
@@ -42,8 +37,8 @@ def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Fi
     for axes, labels in zip(grid, panels, strict=True):
         _panel(axes, comparison, labels, x, y)
         axes.set_title(f"tested on {labels} labels", fontsize="medium")
-        axes.set_xlabel(_axis_name(x, comparison))
-    grid[0].set_ylabel(NAMES[y])
+        axes.set_xlabel(METRICS[x].axis(len(comparison.levels)))
+    grid[0].set_ylabel(METRICS[y].axis(len(comparison.levels)))
     handles, names = _legend(grid)
     columns = _columns(names, width)
     figure.set_figheight(3.4 + 0.19 * math.ceil(len(names) / columns))
@@ -59,7 +54,10 @@ def seed_means(results: pd.DataFrame, labels: str, x: str, y: str) -> pd.DataFra
 
 
 def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -> None:
-    means, looks = seed_means(comparison.results, labels, x, y), styles(comparison.methods)
+    means, looks = (
+        seed_means(comparison.results, labels, x, y),
+        styles(comparison.methods, comparison.kinds),
+    )
     own_disparity = comparison.data_disparity[labels]
     if x == "disparity" and not math.isnan(own_disparity):
         axes.axvline(own_disparity, color="#888888", linewidth=1, label=LINE, zorder=1)
@@ -103,8 +101,3 @@ def _columns(names: Sequence[str], width: float) -> int:
         if sum(0.6 + 0.072 * int(part.max()) for part in columns) <= width:
             return len(columns)
     return 1
-
-
-def _axis_name(x: str, comparison: Comparison) -> str:
-    many = x == "disparity" and len(comparison.levels) > 2
-    return "largest disparity between groups" if many else NAMES[x]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pandas as pd
 
+from problog4fairness.baselines import METHODS
+from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import summarise
 from problog4fairness.rows.writing import write_whole
@@ -26,15 +28,15 @@ Labels: TypeAlias = Literal["fair", "recorded"]
 class Comparison:
     """Methods on one table, each scored in every fold of every seed.
 
-    Seeds differ in how the table was split and in the networks' first weights. Intervals over seeds say how sure these
-    repetitions make us of the means on *this* table; what other people would have given is not in them.
+    Seeds differ in how the table was split and in what the learner draws, such as first weights. Intervals over seeds
+    say how sure these repetitions make us of the means on *this* table; what other people would have given is not in
+    them.
 
     Attributes
     ----------
     results
         A row per ``method``, ``seed``, ``fold``, ``labels`` (``"fair"`` or ``"recorded"``), ``metric`` and ``value``.
-        Metrics are accuracy, f1, disparity (of mean probabilities), equalized_odds and positive_rate; NaN where a fold
-        has no rows for it.
+        Metrics are all of :data:`problog4fairness.metrics.METRICS`; NaN where a fold has no rows for it.
     data_disparity
         The disparity of the labels themselves: of the recorded ones, and of the fair ones where they are known.
     left_out
@@ -43,6 +45,9 @@ class Comparison:
         The groups, the sensitive one of two last.
     rows, audited
         How many rows there are, and for how many of them the fair label is known.
+    kinds
+        By method, what kind it is of: ``"ours"``, or its short name among
+        :data:`problog4fairness.baselines.METHODS`.
     """
 
     results: pd.DataFrame
@@ -51,6 +56,7 @@ class Comparison:
     levels: tuple[Any, ...] = (0, 1)
     rows: int = 0
     audited: int = 0
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -61,6 +67,12 @@ class Comparison:
     def methods(self) -> list[str]:
         """The methods that ran, in order."""
         return list(dict.fromkeys(self.results["method"]))
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What each method does, in a few words."""
+        known = {ThroughBelief.kind: ThroughBelief.about, **{kind: own.about for kind, own in METHODS.items()}}
+        return {name: known[kind] for name in self.methods if (kind := self.kinds.get(name)) in known}
 
     @property
     def labels(self) -> list[Labels]:
@@ -86,8 +98,8 @@ class Comparison:
         self,
         labels: Labels | None = None,
         *,
-        x: Literal["disparity", "equalized_odds"] = "disparity",
-        y: Literal["accuracy", "f1"] = "accuracy",
+        x: str = "disparity",
+        y: str = "accuracy",
     ) -> Figure:
         """Draw a marker per method at its means, with a 95% ellipse over seeds where there are four or more.
 
@@ -96,7 +108,8 @@ class Comparison:
         labels
             Which labels to be judged by; by default one panel for each kind that is known.
         x, y
-            The metrics on the axes. With the disparity, that of the labels themselves is a grey line.
+            The metrics on the axes: one of which nearer to 0 is better, and one of which higher is better. With the
+            disparity, that of the labels themselves is a grey line.
         """
         from problog4fairness.comparison.figure import draw
 

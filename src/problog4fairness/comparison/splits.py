@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold
 
-from problog4fairness.comparison.table import Codes, Table
+from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.types import Codes
 
 _LARGEST_SEED = 1_000_000
 
@@ -24,9 +25,9 @@ class Cell:
     Attributes
     ----------
     seed, fold
-        Which.
+        The seed, and the number of the fold.
     train, test
-        Rows of the table to learn from, and to be tested on.
+        Rows to learn from, and to be tested on, by number.
     """
 
     seed: int
@@ -36,19 +37,19 @@ class Cell:
 
     @property
     def random_state(self) -> int:
-        """The seed of all networks of this cell: the same first weights and validation rows for all methods."""
+        """The same for all methods of this cell: the same first weights and validation rows."""
         return 1000 * self.seed + self.fold
 
 
-def cells(table: Table, seeds: int | Sequence[int] = 5, folds: int = 5) -> list[Cell]:
-    """All folds of all seeds; they depend on nothing else than the table, the seeds and the number of folds.
+def cells(data: ComparedRows, seeds: int | Sequence[int] = 5, folds: int = 5) -> list[Cell]:
+    """All folds of all seeds; they depend on nothing else than the rows, the seeds and the number of folds.
 
     Each kind of row, by group, recorded label and fair label (favourable, not, unknown), is spread evenly over the
-    folds. With ``table.split_groups`` whole groups are dealt out, as evenly as that allows.
+    folds. With ``data.split_groups`` whole groups are dealt out, as evenly as that allows.
 
     Parameters
     ----------
-    table
+    data
         The rows.
     seeds
         How many times to split, or by which seeds.
@@ -58,7 +59,7 @@ def cells(table: Table, seeds: int | Sequence[int] = 5, folds: int = 5) -> list[
     return [
         Cell(seed, fold, np.flatnonzero(part != fold), np.flatnonzero(part == fold))
         for seed in seed_list(seeds)
-        for part in [_parts(table, seed, folds)]
+        for part in [_parts(data, seed, folds)]
         for fold in range(folds)
     ]
 
@@ -79,18 +80,18 @@ def seed_list(seeds: int | Sequence[int]) -> list[int]:
     return [int(seed) for seed in found]
 
 
-def _parts(table: Table, seed: int, folds: int) -> Codes:
+def _parts(data: ComparedRows, seed: int, folds: int) -> Codes:
     """The fold in which each row is tested."""
     given: Any = folds
-    if isinstance(given, bool) or not isinstance(given, Integral) or not 2 <= folds <= len(table):
-        raise P4FError(f"folds={folds!r} is not a whole number between 2 and the {len(table)} rows")
-    kinds = (table.groups * 2 + table.recorded) * 3 + table.fair + 1
-    if table.split_groups is not None:
-        return _grouped(kinds, table.split_groups, seed, folds)
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 2 <= folds <= len(data):
+        raise P4FError(f"folds={folds!r} is not a whole number between 2 and the {len(data)} rows")
+    kinds = (data.groups * 2 + data.recorded) * 3 + data.fair + 1
+    if data.split_groups is not None:
+        return _grouped(kinds, data.split_groups, seed, folds)
     # Rows in a random order within their kind, dealt out like cards.
-    order = np.lexsort((np.random.default_rng((seed, folds)).random(len(table)), kinds))
-    part = np.empty(len(table), dtype=np.int64)
-    part[order] = np.arange(len(table)) % folds
+    order = np.lexsort((np.random.default_rng((seed, folds)).random(len(data)), kinds))
+    part = np.empty(len(data), dtype=np.int64)
+    part[order] = np.arange(len(data)) % folds
     return part
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
+from itertools import cycle, product
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers for print in black and white.
 STYLES = {
@@ -20,9 +20,18 @@ OTHERS = tuple(
 )
 
 
-def styles(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method; those without a style of their own get one in their order."""
-    new = [name for name in dict.fromkeys(names) if name not in STYLES]
+def styles(names: Sequence[str], kinds: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each method; those whose kind has none, or has given it away, get one in their order.
+
+    Parameters
+    ----------
+    names
+        The methods.
+    kinds
+        The kind of each method, where its name does not say it.
+    """
     # Neighbours differ in both, so that a few of them are told apart by either.
-    stride = [OTHERS[(6 * number) % len(OTHERS)] for number in range(len(OTHERS))]
-    return {**STYLES, **{name: stride[number % len(stride)] for number, name in enumerate(new)}}
+    others = cycle(OTHERS[(6 * number) % len(OTHERS)] for number in range(len(OTHERS)))
+    free = dict(STYLES)
+    wanted = {name: (kinds or {}).get(name, name) for name in names}
+    return {name: free.pop(kind) if kind in free else next(others) for name, kind in wanted.items()}

@@ -61,18 +61,23 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     >>> [bool(fit.network(torch.tensor([0.5])) > 0) for fit in fits]
     [True, True, True, True, True]
     """
-    settings = (settings or Settings()).suited(max((rows_of(job) for job in jobs), default=1))
+    settings = settings or Settings()
+    # Each job is trained with what suits its own rows, whatever other jobs come with it.
+    alike: dict[SuitedSettings, list[int]] = {}
     for number, job in enumerate(jobs):
         try:
             check_job(job)
-            _Member.of(number, job, settings)
+            own = settings.suited(rows_of(job))
+            _Member.of(number, job, own)
         except P4FError as error:
             raise named(error, number, len(jobs)) from None
+        alike.setdefault(own, []).append(number)
     fits: dict[int, Fit[MLP]] = {}
     with progress_bar(len(jobs) * settings.max_epochs, settings.max_epochs, progress) as bar:
-        for plan in plans(jobs, settings):
-            bar.begin(f"{len(fits) + len(plan.numbers)}/{len(jobs)} networks")
-            fits.update(_Training(plan, jobs, settings).run(bar))
+        for own, numbers in alike.items():
+            for plan in plans(jobs, own, numbers):
+                bar.begin(f"{len(fits) + len(plan.numbers)}/{len(jobs)} networks")
+                fits.update(_Training(plan, jobs, own).run(bar))
     return [fits[number] for number in range(len(jobs))]
 
 

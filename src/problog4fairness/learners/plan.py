@@ -53,10 +53,11 @@ class Plan:
     few: bool
 
 
-def plans(jobs: Sequence[Job], settings: SuitedSettings) -> Iterator[Plan]:
-    """All jobs, divided into stacks."""
+def plans(jobs: Sequence[Job], settings: SuitedSettings, chosen: Sequence[int] | None = None) -> Iterator[Plan]:
+    """Jobs, all or those ``chosen`` by number, divided into stacks."""
     groups: dict[tuple[object, ...], list[int]] = {}
-    for number in sorted(range(len(jobs)), key=lambda number: (-rows_of(jobs[number]), -jobs[number].inputs.shape[1])):
+    numbers = list(range(len(jobs)) if chosen is None else chosen)
+    for number in sorted(numbers, key=lambda number: (-rows_of(jobs[number]), -jobs[number].inputs.shape[1])):
         job = jobs[number]
         key = (type(job.observation.observed), job.observation.outputs, job.observation.variants, _few(job, settings))
         groups.setdefault(key, []).append(number)

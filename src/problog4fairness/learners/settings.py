@@ -70,7 +70,7 @@ class Settings:
             raise TrainingError(f"loss={self.loss!r} is unknown; take one of {', '.join(get_args(Loss))}")
 
     def suited(self, rows: int) -> SuitedSettings:
-        """The same with a batch size and a learning rate, for the largest of the fits that share them.
+        """The same with a batch size and a learning rate that suit so many rows.
 
         Batches of 1/40 of the rows, a power of 2 between 64 and 1024; the learning rate grows with their square root,
         from 1e-3 at 64, because the gradient of a larger batch is surer.

@@ -1,10 +1,13 @@
 """Predictive quality and fairness, with uncertainty.
 
-Three kinds of numbers, in the order in which a study needs them:
+:data:`METRICS` has every metric once; the rest is made from it. Three kinds of numbers, in the order in which a study
+needs them:
 
-- *of one classifier*: :func:`accuracy`, :func:`f1`, :func:`statistical_disparity`, :func:`selection_rates`,
-  :func:`odds_by_group`, :func:`equalized_odds_difference`;
-- *how sure one test set makes us of them*: the ``..._interval`` functions, from counts, without resampling;
+- *of one classifier*: :func:`scores` for all of them at once; :func:`accuracy`, :func:`f1`,
+  :func:`statistical_disparity`, :func:`selection_rates`, :func:`odds_by_group`, :func:`equalized_odds_difference`, and
+  :func:`metric_frame` for fairlearn's;
+- *how sure one test set makes us of them*: :func:`interval` and :func:`intervals_by_group`, from counts, without
+  resampling;
 - *how sure repetitions make us of them*: :func:`summarise` over seeds and folds, :func:`confidence_ellipse` for two
   metrics at once.
 
@@ -13,32 +16,32 @@ Everywhere y = 1 is the favourable label and A = 1 the sensitive group; other la
 """
 
 from problog4fairness.metrics.differences import difference_interval
-from problog4fairness.metrics.disparity import statistical_disparity
 from problog4fairness.metrics.ellipse import Ellipse, confidence_ellipse
-from problog4fairness.metrics.intervals import (
-    accuracy_interval,
-    disparity_interval,
-    equalized_odds_interval,
-    f1_interval,
-    selection_rate_intervals,
+from problog4fairness.metrics.functions import (
+    accuracy,
+    equalized_odds_difference,
+    f1,
+    odds_by_group,
+    selection_rates,
+    statistical_disparity,
 )
-from problog4fairness.metrics.quality import accuracy, f1
-from problog4fairness.metrics.rates import equalized_odds_difference, odds_by_group, selection_rates
 from problog4fairness.metrics.summary import summarise
+from problog4fairness.metrics.table import METRICS, Metric, interval, intervals_by_group, metric_frame, scores
 
 __all__ = [
+    "METRICS",
     "Ellipse",
+    "Metric",
     "accuracy",
-    "accuracy_interval",
     "confidence_ellipse",
     "difference_interval",
-    "disparity_interval",
     "equalized_odds_difference",
-    "equalized_odds_interval",
     "f1",
-    "f1_interval",
+    "interval",
+    "intervals_by_group",
+    "metric_frame",
     "odds_by_group",
-    "selection_rate_intervals",
+    "scores",
     "selection_rates",
     "statistical_disparity",
     "summarise",

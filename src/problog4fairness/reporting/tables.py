@@ -13,7 +13,8 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.table import TrainingRows, agreed_labels, complete_rows, training_rows
+from problog4fairness.classifier.table import TrainingRows, agreed_labels, training_rows
+from problog4fairness.rows.columns import complete_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report, report
@@ -189,7 +190,7 @@ def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.
         [c for c in own if c in frame.columns] for own in (belief.sensitive_columns, belief.features)
     )
     labels = [recorded] if recorded in frame.columns else []
-    kept, _ = complete_rows(frame, [*sensitive, *labels])
+    kept = complete_rows(frame, [*sensitive, *labels])
     cleaned: dict[str, Any] = {}
     for name in (*sensitive, *features):
         values = values_of(kept[name])

@@ -82,6 +82,10 @@ class Rows:
         """The same rows for a learner that reads other columns."""
         return replace(self, features=tuple(features))
 
+    def with_labels(self, recorded: Codes | None) -> Rows:
+        """The same rows with these labels on record, and no fair label known beside them."""
+        return replace(self, recorded=recorded, fair=None)
+
     def without_record(self) -> Rows:
         """The same rows as if nothing had been recorded: rows to predict."""
         return replace(self, recorded=None, fair=None, weights=None)

@@ -1,0 +1,178 @@
+"""What a method is: a few fits, one after the other, and what is predicted from them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.none import NoBias
+from problog4fairness.classifier.explaining import predicted
+from problog4fairness.classifier.fitting import task_through
+from problog4fairness.errors import P4FError
+from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What methods learn from; methods that begin with the same fit share it.
+
+    Attributes
+    ----------
+    rows
+        Recorded rows. Fair labels are in them where they are known; only methods that say so look at them.
+    seed
+        All that is random is drawn from it.
+    """
+
+    rows: Rows
+    seed: int = 0
+
+    @cached_property
+    def record(self) -> Task:
+        """To learn the recorded label from all features; the same task however often it is asked for."""
+        return self.task(self.rows.with_labels(self.rows.recorded))
+
+    def task(self, rows: Rows, belief: Belief | None = None) -> Task:
+        """To learn from some rows, through a belief or, by default, as they are."""
+        return task_through(NoBias() if belief is None else belief, rows, self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A classifier of new rows.
+
+    Attributes
+    ----------
+    fitted
+        What was learned.
+    features
+        From which columns.
+    belief
+        Through which belief.
+    """
+
+    fitted: Fitted
+    features: tuple[str, ...]
+    belief: Belief
+
+    @classmethod
+    def plainly(cls, fitted: Fitted, rows: Rows) -> Trained:
+        """What was learned from rows as they are."""
+        return Trained(fitted, rows.features, NoBias())
+
+    def proba(self, rows: Rows) -> Floats:
+        """P(label), ``[rows, classes]``."""
+        known = rows.with_features(self.features).without_record()
+        self.fitted.check(known.frame[list(self.features)])
+        return predicted(self.belief, self.fitted, known, self.belief.predicts_from)
+
+    def scores(self, rows: Rows) -> Floats:
+        """P(favourable label), ``[rows]``, to twelve digits: rows that are the same tie, whatever is beside them."""
+        return np.round(Trained.proba(self, rows)[:, 1], 12)
+
+
+# What a method does: it asks for fits, is sent what was learned, and returns the classifier that predicts.
+Steps: TypeAlias = Generator[Task, Fitted, Trained]
+
+
+class Method(ABC):
+    """A way to a classifier.
+
+    A method does not fit anything itself: :meth:`steps` *yields* what is to be fitted. So one classifier is fitted at
+    once (:meth:`fit`), and those of all seeds and folds of a comparison are fitted together.
+
+    Attributes
+    ----------
+    kind
+        Its short name.
+    about
+        What it does, in a few words, for the legend of a table.
+    randomised
+        Whether its predictions are the chances of a random decision.
+    """
+
+    kind: ClassVar[str]
+    about: ClassVar[str]
+    randomised: ClassVar[bool] = False
+
+    def __init__(self, sensitive: Sensitive) -> None:
+        self.sensitive = sensitive
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """How it is called in tables and figures."""
+
+    def check(self, rows: Rows) -> None:  # noqa: B027  most methods take any rows
+        """Raise the error that says why it cannot be used on these rows or on parts of them."""
+
+    @abstractmethod
+    def steps(self, training: Training) -> Steps:
+        """What is fitted, one after the other; what is returned predicts."""
+
+    def fit(self, training: Training, learner: Learner, progress: bool | None = None) -> Trained:
+        """Take the steps alone.
+
+        Parameters
+        ----------
+        training
+            What to learn from.
+        learner
+            What learns.
+        progress
+            Whether to show a progress bar; by default only where standard error is a terminal.
+        """
+        steps = self.steps(training)
+        task = next(steps)
+        while True:
+            (fitted,) = learner.fit_many([task], progress)
+            try:
+                task = steps.send(fitted)
+            except StopIteration as end:
+                trained: Trained = end.value
+                return trained
+
+
+def recorded_codes(rows: Rows) -> Codes:
+    """The recorded labels of rows that have them."""
+    if rows.recorded is None:
+        raise P4FError("these rows have no recorded label; a method learns from one")
+    return rows.recorded
+
+
+def require_two_labels(rows: Rows) -> None:
+    """An error, in scikit-learn's words, where there are more than two labels."""
+    if len(rows.classes) != 2:
+        raise P4FError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"{len(rows.classes)} different labels"
+        )
+
+
+def certain_groups(rows: Rows, sensitive: Sensitive) -> Codes:
+    """``[rows]``: the group of each row, which must be known."""
+    positions = rows.positions(sensitive)
+    if positions.ndim == 2:
+        raise P4FError(
+            f"{' and '.join(sensitive.columns)} has probabilities of groups; this needs the group of every row"
+        )
+    return positions.astype(np.int64)
+
+
+def labels_by_group(rows: Rows, sensitive: Sensitive) -> list[Codes]:
+    """For each group the recorded labels that occur in it; an error where a group has no row."""
+    groups, recorded = certain_groups(rows, sensitive), recorded_codes(rows)
+    found: list[Codes] = [np.unique(recorded[groups == group]) for group in range(len(sensitive.levels))]
+    for group, labels in enumerate(found):
+        if not len(labels):
+            raise P4FError(f"no training row has {sensitive.group_text(group)}; every group must occur")
+    return found

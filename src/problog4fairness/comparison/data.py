@@ -1,0 +1,187 @@
+"""What methods are compared on: rows, groups, and which rows stay together in every split."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.errors import P4FError
+from problog4fairness.metrics.inputs import plain
+from problog4fairness.rows.columns import sensitive_frame, to_frame
+from problog4fairness.rows.labels import find_classes, label_codes
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Level
+
+# More groups than this are no groups.
+MOST_GROUPS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedRows:
+    """Recorded data to compare methods on; made by :func:`compared_rows`.
+
+    Attributes
+    ----------
+    rows
+        The rows with their recorded labels, and fair ones where they are known. All columns are features, the sensitive
+        ones too.
+    sensitive
+        Says the group of each row.
+    groups
+        ``[rows]``: that group, by its position in ``sensitive.levels``; of two, 1 is the sensitive one.
+    split_groups
+        ``[rows]``: rows with equal numbers stay on one side of every split; None where each row is alone.
+    """
+
+    rows: Rows
+    sensitive: Sensitive
+    groups: Codes
+    split_groups: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def recorded(self) -> Codes:
+        """``[rows]``: the recorded label, 1 for the favourable one."""
+        return np.zeros(len(self), dtype=np.int64) if self.rows.recorded is None else self.rows.recorded
+
+    @property
+    def fair(self) -> Codes:
+        """``[rows]``: the fair label, -1 where it is not known."""
+        return np.full(len(self), -1, dtype=np.int64) if self.rows.fair is None else self.rows.fair
+
+
+def compared_rows(
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    fair: Any = None,
+    favourable: Any = None,
+    levels: Sequence[Any] | None = None,
+    split_groups: Any = None,
+    names: Sequence[str] = (),
+) -> ComparedRows:
+    """From what a user has.
+
+    Parameters
+    ----------
+    X
+        Features: numbers and categories.
+    y
+        Recorded labels, of two kinds.
+    sensitive_features
+        Names of columns of X, or the columns themselves, which join the features.
+    fair
+        Fair labels by row, missing (None, NaN or ``pd.NA``) where not known.
+    favourable
+        The label that counts as 1; the larger of the two by default.
+    levels
+        The groups, the sensitive one of two last. By default 0 and 1, or all that occur if they are more than two.
+    split_groups
+        The name of a column of X, which is then no feature, or a value for each row: a pupil, a household.
+    names
+        Names for sensitive columns that come without.
+    """
+    frame = to_frame(X)
+    if not len(frame):
+        raise P4FError("X has no rows")
+    if isinstance(split_groups, str):
+        _require(split_groups, frame)
+        split_groups, frame = frame[split_groups], frame.drop(columns=split_groups)
+    frame, columns = _with_sensitive(frame, sensitive_features, names)
+    classes = _classes(y, favourable, len(frame))
+    known = None if fair is None else _fair(fair, classes, len(frame))
+    rows = Rows(frame, tuple(frame.columns), classes, label_codes(y, classes), known)
+    sensitive = _sensitive(frame, columns, levels)
+    groups = rows.positions(sensitive)
+    if groups.ndim == 2:
+        raise P4FError(f"column {columns[0]!r} has probabilities of groups; a comparison needs the group of every row")
+    for level in range(len(sensitive.levels)):
+        if not (groups == level).any():
+            raise P4FError(f"no row has {sensitive.group_text(level)}; leave that group out of levels")
+    together = None if split_groups is None else _split_groups(split_groups, len(frame))
+    return ComparedRows(rows, sensitive, groups.astype(np.int64), together)
+
+
+def _with_sensitive(
+    frame: pd.DataFrame, sensitive_features: Any, names: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    given = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+    if given is None or (isinstance(given, list | tuple) and not given):
+        raise P4FError("which columns are sensitive? Name columns of X by sensitive_features=..., or pass them")
+    texts = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+    # As many texts as rows are values, unless all of them are columns.
+    if texts and (len(given) != len(frame) or set(given) <= set(frame.columns)):
+        for name in given:
+            _require(name, frame)
+        return frame, tuple(dict.fromkeys(given))
+    width = np.shape(given)[1] if np.ndim(given) == 2 else 1
+    if len(names) != width:
+        own = getattr(given, "name", None)
+        names = [str(own)] if width == 1 and own not in (None, "") else [f"sensitive{i}" for i in range(width)]
+    beside = sensitive_frame(given, names, len(frame))
+    kept = frame.drop(columns=[name for name in beside.columns if name in frame.columns])
+    return pd.concat([kept, beside], axis=1), tuple(beside.columns)
+
+
+def _require(name: str, frame: pd.DataFrame) -> None:
+    if name not in frame.columns:
+        raise P4FError(f"no column {name!r} in X; there are {', '.join(map(str, frame.columns))}")
+
+
+def _classes(y: Any, favourable: Any, rows: int) -> tuple[Any, ...]:
+    if np.ndim(y) != 1 or len(y) != rows:
+        raise P4FError(f"y must be one column of {rows} labels, as X has rows, not of the shape {list(np.shape(y))}")
+    missing = int(np.sum(pd.isna(y)))
+    if missing:
+        raise P4FError(f"y has {missing} missing values; drop those rows")
+    classes = find_classes(y, favourable)
+    if len(classes) != 2:
+        seen = ", ".join(repr(plain(value)) for value in classes[:5])
+        raise P4FError(f"y has {len(classes)} labels ({seen}{', ...' if len(classes) > 5 else ''}); compare takes two")
+    return classes
+
+
+def _fair(fair: Any, classes: tuple[Any, ...], rows: int) -> Codes:
+    if len(fair) != rows:
+        raise P4FError(f"fair has {len(fair)} labels, X has {rows} rows; leave those missing that nobody knows")
+    return label_codes(fair, classes, "fair", missing=True)
+
+
+def _sensitive(frame: pd.DataFrame, columns: tuple[str, ...], levels: Sequence[Any] | None) -> Sensitive:
+    return Sensitive.of(columns, _default_levels(frame, columns) if levels is None else levels)
+
+
+def _default_levels(frame: pd.DataFrame, columns: tuple[str, ...]) -> tuple[Level, ...]:
+    """0 and 1, or all of more than two groups, whose order does not matter; never a guess at which one is sensitive."""
+    single = len(columns) == 1
+    values = frame[list(columns)].dropna().drop_duplicates()
+    present = [plain(row[0]) if single else tuple(map(plain, row)) for row in values.itertuples(index=False, name=None)]
+    shown = repr(columns[0]) if single else f"({', '.join(map(repr, columns))})"
+    if single and set(present) <= {0, 1}:
+        return (0, 1)
+    if len(present) == 2:
+        raise P4FError(
+            f"sensitive column {shown} has the values {present[0]!r} and {present[1]!r}; "
+            "say which one is the sensitive group by levels=(other, sensitive)"
+        )
+    if len(present) > MOST_GROUPS:
+        raise P4FError(f"sensitive column {shown} has {len(present)} different values; groups must be few")
+    return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
+
+
+def _split_groups(split_groups: Any, rows: int) -> Codes:
+    values = pd.Series(np.asarray(split_groups, dtype=object).reshape(-1))
+    if len(values) != rows:
+        raise P4FError(f"split_groups has {len(values)} values, X has {rows} rows")
+    codes, _ = pd.factorize(values)
+    alone = codes < 0  # a missing value is not the same as another missing value
+    codes[alone] = codes.max(initial=-1) + 1 + np.arange(int(alone.sum()))
+    return np.asarray(codes, dtype=np.int64)

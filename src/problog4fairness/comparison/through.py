@@ -1,0 +1,53 @@
+"""A belief as a method, beside those that do without one."""
+
+from __future__ import annotations
+
+from problog4fairness.baselines import Method, Steps, Trained, Training
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+
+
+class ThroughBelief(Method):
+    """Recorded rows through a belief, as :class:`~problog4fairness.DebiasedClassifier` learns from them.
+
+    Parameters
+    ----------
+    sensitive
+        The sensitive columns.
+    belief
+        The belief.
+    title
+        How it is called in tables and figures.
+    independent
+        Whether the fair label is independent of the sensitive variable, so that the learner does not see its columns.
+    """
+
+    kind = "ours"
+    about = "learns the fair label through the belief"
+    title = "this model"
+
+    def __init__(
+        self, sensitive: Sensitive, belief: Belief, title: str = "this model", independent: bool = True
+    ) -> None:
+        super().__init__(sensitive)
+        self.belief, self.title, self.independent = belief, title, independent
+
+    def check(self, rows: Rows) -> None:
+        """See :meth:`Method.check`."""
+        self.belief.require_known()
+        if self.belief.classes is not None:
+            raise P4FError(f"the belief is for {len(self.belief.classes)} classes; two are compared")
+        if not self._features(rows):
+            raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
+
+    def steps(self, training: Training) -> Steps:
+        """See :meth:`Method.steps`."""
+        rows = training.rows.with_labels(training.rows.recorded).with_features(self._features(training.rows))
+        self.belief.check_rows(rows)
+        return Trained((yield training.task(rows, self.belief)), rows.features, self.belief)
+
+    def _features(self, rows: Rows) -> tuple[str, ...]:
+        hidden = {*self.sensitive.columns, *self.belief.sensitive_columns} if self.independent else set()
+        return tuple(name for name in rows.features if name not in hidden)

@@ -1,0 +1,206 @@
+"""The metrics that people ask for by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.errors import P4FError
+from problog4fairness.metrics import values
+from problog4fairness.metrics.inputs import groups, labels, plain, probabilities, weights
+from problog4fairness.metrics.judged import judged
+from problog4fairness.metrics.table import METRICS
+
+
+def accuracy(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
+    """Share of rows whose predicted label is the true one.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
+
+    Examples
+    --------
+    >>> accuracy([1, 0, 1, 1], [1, 0, 0, 1])
+    0.75
+    >>> accuracy(["paid", "default"], ["paid", "paid"], favourable="paid")
+    0.5
+    """
+    return METRICS["accuracy"](y_true, y_pred, favourable=favourable, sample_weight=sample_weight)
+
+
+def f1(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
+    """Harmonic mean of precision and recall of the favourable label.
+
+    F1 = 2 TP / (2 TP + FP + FN)
+
+    It is 0 where nobody has the label and nobody is predicted to have it, as scikit-learn has it.
+
+    Parameters
+    ----------
+    y_true, y_pred, favourable, sample_weight
+        As for :func:`accuracy`.
+
+    Examples
+    --------
+    One true positive, one false negative, no false positive: 2 / (2 + 0 + 1).
+
+    >>> round(f1([1, 0, 1, 0], [1, 0, 0, 0]), 4)
+    0.6667
+    """
+    return METRICS["f1"](y_true, y_pred, favourable=favourable, sample_weight=sample_weight)
+
+
+def statistical_disparity(
+    y_prob: Any, *, sensitive_features: Any, levels: Sequence[Any] = (0, 1), sample_weight: Any = None
+) -> float:
+    """How much more favourably the sensitive group is treated; below 0 where it is treated worse.
+
+    mean P(y=1 | A=1) - mean P(y=1 | A=0)
+
+    The paper's definition: a difference of mean *probabilities*, so a classifier that says .51 to one group and .49 to
+    the other is nearly fair. Pass labels 0 and 1 for the disparity of decisions or of data; its absolute value is what
+    fairlearn calls ``demographic_parity_difference``.
+
+    Parameters
+    ----------
+    y_prob
+        P(y=1) of each row, such as ``predict_proba(X)[:, 1]``, or labels 0 and 1.
+    sensitive_features
+        The group of each row; two groups.
+    levels
+        The two groups, the sensitive one last.
+    sample_weight
+        Weight of each row.
+
+    Examples
+    --------
+    >>> area = ["poor", "poor", "rich", "rich"]
+    >>> round(statistical_disparity([0.2, 0.4, 0.5, 0.9], sensitive_features=area, levels=("rich", "poor")), 4)
+    -0.4
+    """
+    return METRICS["disparity"](
+        None,
+        None,
+        y_prob=probabilities(y_prob, "y_prob"),
+        sensitive_features=sensitive_features,
+        levels=levels,
+        sample_weight=sample_weight,
+    )
+
+
+def equalized_odds_difference(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    favourable: Any = None,
+    sample_weight: Any = None,
+    agg: Literal["worst_case", "mean"] = "worst_case",
+) -> float:
+    """How far the groups' true positive rates, or their false positive rates, are apart; 0 is equalized odds.
+
+    max(largest TPR - smallest TPR, largest FPR - smallest FPR)
+
+    As fairlearn defines it between groups, but for one thing: where a group has no row of one of the labels, that rate
+    is unknown and this is an error, not a 0.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
+    sensitive_features
+        The group of each row; two groups or more.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
+    agg
+        ``"mean"`` takes the mean of the two differences instead of the larger one.
+
+    Examples
+    --------
+    Of A = 1 one of two good applicants is accepted, of A = 0 all; no bad one is accepted there, one of two here.
+
+    >>> equalized_odds_difference([1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 0], sensitive_features=[1, 1, 1, 0, 0, 0])
+    0.5
+    """
+    if agg not in ("worst_case", "mean"):
+        raise P4FError(f"agg {agg!r} is neither 'worst_case' nor 'mean'")
+    read = METRICS["equalized_odds"].read(
+        y_true, y_pred, sensitive_features=sensitive_features, favourable=favourable, sample_weight=sample_weight
+    )
+    return values.equalized_odds(read) if agg == "worst_case" else float(np.ptp(values.odds(read), axis=1).mean())
+
+
+def odds_by_group(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
+) -> pd.DataFrame:
+    """True and false positive rate of each group: P(predicted 1 | true 1) and P(predicted 1 | true 0).
+
+    Parameters
+    ----------
+    y_true, y_pred, sensitive_features, favourable, sample_weight
+        As for :func:`equalized_odds_difference`.
+
+    Examples
+    --------
+    >>> odds = odds_by_group([1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 0], sensitive_features=[1, 1, 1, 0, 0, 0])
+    >>> odds.loc[1].to_dict()
+    {'true_positive_rate': 0.5, 'false_positive_rate': 0.0}
+    """
+    metric = METRICS["equalized_odds"]
+    read, names = judged(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        favourable=favourable,
+        sample_weight=sample_weight,
+        needs=metric.needs,
+        name=metric.label,
+    )
+    rates = values.odds(read)
+    return pd.DataFrame({"true_positive_rate": rates[0], "false_positive_rate": rates[1]}, index=names)
+
+
+def selection_rates(
+    y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
+) -> pd.Series[Any]:
+    """Share of each group that is given the favourable label.
+
+    Parameters
+    ----------
+    y_pred
+        Decisions 0 and 1, or two other labels of which ``favourable`` names the good one.
+    sensitive_features
+        The group of each row, any number of groups; of several columns each combination that occurs is a group.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
+
+    Returns
+    -------
+    A rate per group.
+
+    Examples
+    --------
+    >>> selection_rates([1, 0, 1, 1], sensitive_features=["poor", "poor", "rich", "rich"]).to_dict()
+    {'poor': 0.5, 'rich': 1.0}
+    """
+    (selected,) = labels(favourable, y_pred=y_pred)
+    by = groups(sensitive_features, len(selected))
+    weight = weights(sample_weight, len(selected))
+    total = by.totals(weight)
+    for name, amount in zip(by.names, total, strict=True):
+        if not amount:
+            raise P4FError(f"sample_weight is 0 in every row of the group {plain(name)!r}")
+    return pd.Series(by.totals(weight, within=selected) / total, index=by.names, name="selection_rate")

@@ -1,0 +1,242 @@
+"""All metrics, one entry each: scores, intervals, tables by group and the axes of figures are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+import pandas as pd
+
+from problog4fairness.beliefs.proportions import Estimate
+from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.metrics import values
+from problog4fairness.metrics.inputs import groups, same_length
+from problog4fairness.metrics.judged import Judged, Need, judged
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric; calling it gives its value, as scikit-learn and fairlearn call metrics.
+
+    Attributes
+    ----------
+    name
+        In tables of results.
+    label
+        On axes and in headings.
+    value
+        The function; NaN where it rests on rows that are not there.
+    better
+        ``"higher"``, or ``"nearer 0"``; None where neither is better.
+    needs
+        What it looks at beside the predictions.
+    interval
+        The function that gives an interval for a confidence, from counts.
+    of_many
+        The label where there are more than two groups, if it is another one.
+    """
+
+    name: str
+    label: str
+    value: Callable[[Judged], float]
+    better: Literal["higher", "nearer 0"] | None
+    needs: tuple[Need, ...]
+    interval: Callable[[Judged, float], Estimate]
+    of_many: str | None = None
+
+    @property
+    def by_group(self) -> bool:
+        """Whether it compares groups, and so cannot be taken in each of them."""
+        return "groups" in self.needs or "sensitive group" in self.needs
+
+    def axis(self, groups: int = 2) -> str:
+        """Its label where there are so many groups."""
+        return self.label if groups <= 2 or self.of_many is None else self.of_many
+
+    def read(self, y_true: Any, y_pred: Any, **options: Any) -> Judged:
+        """What a user has, as codes; the options are those of :func:`interval`."""
+        return judged(y_true, y_pred, needs=self.needs, name=self.label, **options)[0]
+
+    def __call__(self, y_true: Any, y_pred: Any, **options: Any) -> float:
+        """Its value; the options are those of :func:`interval`, and ``sample_weight``."""
+        return self.value(self.read(y_true, y_pred, **options))
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "accuracy", values.accuracy, "higher", ("labels",), values.accuracy_interval),
+        Metric(
+            "disparity",
+            "statistical disparity",
+            values.disparity,
+            "nearer 0",
+            ("sensitive group",),
+            values.disparity_interval,
+            of_many="largest disparity between groups",
+        ),
+        Metric("f1", "F1", values.f1, "higher", ("labels",), values.f1_interval),
+        Metric(
+            "equalized_odds",
+            "equalized odds difference",
+            values.equalized_odds,
+            "nearer 0",
+            ("labels", "groups"),
+            values.equalized_odds_interval,
+        ),
+        Metric("positive_rate", "favourable rate", values.positive_rate, None, (), values.positive_rate_interval),
+    )
+}
+
+
+def scores(label: Any, chance: Any, groups: Any, *, randomised: bool = False) -> dict[str, float]:
+    """All of :data:`METRICS` at once, for codes that are known to be sound.
+
+    A decision is 1 where the chance is above one half. A randomised method decides by lot with the given chances, and
+    its expected accuracy, F1 (of expected counts), odds and positive rate are given. Disparity is that of mean chances,
+    as the paper defines it; between more than two groups it is the largest difference, without a sign. What rests on
+    rows that are not there, such as the odds of a group without a favourable label, is NaN.
+
+    Parameters
+    ----------
+    label
+        Labels 0 and 1 to be judged by.
+    chance
+        P(label = 1) as predicted.
+    groups
+        The group of each row, 0, 1, ...; with two, 1 is the sensitive group.
+    randomised
+        Whether the chances are those of a random decision.
+
+    Examples
+    --------
+    >>> found = scores([1, 1, 0, 1, 0, 0], [0.9, 0.2, 0.1, 0.8, 0.6, 0.1], [1, 1, 1, 0, 0, 0])
+    >>> {name: round(value, 3) for name, value in found.items()}
+    {'accuracy': 0.667, 'disparity': -0.1, 'f1': 0.667, 'equalized_odds': 0.5, 'positive_rate': 0.5}
+    """
+    own = Judged.of(label, chance, groups, randomised)
+    return {name: metric.value(own) for name, metric in METRICS.items()}
+
+
+def interval(
+    metric: str,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any = None,
+    levels: Sequence[Any] = (0, 1),
+    favourable: Any = None,
+    confidence: float = 0.95,
+) -> Estimate:
+    """A metric of decisions, with the interval that the counts allow.
+
+    Parameters
+    ----------
+    metric
+        One of :data:`METRICS`, by name.
+    y_true, y_pred
+        Labels 0 and 1, or two other labels of which ``favourable`` names the good one. ``y_true`` may be None for
+        metrics that do not need it, such as the disparity.
+    sensitive_features
+        The group of each row, for metrics that compare groups.
+    levels
+        The two groups, the sensitive one last, for the disparity.
+    favourable
+        The label that counts as 1.
+    confidence
+        Probability with which such an interval holds the true value.
+
+    Examples
+    --------
+    >>> right = interval("accuracy", [1] * 100, [1] * 80 + [0] * 20)
+    >>> f"{right.value:.2f} ({right.low:.3f} to {right.high:.3f})"
+    '0.80 (0.711 to 0.867)'
+    >>> granted, poor = [1] * 30 + [0] * 70 + [1] * 60 + [0] * 40, [1] * 100 + [0] * 100
+    >>> gap = interval("disparity", None, granted, sensitive_features=poor)
+    >>> f"{gap.value:.2f} ({gap.low:.3f} to {gap.high:.3f})"
+    '-0.30 (-0.422 to -0.163)'
+    """
+    own = metric_named(metric)
+    read = own.read(y_true, y_pred, sensitive_features=sensitive_features, levels=levels, favourable=favourable)
+    return own.interval(read, confidence)
+
+
+def intervals_by_group(
+    metric: str,
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    favourable: Any = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """A metric in each group, with its interval: value, low, high and rows.
+
+    Parameters
+    ----------
+    metric
+        One of :data:`METRICS` that does not itself compare groups, by name.
+    y_true, y_pred, sensitive_features, favourable, confidence
+        As for :func:`interval`; any number of groups.
+
+    Examples
+    --------
+    >>> table = intervals_by_group("positive_rate", None, [1, 0, 0, 0, 1, 1], sensitive_features=[1, 1, 1, 1, 0, 0])
+    >>> table.round(3).loc[1].to_dict()
+    {'value': 0.25, 'low': 0.046, 'high': 0.699, 'rows': 4.0}
+    """
+    own = metric_named(metric)
+    if own.by_group:
+        raise P4FError(f"{own.label} compares groups; it has no value in each of them")
+    whole = own.read(y_true, y_pred, favourable=favourable)
+    by = groups(sensitive_features, len(whole))
+    parts = [_part(whole, by.codes == code) for code in range(len(by))]
+    return pd.DataFrame([vars(own.interval(part, confidence)) for part in parts], index=by.names)
+
+
+def metric_frame(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
+) -> Any:
+    """fairlearn's ``MetricFrame`` of all metrics that have a value in each group. Needs the extra ``fairlearn``.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
+    sensitive_features
+        The group of each row.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
+    """
+    try:
+        frame = import_module("fairlearn.metrics").MetricFrame
+    except ImportError:
+        raise P4FError("MetricFrame is fairlearn's, which is not installed: pip install fairlearn") from None
+    whole, _ = judged(y_true, y_pred, favourable=favourable)
+    chosen = {name: metric for name, metric in METRICS.items() if not metric.by_group}
+    weighted = None if sample_weight is None else {name: {"sample_weight": sample_weight} for name in chosen}
+    same_length(y_true=whole.label, sample_weight=sample_weight)
+    return frame(
+        metrics=chosen,
+        y_true=whole.label.astype(int),
+        y_pred=whole.decision.astype(int),
+        sensitive_features=sensitive_features,
+        sample_params=weighted,
+    )
+
+
+def metric_named(name: str) -> Metric:
+    """The metric with this name."""
+    if name not in METRICS:
+        raise UnknownNameError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+    return METRICS[name]
+
+
+def _part(whole: Judged, rows: Any) -> Judged:
+    parts = (whole.label, whole.decision, whole.chance, whole.groups)
+    label, decision, chance, codes = (values[rows] for values in parts)
+    return Judged(label, decision, chance, codes, whole.count, whole.weights[rows])

@@ -1,0 +1,107 @@
+"""The metrics themselves, each a function of :class:`~problog4fairness.metrics.judged.Judged`, and their intervals.
+
+Intervals need counts only, so 100,000 rows cost milliseconds where a bootstrap costs minutes. They speak of *this*
+classifier on new rows of the same kind; what another seed or another fold would give is the matter of
+:func:`problog4fairness.metrics.summarise`. Rows count as independent, so weights are not looked at.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from problog4fairness.beliefs.proportions import Estimate, proportion
+from problog4fairness.errors import P4FError
+from problog4fairness.metrics.differences import difference_interval
+from problog4fairness.metrics.inputs import Floats
+from problog4fairness.metrics.judged import Judged
+
+
+def accuracy(j: Judged) -> float:
+    """Share of rows whose decision is the true label."""
+    return j.mean(_right(j))
+
+
+def accuracy_interval(j: Judged, confidence: float) -> Estimate:
+    """Wilson's."""
+    return proportion(int(_right(j).sum()), len(j), confidence)
+
+
+def _right(j: Judged) -> Floats:
+    return j.label * j.decision + (1 - j.label) * (1 - j.decision)
+
+
+def f1(j: Judged) -> float:
+    """2 TP / (2 TP + FP + FN), of expected counts where decisions are drawn; 0 where nobody has or gets the label."""
+    either = float(j.weights @ (j.label + j.decision))
+    return 2 * float(j.weights @ (j.label * j.decision)) / either if either else 0.0
+
+
+def f1_interval(j: Judged, confidence: float) -> Estimate:
+    """Wilson's, carried over from a share that F1 is a function of.
+
+    F1 = 2 J / (1 + J) with J = TP / (TP + FP + FN)
+
+    J is the share of true positives among the rows that anyone calls 1; only those rows count, and ``rows`` is their
+    number. Where there are none, F1 is 0 by convention and the interval is 0 to 1.
+    """
+    both, either = int((j.label * j.decision).sum()), int(np.maximum(j.label, j.decision).sum())
+    share = proportion(both, either, confidence)
+    low, high = (2 * end / (1 + end) for end in (share.low, share.high))
+    value = 2 * share.value / (1 + share.value) if share.rows else 0.0
+    return Estimate(value, low, high, share.rows)
+
+
+def positive_rate(j: Judged) -> float:
+    """Share of rows with a favourable decision."""
+    return j.mean(j.decision)
+
+
+def positive_rate_interval(j: Judged, confidence: float) -> Estimate:
+    """Wilson's."""
+    return proportion(int(j.decision.sum()), len(j), confidence)
+
+
+def disparity(j: Judged) -> float:
+    """mean P(y=1 | A=1) - mean P(y=1 | A=0), of chances; of more than two groups the largest difference, unsigned."""
+    means = j.group_means(j.chance)
+    return float(means[1] - means[0]) if len(means) == 2 else float(np.ptp(means))
+
+
+def disparity_interval(j: Judged, confidence: float) -> Estimate:
+    """Newcombe's, of decisions: chances have no counts."""
+    favoured, rows = j.counts()
+    return difference_interval(favoured[1], rows[1], favoured[0], rows[0], confidence)
+
+
+def odds(j: Judged) -> Floats:
+    """``[2, groups]``: true and false positive rate of each group, NaN where it has no such row."""
+    return np.stack([j.group_means(j.decision, j.label == value) for value in (1, 0)])
+
+
+def equalized_odds(j: Judged) -> float:
+    """max(largest TPR - smallest TPR, largest FPR - smallest FPR) between groups."""
+    return float(np.ptp(odds(j), axis=1).max())
+
+
+def equalized_odds_interval(j: Judged, confidence: float) -> Estimate:
+    """From Newcombe's.
+
+    The difference is a maximum of absolute differences d, so it lies between the largest low end and the largest high
+    end of |d| whenever all intervals of the d's hold at once. True and false positive rates rest on different rows:
+    each gets the confidence sqrt(confidence), which is split evenly (Bonferroni) over the pairs of groups. The interval
+    errs on the wide side. Note that the value itself, a maximum, is above the truth on average where groups are small.
+    """
+    if not 0 < confidence < 1:
+        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    pairs = list(combinations(range(j.count), 2))
+    each = 1 - (1 - confidence**0.5) / len(pairs)
+    apart = []
+    for value in (1, 0):
+        favoured, rows = j.counts(j.label == value)
+        found = [difference_interval(favoured[a], rows[a], favoured[b], rows[b], each) for a, b in pairs]
+        # |d| of d in [low, high]: 0 is its low end where d may be 0.
+        apart += [(abs(d.value), max(d.low, -d.high, 0.0), max(-d.low, d.high)) for d in found]
+    value, low, high = np.max(apart, axis=0).tolist()
+    return Estimate(value, low, high, len(j))
