@@ -6,7 +6,7 @@ with the same options, and all of them are called alike: ``fit(X, y, sensitive_f
 
 from problog4fairness.baselines.lower import LowerBaseline
 from problog4fairness.baselines.massaging import Massaging
-from problog4fairness.baselines.parity import ParityThresholds
+from problog4fairness.baselines.parity import ParityThresholds, expected_outcome, parity_thresholds
 from problog4fairness.baselines.relabelling import flips_needed, massage
 from problog4fairness.baselines.unawareness import Unawareness
 from problog4fairness.baselines.upper import UpperBaseline
@@ -17,6 +17,8 @@ __all__ = [
     "ParityThresholds",
     "Unawareness",
     "UpperBaseline",
+    "expected_outcome",
     "flips_needed",
     "massage",
+    "parity_thresholds",
 ]
