@@ -1,156 +1,121 @@
-"""What a study is made of, from the outside in: points, the stacks of cells that train together, and single cells.
-
-A *point* is one place on a figure's axis: data of one kind, with bias of one strength. A *cell* is one fold of one
-seed at one point, under one method. A *stack* is all cells of a method that learn from the same settings: they are
-fitted as one.
-"""
+"""Cells of the studies on tables: people to learn from, and people to be tested on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+import warnings
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from sklearn.model_selection import StratifiedGroupKFold
 
-from problog4fairness.datasets import SyntheticData, SyntheticSettings, synthetic
-from problog4fairness.learners import Settings
+from problog4fairness.beliefs import Belief
+from problog4fairness.rows import Rows
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-Bias: TypeAlias = Literal["label", "measurement", "historical"]
-Value = TypeVar("Value")
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """A table of people, as they should have been seen and as they are on file.
+
+    Attributes
+    ----------
+    recorded_frame, fair_frame
+        Features and the sensitive column.
+    tested_frame
+        What a classifier sees of the people it is tested on.
+    sensitive
+        The name of the sensitive column, which is 0 or 1.
+    recorded, fair
+        Labels 0 and 1.
+    kinds
+        Rows of each kind are spread evenly over the folds; None for folds at random.
+    units
+        Rows with the same number are never on both sides of a split.
+    """
+
+    recorded_frame: pd.DataFrame
+    fair_frame: pd.DataFrame
+    tested_frame: pd.DataFrame
+    sensitive: str
+    recorded: Codes
+    fair: Codes
+    kinds: Codes | None = None
+    units: Codes | None = None
+
+    def __len__(self) -> int:
+        return len(self.recorded)
+
+    @property
+    def groups(self) -> Codes:
+        """The sensitive column."""
+        return np.asarray(self.recorded_frame[self.sensitive], dtype=np.int64)
+
+    def features(self, aware: bool) -> tuple[str, ...]:
+        """The columns that a network reads; the sensitive one is among them if it is aware."""
+        return tuple(name for name in self.recorded_frame.columns if aware or name != self.sensitive)
+
+    def tested(self, rows: Codes, aware: bool) -> Rows:
+        """What is seen of these people when they are tested."""
+        return Rows(self.tested_frame.iloc[rows].reset_index(drop=True), self.features(aware))
 
 
 @dataclass(frozen=True)
-class Point:
-    """One place on the axis of a study.
-
-    Attributes
-    ----------
-    bias
-        The kind of bias, which is also the column of the figure.
-    x
-        Where on the axis: the strength of the bias, or the strength that is assumed.
-    settings
-        What the people are drawn from.
-    assumed
-        What a method that needs to know the bias believes of them; None for the truth.
-    tested_on
-        Whether classifiers see the fair or the recorded features of the people they are tested on.
-    """
-
-    bias: Bias
-    x: float
-    settings: SyntheticSettings
-    assumed: SyntheticSettings | None = None
-    tested_on: Literal["fair", "recorded"] = "fair"
-
-    @property
-    def believed(self) -> SyntheticSettings:
-        """What a method that needs to know the bias believes."""
-        return self.settings if self.assumed is None else self.assumed
-
-    @property
-    def dependent(self) -> bool:
-        """Whether the fair label depends on A."""
-        return self.settings.alpha_a != 0
-
-
-class Memo:
-    """What stacks on the same data share: the data themselves, and fits that several methods begin with."""
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, Any] = {}
-
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What is known under ``key``; made if it is new."""
-        if key not in self._known:
-            self._known[key] = make()
-        value: Value = self._known[key]
-        return value
-
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._known
-
-
-@dataclass(frozen=True, eq=False)
 class Cell:
-    """One fold of one seed at one point.
+    """One fold of one seed.
 
     Attributes
     ----------
-    point, seed, fold
-        Which.
-    data
-        All people of this seed, fair and recorded.
-    train, test
-        Rows of ``data`` to learn from, and to be tested on.
+    people
+        All people of this seed.
+    seed, fold, folds
+        Which fold, of how many.
+    belief
+        What a method that needs to know the bias believes.
+    aware
+        Whether the network of that method sees the sensitive column, for the fair label depends on it.
     """
 
-    point: Point
+    people: People
     seed: int
     fold: int
-    data: SyntheticData
-    train: Rows
-    test: Rows
-
-    @property
-    def test_features(self) -> pd.DataFrame:
-        """What a classifier sees of the people it is tested on."""
-        data = self.data
-        features = data.fair_features if self.point.tested_on == "fair" else data.recorded_features
-        return features.iloc[self.test]
-
-    @property
-    def sensitive(self) -> Rows:
-        """A of everybody."""
-        return np.asarray(self.data.sensitive, dtype=np.int64)
-
-    @property
-    def recorded_label(self) -> Rows:
-        """The recorded label of everybody."""
-        return np.asarray(self.data.recorded_label, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Stack:
-    """Cells that one method fits together.
-
-    Attributes
-    ----------
-    points, seeds, folds, rows
-        The cells: every seed and fold at every point, with ``rows`` people for each seed.
-    training
-        How networks are trained.
-    memo
-        Shared with other stacks on the same data.
-    """
-
-    points: tuple[Point, ...]
-    seeds: tuple[int, ...]
     folds: int
-    rows: int
-    training: Settings
-    memo: Memo = field(default_factory=Memo)
+    belief: Belief | None = None
+    aware: bool = False
+
+    @property
+    def random_state(self) -> int:
+        """The seed of all networks of this cell: the same first weights and validation rows for all methods."""
+        return 1000 * self.seed + self.fold
 
     @cached_property
-    def cells(self) -> list[Cell]:
-        """All cells, point by point, seed by seed, fold by fold."""
-        return [
-            Cell(point, seed, fold, self._data(point, seed), *self._split(seed, fold))
-            for point in self.points
-            for seed in self.seeds
-            for fold in range(self.folds)
-        ]
+    def train(self) -> Codes:
+        """Rows to learn from."""
+        return np.flatnonzero(_parts(self.people, self.seed, self.folds) != self.fold)
 
-    def _data(self, point: Point, seed: int) -> SyntheticData:
-        key = ("data", point.settings, self.rows, seed)
-        return self.memo.get(key, lambda: synthetic(point.settings, rows=self.rows, seed=seed))
+    @cached_property
+    def test(self) -> Codes:
+        """Rows to be tested on."""
+        return np.flatnonzero(_parts(self.people, self.seed, self.folds) == self.fold)
 
-    def _split(self, seed: int, fold: int) -> tuple[Rows, Rows]:
-        parts = np.array_split(np.random.default_rng((seed, self.folds)).permutation(self.rows), self.folds)
-        others = [part for number, part in enumerate(parts) if number != fold]
-        return np.sort(np.concatenate(others)), np.sort(parts[fold])
+
+@lru_cache(maxsize=64)
+def _parts(people: People, seed: int, folds: int) -> Codes:
+    """The fold in which each row is tested."""
+    kinds = np.zeros(len(people), dtype=np.int64) if people.kinds is None else people.kinds
+    part = np.empty(len(people), dtype=np.int64)
+    if people.units is not None:
+        dealer = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a kind with fewer rows than folds is not in every fold
+            for fold, (_, test) in enumerate(dealer.split(kinds, kinds, people.units)):
+                part[test] = fold
+        return part
+    # Rows in a random order within their kind, dealt out like cards.
+    order = np.lexsort((np.random.default_rng((seed, folds)).random(len(people)), kinds))
+    part[order] = np.arange(len(people)) % folds
+    return part

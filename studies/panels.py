@@ -1,9 +1,9 @@
-"""Figure 6 of the paper and its twin: F1 on the fair labels against unfairness, a panel per attribute."""
+"""Quality against fairness, as in the paper's figures: a panel for each question, a marker for each method."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,72 +11,91 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from matplotlib.ticker import MaxNLocator
 
-from problog4fairness.comparison.style import STYLES
-from problog4fairness.datasets.faces.protocol import ATTRIBUTES
-from problog4fairness.experiments.faces.work import NO_ATTRIBUTE
 from problog4fairness.metrics import confidence_ellipse
+from studies.looks import LOOKS
 
-# Name in the legend, colour and marker; single attributes are shades that colour-blind readers can tell apart.
-LOOKS = {
-    "lower": ("lower", *STYLES["lower"]),
-    "only high_cheekbones": ("ours, high cheekbones", "#CC79A7", "s"),
-    "only blurry": ("ours, blurry", "#E69F00", "D"),
-    "only smiling": ("ours, smiling", "#009E73", "P"),
-    "ours": ("ours, all three", *STYLES["ours"]),
-    "upper": ("upper", *STYLES["upper"]),
-}
 AXES = {"disparity": "statistical disparity", "equalized_odds": "equalized odds difference"}
 # An exact ellipse from fewer seeds fills the figure: with three its radius is 28 standard errors, with four 7.5.
 FEWEST_SEEDS = 4
 
 
-def draw(results: pd.DataFrame, across: Literal["disparity", "equalized_odds"]) -> Figure:
-    """A point per method at the mean over seeds, the seeds as faint points, and a 95% ellipse of the mean.
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One panel.
 
-    Under disparity, the dashed line is that of the fair labels of the test partition.
+    Attributes
+    ----------
+    title
+        Above it.
+    x, y
+        Results with the columns method, seed and value: fairness and quality.
+    line
+        What fairness the labels themselves have, where that is to be shown.
     """
-    figure = Figure(figsize=(10.2, 3.9), layout="constrained")
-    panels: Sequence[Axes] = figure.subplots(1, len(ATTRIBUTES), sharey=True)
-    for axes, attribute in zip(panels, ATTRIBUTES, strict=True):
-        _panel(axes, _pairs(results, across, attribute))
-        if across == "disparity":
-            line = results[(results["metric"] == "fair_disparity") & (results["attribute"] == attribute)]["value"]
-            axes.axvline(
-                float(line.mean()), color="#444444", linestyle="--", linewidth=1, label="fair labels", zorder=1
-            )
-        axes.set_title(attribute.replace("_", " "), fontsize="medium")
+
+    title: str
+    x: pd.DataFrame
+    y: pd.DataFrame
+    line: float | None = None
+
+    def pairs(self) -> pd.DataFrame:
+        """Columns method, seed, x and y, the means over folds."""
+        x, y = (own.groupby(["method", "seed"], sort=False)["value"].mean() for own in (self.x, self.y))
+        return pd.concat({"x": x, "y": y}, axis=1).dropna().reset_index()
+
+
+def draw(
+    panels: Sequence[Panel], across: str, quality: str, line: str, names: Mapping[str, str] | None = None
+) -> Figure:
+    """A marker per method at the mean over seeds, the seeds as faint points, and a 95% ellipse of the mean.
+
+    Parameters
+    ----------
+    panels
+        What to draw, from left to right, on one scale of quality.
+    across
+        The measure of fairness, one of :data:`AXES`.
+    quality
+        What the upright axis means.
+    line
+        What the panels' line means.
+    names
+        What methods are called in the legend, where that is not their name, in its order.
+    """
+    figure = Figure(figsize=(0.6 + 3.2 * len(panels), 3.9), layout="constrained")
+    grid: Sequence[Axes] = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, panel in zip(grid, panels, strict=True):
+        pairs = panel.pairs()
+        for method in names or dict.fromkeys(pairs["method"]):
+            _method(axes, pairs[pairs["method"] == method], method, (names or {}).get(method, method))
+        if panel.line is not None:
+            axes.axvline(panel.line, color="#444444", linestyle="--", linewidth=1, label=line, zorder=1)
+        axes.autoscale_view()
+        axes.margins(0.08)
+        axes.set_title(panel.title, fontsize="medium")
         axes.set_xlabel(AXES[across])
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.grid(alpha=0.25, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("F1 on fair mouth labels")
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), fontsize="small", frameon=False)
+    grid[0].set_ylabel(quality)
+    found = {label: handle for axes in grid for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    columns = min(len(found), 3 * len(panels) - 2)
+    figure.legend([*found.values()], [*found], loc="outside lower center", ncols=columns, fontsize="small",
+                  frameon=False)  # fmt: skip
     return figure
 
 
-def _pairs(results: pd.DataFrame, across: str, attribute: str) -> pd.DataFrame:
-    """Columns method, seed, x and y."""
-    x = results[(results["metric"] == across) & (results["attribute"] == attribute)]
-    y = results[(results["metric"] == "f1") & (results["attribute"] == NO_ATTRIBUTE)]
-    both = x.merge(y, on=["method", "seed"], suffixes=("_x", "_y"))
-    return both.rename(columns={"value_x": "x", "value_y": "y"})[["method", "seed", "x", "y"]].dropna()
-
-
-def _panel(axes: Axes, pairs: pd.DataFrame) -> None:
-    for method, (label, colour, marker) in LOOKS.items():
-        own = pairs[pairs["method"] == method]
-        if not len(own):
-            continue
-        if len(own) >= FEWEST_SEEDS:
-            region = confidence_ellipse(own["x"], own["y"])
-            shape = {"width": region.width, "height": region.height, "angle": region.angle}
-            axes.add_patch(Ellipse(region.centre, **shape, facecolor=colour, alpha=0.15, linewidth=0, zorder=2))
-            axes.add_patch(Ellipse(region.centre, **shape, fill=False, edgecolor=colour, linewidth=0.8, zorder=2))
-        axes.scatter(own["x"], own["y"], s=6, color=colour, alpha=0.5, linewidths=0, zorder=3)
-        axes.plot(
-            own["x"].mean(), own["y"].mean(), linestyle="none", color=colour, marker=marker, markersize=7,
-            markeredgecolor="white", markeredgewidth=0.6, label=label, zorder=5 if method == "ours" else 4,
-        )  # fmt: skip
-    axes.autoscale_view()
-    axes.margins(0.08)
+def _method(axes: Axes, own: pd.DataFrame, method: str, label: str) -> None:
+    if not len(own):
+        return
+    colour, marker = LOOKS[method]
+    if len(own) >= FEWEST_SEEDS:
+        region = confidence_ellipse(own["x"], own["y"])
+        shape = {"width": region.width, "height": region.height, "angle": region.angle}
+        axes.add_patch(Ellipse(region.centre, **shape, facecolor=colour, alpha=0.15, linewidth=0, zorder=2))
+        axes.add_patch(Ellipse(region.centre, **shape, fill=False, edgecolor=colour, linewidth=0.8, zorder=2))
+    axes.scatter(own["x"], own["y"], s=6, color=colour, alpha=0.5, linewidths=0, zorder=3)
+    axes.plot(
+        own["x"].mean(), own["y"].mean(), linestyle="none", color=colour, marker=marker, markersize=7,
+        markeredgecolor="white", markeredgewidth=0.6, label=label, zorder=5 if method == "ours" else 4,
+    )  # fmt: skip

@@ -4,23 +4,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from problog4fairness import datasets
-from problog4fairness.datasets.faces.protocol import PARTITIONS, Faces, Part
 from problog4fairness.errors import P4FError
-from problog4fairness.experiments.faces.plan import FaceStudy
 from problog4fairness.lifetime import end_with_parent
+from studies.data import Faces, celeba, drawn_faces
+from studies.data.faces.protocol import PARTITIONS, Part
 
+Source: TypeAlias = Literal["drawn", "celeba"]
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class FaceSet:
+    """Which faces.
+
+    Attributes
+    ----------
+    source
+        ``"drawn"`` for :func:`~studies.data.drawn_faces`, ``"celeba"`` for :func:`~studies.data.celeba`.
+    rows
+        How many faces are drawn.
+    size
+        Height and width of a picture.
+    folder
+        Where CelebA is; by default in the folder that the environment variable ``P4F_DATA`` names.
+    """
+
+    source: Source = "drawn"
+    rows: int = 16_000
+    size: int = 32
+    folder: Path | None = None
 
 
 class Pictures:
@@ -46,7 +69,7 @@ class Pictures:
             return self._loader("train", shuffle=True), {"validation": self._loader("validation")}
         parts: tuple[Part, ...] = ("train", "validation")
         rows, held = (torch.from_numpy(self.faces.rows(part)) for part in parts)
-        return self._all, {"rows": rows, "validation": held}
+        return self._all, {"train_rows": rows, "validation": held}
 
     def chances(self, network: torch.nn.Module) -> tuple[Codes, Floats]:
         """Rows of the test partition, and P(mouth slightly open) of each."""
@@ -87,19 +110,11 @@ def _begin(parent: int, _worker: int) -> None:
     end_with_parent(parent)
 
 
-def faces_of(study: FaceStudy) -> Faces:
-    """The faces of a study, read or drawn once in a process."""
-    return _faces(study.data, study.rows, study.size, study.folder)
-
-
-def pictures_of(study: FaceStudy) -> Pictures:
-    """The pictures of a study, once in a process."""
-    return _pictures(study.data, study.rows, study.size, study.folder, study.training.batch_size)
-
-
 @cache
-def _faces(data: str, rows: int, size: int, folder: Path | None) -> Faces:
-    faces: Faces = datasets.drawn_faces(rows, size=size) if data == "drawn" else datasets.celeba(folder, size=size)
+def faces_of(which: FaceSet) -> Faces:
+    """These faces, read or drawn once in a process."""
+    drawn = which.source == "drawn"
+    faces: Faces = drawn_faces(which.rows, size=which.size) if drawn else celeba(which.folder, size=which.size)
     for part in PARTITIONS:
         if not len(faces.rows(part)):
             raise P4FError(f"of {len(faces)} faces no face is in the partition {part!r}; all three are needed")
@@ -107,5 +122,6 @@ def _faces(data: str, rows: int, size: int, folder: Path | None) -> Faces:
 
 
 @cache
-def _pictures(data: str, rows: int, size: int, folder: Path | None, batch_size: int) -> Pictures:
-    return Pictures(_faces(data, rows, size, folder), batch_size, in_memory=data == "drawn")
+def pictures_of(which: FaceSet, batch_size: int) -> Pictures:
+    """The pictures of these faces, once in a process."""
+    return Pictures(faces_of(which), batch_size, in_memory=which.source == "drawn")

@@ -1,67 +1,41 @@
-"""The student study as data: which methods, on which labels, split how, with parameters from how many rows."""
+"""The study on real data as data, pupils with human-biased labels: RQ4, RQ5, and how small an audit may be."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
-
-import pandas as pd
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from problog4fairness.beliefs import LabelBias
-from problog4fairness.comparison import Table, TableMethod
-from problog4fairness.datasets import StudentData
 from problog4fairness.errors import P4FError
-from problog4fairness.experiments.archive import source_version
-from problog4fairness.experiments.student.beliefs import PROGRAMS, BeliefOfDraw, audited, believed
 from problog4fairness.learners import Settings
+from studies import student_audit, student_methods
+from studies.data import StudentData
+from studies.engine.study import Study
+from studies.student_cells import PROGRAMS, Pupils, StudentStack, audited, believed
+from studies.table_stack import check_sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from studies.engine.claims import Claim
 
 SplitBy: TypeAlias = Literal["random", "grouped"]
 
-BASELINES = ("upper", "lower", "unawareness", "massaging", "parity")
-MITIGATING = ("unawareness", "massaging", "parity")
-METHODS = (*PROGRAMS, *BASELINES)
-# These three begin with the same networks.
-TOGETHER = ("lower", "massaging", "parity")
+METHODS = (*PROGRAMS, "upper", "lower", "unawareness", "massaging", "parity")
+METRICS = ("accuracy", "disparity", "f1", "equalized_odds", "positive_rate")
 # As in the paper's table. It does not say how many epochs it trained for: at most 100 here, and 10 without a lower
 # validation loss end a fit, which happens after about 15. With 20 and 30, F1 on fair labels moved by .004 at most.
-TRAINING = Settings(hidden=(256, 256, 256), dropout=0.2, loss="focal", max_epochs=100, patience=10)
+TRAINING = Settings(hidden=(256, 256, 256), dropout=0.2, loss="focal", learning_rate=3e-4, batch_size=64,
+                    max_epochs=100, patience=10)  # fmt: skip
 SEEDS, DRAWS, FOLDS = 10, 20, 5
 QUICK_SEEDS, QUICK_FOLDS = 4, 2
 
-# What the numbers depend on; reporting is not among it.
-_CODE = ("beliefs", "training", "classifier", "baselines", "comparison", "metrics/scores.py",
-         "experiments/student/beliefs.py")  # fmt: skip
-
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """What is stored as one: a method on all seeds and folds.
-
-    Attributes
-    ----------
-    method
-        The method.
-    audit
-        From how many rows its parameters come; None for all, or for a method without.
-    identity
-        Everything that determines its numbers.
-    """
-
-    method: TableMethod
-    audit: int | None
-    identity: dict[str, Any]
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-        return self.method.name if self.audit is None else f"{self.method.name} with {self.audit} audited rows"
-
-
-@dataclass(frozen=True, eq=False)
-class StudentStudy:
+class StudentStudy(Study):
     """Methods × seeds × folds on the student data, or audits × draws × folds.
 
     Attributes
@@ -82,6 +56,8 @@ class StudentStudy:
         How networks are trained.
     """
 
+    columns = ("audit", "method", "seed", "fold", "labels", "metric", "value")
+
     data: StudentData
     split: SplitBy = "random"
     audits: tuple[int, ...] = ()
@@ -92,8 +68,7 @@ class StudentStudy:
     def __post_init__(self) -> None:
         if self.split not in get_args(SplitBy):
             raise P4FError(f"split must be 'random' or 'grouped', not {self.split!r}")
-        if self.folds < 2:
-            raise P4FError(f"folds must be 2 or more, not {self.folds}")
+        check_sizes(self.name, self.seeds, self.folds)
         for rows in self.audits:
             if not 1 <= rows <= len(self.data.fair):
                 raise P4FError(
@@ -106,18 +81,6 @@ class StudentStudy:
         parts = ["student", self.data.reading if self.data.reading != "rank" else "",
                  self.split if self.split != "random" else "", "audit" if self.audits else ""]  # fmt: skip
         return "-".join(part for part in parts if part)
-
-    @cached_property
-    def table(self) -> Table:
-        """The pupils, for the engine that compares methods."""
-        data = self.data
-        return Table.of(
-            data.features,
-            data.recorded,
-            sensitive_features=data.sensitive.to_frame(),
-            fair=data.fair,
-            split_groups=data.pupil if self.split == "grouped" else None,
-        )
 
     @cached_property
     def beliefs(self) -> dict[str, tuple[LabelBias, list[str]]]:
@@ -138,42 +101,53 @@ class StudentStudy:
             for rows in self.audits
         }
 
-    def pieces(self) -> list[Piece]:
-        """All that is computed and stored on its own."""
+    def stacks(self) -> list[StudentStack]:
+        """See :meth:`Study.stacks`."""
+        pupils = Pupils(self.data, self.split == "grouped")
+
+        def stack(name: str, beliefs: Sequence[LabelBias] = (), audit: int = 0) -> StudentStack:
+            return StudentStack(
+                name, self.seeds, self.folds, self.training, measures=METRICS, judged_by=("fair", "recorded"),
+                pupils=pupils, beliefs=tuple(beliefs), audit=audit,
+            )  # fmt: skip
+
         methods = METHODS if not self.audits else (*PROGRAMS, "lower")
-        found = [self._piece(self._method(name), None) for name in methods]
-        return found + [
-            self._piece(TableMethod(name, belief=BeliefOfDraw(beliefs)), rows, [str(b) for b in beliefs.values()])
-            for (name, rows), beliefs in self.audited.items()
+        found = [stack(name, [self.beliefs[name][0]] * len(self.seeds) if name in PROGRAMS else []) for name in methods]
+        return found + [stack(name, list(beliefs.values()), rows) for (name, rows), beliefs in self.audited.items()]
+
+    def claims(self, results: pd.DataFrame) -> list[Claim]:
+        """See :meth:`Study.claims`; audits have none."""
+        return [] if self.audits else student_methods.claims(results, student_methods.disparities(self.data)["fair"])
+
+    def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
+        """See :meth:`Study.figures`."""
+        if self.audits:
+            return {"audit": student_audit.draw(self, results)}
+        return student_methods.figures(self.data, results)
+
+    def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:  # noqa: ARG002
+        """See :meth:`Study.tables`: with audits, the parameters of each."""
+        return {"parameters": student_audit.parameter_errors(self)} if self.audits else {}
+
+    def about(self) -> list[str]:
+        """See :meth:`Study.about`."""
+        training, data = self.training, self.data
+        repetitions = "draws of audited rows" if self.audits else "seeds"
+        split = "no pupil on both sides of a split" if self.split == "grouped" else "random splits"
+        lines = [
+            f"{len(data.fair)} rows, biased labels by {data.reading}; {len(self.seeds)} {repetitions} × {self.folds} "
+            f"folds, {split}, stratified by sex and both labels. Networks of {len(training.hidden)} × "
+            f"{training.hidden[0]}, at most {training.max_epochs} epochs; {training.patience} without a lower "
+            "validation loss end a fit.",
+            "",
         ]
+        if self.warnings:
+            lines += ["Warnings about the parameters from all rows:", "", *(f"- {line}" for line in self.warnings), ""]
+        return [*lines, student_audit.ABOUT if self.audits else student_methods.ABOUT]
 
-    def _method(self, name: str) -> TableMethod:
-        if name in PROGRAMS:
-            return TableMethod(name, belief=self.beliefs[name][0])
-        return TableMethod(name, kind=name)  # type: ignore[arg-type]
-
-    def _piece(self, method: TableMethod, audit: int | None, programs: Sequence[str] = ()) -> Piece:
-        belief = [str(method.belief)] if isinstance(method.belief, LabelBias) else list(programs)
-        identity = {
-            "method": method.name,
-            "kind": method.kind,
-            "programs": belief,
-            "audit": audit,
-            "reading": self.data.reading,
-            "split": self.split,
-            "data": self._digest,
-            "seeds": list(self.seeds),
-            "folds": self.folds,
-            "training": asdict(self.training),
-            "code": source_version(_CODE),
-        }
-        return Piece(method, audit, identity)
-
-    @cached_property
-    def _digest(self) -> str:
-        data = self.data
-        columns = pd.concat([data.features, data.sensitive, data.fair, data.recorded, data.pupil], axis=1)
-        return hashlib.sha256(columns.to_csv(index=False).encode()).hexdigest()[:16]
+    def remarks(self, results: pd.DataFrame) -> list[str]:
+        """See :meth:`Study.remarks`."""
+        return student_audit.remarks(self, results) if self.audits else student_methods.remarks(self.data, results)
 
 
 def student_study(
@@ -191,7 +165,7 @@ def student_study(
     Parameters
     ----------
     data
-        From :func:`problog4fairness.datasets.student`.
+        From :func:`studies.data.student`.
     split
         ``"random"`` or ``"grouped"``, by pupil.
     audits
@@ -207,9 +181,8 @@ def student_study(
         raise P4FError("with audits, every draw is a seed of its own: give draws (--draws) instead of seeds")
     if draws is not None and not audits:
         raise P4FError("draws (--draws) are draws of audited rows: give sizes of audits (--audit) with it")
-    for name, value in (("seeds", seeds), ("draws", draws)):
-        if value is not None and value < 1:
-            raise P4FError(f"{name} must be 1 or more, not {value}")
-    count = (draws if audits else seeds) or (QUICK_SEEDS if quick else DRAWS if audits else SEEDS)
+    usual = QUICK_SEEDS if quick else DRAWS if audits else SEEDS
+    given = draws if audits else seeds
     folds = folds if folds is not None else QUICK_FOLDS if quick else FOLDS
-    return StudentStudy(data, split, tuple(sorted(set(audits))), tuple(range(count)), folds, TRAINING)
+    every = tuple(range(usual if given is None else given))
+    return StudentStudy(data, split, tuple(sorted(set(audits))), every, folds, TRAINING)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -10,15 +11,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from problog4fairness.beliefs.samples import required_samples
-from problog4fairness.comparison.style import styles
-from problog4fairness.experiments.student.beliefs import OURS, PROGRAMS, rarest_cell
-from problog4fairness.experiments.student.study import StudentStudy
+from problog4fairness import required_samples
+from studies.looks import LOOKS
+from studies.student_cells import OURS, PROGRAMS, rarest_cell
 
+if TYPE_CHECKING:
+    from studies.student import StudentStudy
+
+ABOUT = (
+    "Parameters come from so many rows, drawn at random among all; one imagined row, labelled rightly, is added to "
+    "each of the four cells, so that a parameter of which no row tells is 0 and none is 1. With few rows this "
+    "takes the rarest parameters, those of positive bias, to 0, and a program towards 'no positive bias'. Mean "
+    "and standard deviation over draws."
+)
 ERROR, CONFIDENCE = 0.1, 0.95
 MEANINGS = {"p1": "p1, of boys who passed", "p2": "p2, of girls who passed", "p3": "p3, of boys who failed",
             "p4": "p4, of girls who failed"}  # fmt: skip
-_LOOKS = {"p1": ("#0072B2", "s"), "p2": ("#56B4E9", "D"), "p3": ("#009E73", "v"), "p4": ("#CC79A7", "^")}
+PARAMETERS = {"p1": ("#0072B2", "s"), "p2": ("#56B4E9", "D"), "p3": ("#009E73", "v"), "p4": ("#CC79A7", "^")}
 
 
 def parameter_errors(study: StudentStudy) -> pd.DataFrame:
@@ -48,12 +57,12 @@ def rows_by_hoeffding(study: StudentStudy) -> dict[str, int]:
     return {name: math.ceil(needed / rarest_cell(name, study.data)) for name in PROGRAMS}
 
 
-def draw_audit(study: StudentStudy, results: pd.DataFrame, errors: pd.DataFrame) -> Figure:
+def draw(study: StudentStudy, results: pd.DataFrame) -> Figure:
     """F1 on fair labels against the size of the audit, with the spread over draws; and the parameters' errors."""
     figure = Figure(figsize=(10.2, 5.0), layout="constrained")
     quality, parameters = figure.subplots(1, 2)
     _quality(quality, study, by_draw(results))
-    _errors(parameters, errors)
+    _errors(parameters, parameter_errors(study))
     total, largest = len(study.data.fair), max(rows_by_hoeffding(study).values())
     for axes, right in ((quality, 1.15 * largest), (parameters, 1.15 * max(study.audits))):
         axes.set_xscale("log")
@@ -75,13 +84,13 @@ def by_draw(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _quality(axes: Axes, study: StudentStudy, scores: pd.DataFrame) -> None:
-    looks, total = styles(PROGRAMS), len(study.data.fair)
+    total = len(study.data.fair)
     lower = scores.loc[scores["method"] == "lower", "value"]
     if len(lower):
-        axes.axhline(lower.mean(), color=looks["lower"][0], linewidth=1.2, linestyle="--", label="lower", zorder=1)
+        axes.axhline(lower.mean(), color=LOOKS["lower"][0], linewidth=1.2, linestyle="--", label="lower", zorder=1)
     needed = rows_by_hoeffding(study)
     for name in PROGRAMS:
-        colour, marker = looks[name]
+        colour, marker = LOOKS[name]
         own = scores[(scores["method"] == name) & (scores["audit"] > 0)].groupby("audit")["value"]
         x, mean, spread = own.mean().index.to_numpy(), own.mean().to_numpy(), own.std().fillna(0.0).to_numpy()
         axes.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.13, linewidth=0)
@@ -105,7 +114,7 @@ def _quality(axes: Axes, study: StudentStudy, scores: pd.DataFrame) -> None:
 def _errors(axes: Axes, errors: pd.DataFrame) -> None:
     distance = errors.assign(error=(errors["value"] - errors["all_rows"]).abs())
     for name, own in distance.groupby("parameter"):
-        colour, marker = _LOOKS[str(name)]
+        colour, marker = PARAMETERS[str(name)]
         groups = own.groupby("audit")["error"]
         x, mean = groups.mean().index.to_numpy(), groups.mean().to_numpy()
         worst = groups.quantile(CONFIDENCE).to_numpy()
@@ -148,3 +157,16 @@ def error_lines(errors: pd.DataFrame) -> list[str]:
         cells = [f"{group.mean():.3f}, {np.quantile(group, CONFIDENCE):.3f}" for group in groups]
         lines.append(f"| {MEANINGS[str(name)]} | {' | '.join(cells)} |")
     return lines
+
+
+def remarks(study: StudentStudy, results: pd.DataFrame) -> list[str]:
+    """Both tables, and how many rows Hoeffding's inequality asks for."""
+    wanted = ", ".join(f"{name} {rows:,}" for name, rows in rows_by_hoeffding(study).items())
+    return [
+        *audit_table(study, results),
+        "",
+        *error_lines(parameter_errors(study)),
+        "",
+        "Rows to audit until 185 are expected in the rarest cell of a program, enough to know its parameter within .1 "
+        f"with 95% confidence (Hoeffding): {wanted}. There are {len(study.data.fair):,} rows.",
+    ]

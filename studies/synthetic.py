@@ -1,64 +1,43 @@
-"""Studies as data: the paper's three, to be read, changed and extended.
+"""The paper's three studies on made-up people as data, to be read, changed and extended: RQ1 to RQ3.
 
-A study is a grid of points × methods × seeds × folds. Nothing is computed here; see :func:`.run`.
+A study is a grid of points × methods × seeds × folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.errors import P4FError
-from problog4fairness.experiments.cells import Bias, Memo, Point, Stack
-from problog4fairness.experiments.method import Method
-from problog4fairness.experiments.methods import METHODS
 from problog4fairness.learners import Settings
+from studies import synthetic_claims
+from studies.engine.study import Study
+from studies.methods import METHODS
+from studies.synthetic_cells import Bias, Point, SyntheticStack, shared_settings
+from studies.table_stack import check_sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from studies.engine.claims import Claim
 
 BETAS = tuple(step / 10 for step in range(10))
 QUICK_BETAS = (0.0, 0.3, 0.6, 0.9)
-# The paper's table of hyper-parameters is the default of `Settings`. It does not say how many epochs it trained for:
-# at most 30 here, and 5 without a lower validation loss end a fit sooner. Chosen for speed; no others were tried.
-TRAINING = Settings(max_epochs=30, patience=5)
+# The paper's table of hyper-parameters. It does not say how many epochs it trained for: at most 30 here, and 5 without
+# a lower validation loss end a fit sooner. Chosen for speed; no others were tried.
+TRAINING = Settings(hidden=(32, 32, 32), learning_rate=3e-4, batch_size=64, max_epochs=30, patience=5)
 
 
 @dataclass(frozen=True)
-class StackPlan:
-    """One stack of a study: a method, and all that determines its results."""
-
-    method: Method
-    points: tuple[Point, ...]
-    seeds: tuple[int, ...]
-    folds: int
-    rows: int
-    training: Settings
-
-    def stack(self, memo: Memo) -> Stack:
-        """What the method is given."""
-        return Stack(self.points, self.seeds, self.folds, self.rows, self.training, memo)
-
-    @property
-    def name(self) -> str:
-        """For messages: method, bias and place on the axis."""
-        biases = ", ".join(dict.fromkeys(point.bias for point in self.points))
-        places = sorted({point.x for point in self.points})
-        where = f"{places[0]:g}" if len(places) == 1 else f"{places[0]:g} to {places[-1]:g}"
-        return f"{self.method.name} at {biases} {where}"
-
-    @property
-    def count(self) -> int:
-        """Number of cells."""
-        return len(self.points) * len(self.seeds) * self.folds
-
-
-@dataclass(frozen=True)
-class Study:
+class SyntheticStudy(Study):
     """A grid of points × methods × seeds × folds.
 
     Attributes
     ----------
-    name
+    title
         Of its claims, if it is one of the paper's.
     points, methods, seeds
         The grid.
@@ -72,9 +51,11 @@ class Study:
         What the horizontal axis means.
     """
 
-    name: str
+    columns = ("bias", "x", "method", "seed", "fold", "metric", "value")
+
+    title: str
     points: tuple[Point, ...]
-    methods: tuple[Method, ...] = METHODS
+    methods: tuple[str, ...] = tuple(METHODS)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     folds: int = 5
     rows: int = 10_000
@@ -82,60 +63,77 @@ class Study:
     axis: str = "probability of bias β"
 
     def __post_init__(self) -> None:
-        for what, values in (("points", self.points), ("methods", self.methods), ("seeds", self.seeds)):
-            if not values:
-                raise P4FError(f"the study {self.name!r} has no {what}")
-        if self.folds < 2:
-            raise P4FError(f"folds must be 2 or more, not {self.folds}")
+        check_sizes(self.name, self.seeds, self.folds)
         if self.rows < 20 * self.folds:
             raise P4FError(f"{self.rows} people are too few for {self.folds} folds; give {20 * self.folds} or more")
-        names = [method.name for method in self.methods]
-        if len(set(names)) != len(names):
-            raise P4FError(f"two methods have the same name; there are {', '.join(names)}")
+        for method in self.methods:
+            if method not in METHODS:
+                raise P4FError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
+
+    @property
+    def name(self) -> str:
+        """See :meth:`Study.name`."""
+        return self.title
 
     @property
     def biases(self) -> tuple[Bias, ...]:
         """The columns of its figure."""
         return tuple(dict.fromkeys(point.bias for point in self.points))
 
-    def stacks(self) -> list[StackPlan]:
+    def stacks(self) -> list[SyntheticStack]:
         """All stacks, method by method: points that a method can fit together are one."""
         found = []
         for method in self.methods:
             groups: dict[object, list[Point]] = {}
             for point in self.points:
-                groups.setdefault(method.shares(point), []).append(point)
+                groups.setdefault(shared_settings(method, point), []).append(point)
             found += [
-                StackPlan(method, tuple(points), self.seeds, self.folds, self.rows, self.training)
+                SyntheticStack(method, self.seeds, self.folds, self.training, points=tuple(points), rows=self.rows)
                 for points in groups.values()
             ]
         return found
 
+    def claims(self, results: pd.DataFrame) -> list[Claim]:
+        """See :meth:`Study.claims`; none for a study of one's own."""
+        return synthetic_claims.claims(self.name, results)
+
+    def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
+        """See :meth:`Study.figures`."""
+        from studies.synthetic_figure import draw
+
+        return {"figure": draw(self, results)}
+
+    def about(self) -> list[str]:
+        """See :meth:`Study.about`."""
+        return [
+            f"{len(self.seeds)} seeds × {self.folds} folds, {self.rows} people for each seed; at most "
+            f"{self.training.max_epochs} epochs, {self.training.patience} without a lower validation loss end a fit.",
+            "Numbers are means with 95% intervals over seeds; the place that is furthest off decides.",
+        ]
+
 
 def bias_sweep(
     *, quick: bool = False, betas: Sequence[float] | None = None, seeds: int | None = None, folds: int | None = None
-) -> Study:
+) -> SyntheticStudy:
     """RQ1: label, measurement and historical bias of every strength, with A ⊥ Y.
 
     Tested on fair features; under historical bias on recorded ones, for there the past is all that is known.
     """
     biases: tuple[Bias, ...] = ("label", "measurement", "historical")
     points = [
-        Point(bias, beta, SyntheticSettings.of_paper(bias, beta), tested_on=_seen(bias))
-        for bias in biases
-        for beta in _betas(betas, quick)
+        Point(bias, beta, SyntheticSettings.of_paper(bias, beta)) for bias in biases for beta in _betas(betas, quick)
     ]
-    return _sized(Study("bias-sweep", tuple(points)), quick, seeds, folds)
+    return _sized(SyntheticStudy("bias-sweep", tuple(points)), quick, seeds, folds)
 
 
 def dependent(
     *, quick: bool = False, betas: Sequence[float] | None = None, seeds: int | None = None, folds: int | None = None
-) -> Study:
+) -> SyntheticStudy:
     """RQ2: label bias of every strength where the fair label does depend on A."""
     points = [
         Point("label", beta, SyntheticSettings.of_paper("label", beta, dependent=True)) for beta in _betas(betas, quick)
     ]
-    return _sized(Study("dependent", tuple(points)), quick, seeds, folds)
+    return _sized(SyntheticStudy("dependent", tuple(points)), quick, seeds, folds)
 
 
 def assumption(
@@ -145,7 +143,7 @@ def assumption(
     true_beta: float = 0.3,
     seeds: int | None = None,
     folds: int | None = None,
-) -> Study:
+) -> SyntheticStudy:
     """RQ3: bias of strength .3, and every strength that one might assume; the fair label depends on A.
 
     Label bias as in the paper, and measurement bias beyond it.
@@ -161,25 +159,19 @@ def assumption(
         for bias in biases
         for beta in (_betas(betas, False) if not quick or betas is not None else (0.0, 0.2, 0.3, 0.4, 0.6, 0.9))
     ]
-    methods = tuple(method for method in METHODS if method.name in ("ours", "upper", "lower"))
-    study = Study("assumption", tuple(points), methods, axis="assumed probability of bias β̂")
+    axis = "assumed probability of bias β̂"
+    study = SyntheticStudy("assumption", tuple(points), ("ours", "upper", "lower"), axis=axis)
     return _sized(study, quick, seeds, folds)
 
 
 STUDIES = {"bias-sweep": bias_sweep, "dependent": dependent, "assumption": assumption}
 
 
-def _seen(bias: Bias) -> Literal["fair", "recorded"]:
-    return "recorded" if bias == "historical" else "fair"
-
-
 def _betas(betas: Sequence[float] | None, quick: bool) -> tuple[float, ...]:
     return tuple(betas) if betas is not None else QUICK_BETAS if quick else BETAS
 
 
-def _sized(study: Study, quick: bool, seeds: int | None, folds: int | None) -> Study:
-    if seeds is not None and seeds < 1:
-        raise P4FError(f"seeds must be 1 or more, not {seeds}")
+def _sized(study: SyntheticStudy, quick: bool, seeds: int | None, folds: int | None) -> SyntheticStudy:
     if quick:
         study = replace(study, seeds=(0, 1), folds=2, rows=6_000)
     if seeds is not None:

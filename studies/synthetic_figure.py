@@ -1,25 +1,25 @@
-"""The figure of a study: accuracy above disparity, a column per kind of bias."""
+"""The figure of a study on made-up people: accuracy above disparity, a column per kind of bias."""
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from problog4fairness.comparison.style import styles
-from problog4fairness.experiments.study import Study
-from problog4fairness.rows.writing import write_whole
+from studies.engine.report import summary_of
+from studies.looks import LOOKS
+
+if TYPE_CHECKING:
+    from studies.synthetic import SyntheticStudy
 
 ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
 
 
-def draw(study: Study, summary: pd.DataFrame) -> Figure:
-    """Lines of means with bands of one standard error, from the rows of ``summary``; limits as thin lines."""
-    biases = study.biases
+def draw(study: SyntheticStudy, results: pd.DataFrame) -> Figure:
+    """Lines of means with bands of one standard error; limits as thin lines."""
+    biases, summary = study.biases, summary_of(results)
     figure = Figure(figsize=(max(5.0, 1.2 + 3.0 * len(biases)), 5.2), layout="constrained")
     grid = figure.subplots(2, len(biases), sharex="col", sharey="row", squeeze=False)
     for column, bias in enumerate(biases):
@@ -38,31 +38,21 @@ def draw(study: Study, summary: pd.DataFrame) -> Figure:
     return figure
 
 
-def save(figure: Figure, folder: Path, name: str = "figure") -> None:
-    """Write a figure as ``name.pdf`` and ``name.png``."""
-    kinds: dict[str, dict[str, Any]] = {"pdf": {"metadata": {"CreationDate": None}}, "png": {"dpi": 160}}
-    for kind, options in kinds.items():
-        content = io.BytesIO()
-        figure.savefig(content, format=kind, **options)
-        write_whole(folder / f"{name}.{kind}", content.getvalue())
-
-
-def _lines(axes: Axes, study: Study, rows: pd.DataFrame) -> None:
-    looks = styles([method.name for method in study.methods])
+def _lines(axes: Axes, study: SyntheticStudy, rows: pd.DataFrame) -> None:
     for method in study.methods:
-        colour, marker = looks[method.name]
-        own = rows[rows["method"] == method.name].sort_values("x")
+        colour, marker = LOOKS[method]
+        own = rows[rows["method"] == method].sort_values("x")
         if not len(own):
             continue
         x, mean = own["x"].to_numpy(dtype=float), own["mean"].to_numpy(dtype=float)
         error = own["standard_error"].fillna(0.0).to_numpy(dtype=float)
-        front = 3 if method.name == "ours" else 2
+        front = 3 if method == "ours" else 2
         axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(x, mean, color=colour, marker=marker, markersize=4, label=method.name, zorder=front,
-                  linestyle="--" if method.name == "upper" else "-")  # fmt: skip
+        axes.plot(x, mean, color=colour, marker=marker, markersize=4, label=method, zorder=front,
+                  linestyle="--" if method == "upper" else "-")  # fmt: skip
 
 
-def _limits(axes: Axes, study: Study, bias: str, metric: str) -> None:
+def _limits(axes: Axes, study: SyntheticStudy, bias: str, metric: str) -> None:
     """What the best possible classifier reaches that sees what classifiers are tested on."""
     points = sorted((point for point in study.points if point.bias == bias), key=lambda point: point.x)
     found = [point.settings.limits(recorded=point.tested_on == "recorded") for point in points]

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from problog4fairness.datasets.equations import whole_number
-from problog4fairness.datasets.faces import celeba_files as files
-from problog4fairness.datasets.faces.photographs import (
+from problog4fairness.errors import P4FError, one_line
+from studies.data.faces import celeba_files as files
+from studies.data.faces.photographs import (
     DamagedPictureWarning,
     Names,
     PhotographDataset,
@@ -29,8 +29,8 @@ from problog4fairness.datasets.faces.photographs import (
     decode,
     imagenet,
 )
-from problog4fairness.datasets.faces.protocol import ATTRIBUTES, Codes, Floats, Part, audit_frame, partition_rows
-from problog4fairness.errors import P4FError, one_line
+from studies.data.faces.protocol import ATTRIBUTES, Codes, Floats, Part, audit_frame, partition_rows
+from studies.data.numbers import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problog4fairness.datasets.equations import whole_number
-from problog4fairness.datasets.faces.drawing import RANGES, draw, look
-from problog4fairness.datasets.faces.labels import LABEL_NUMBERS, checked_rates, draw_labels
-from problog4fairness.datasets.faces.protocol import ATTRIBUTES, Codes, Floats, Part, audit_frame, partition_rows
 from problog4fairness.errors import P4FError
+from studies.data.faces.drawing import RANGES, draw, look
+from studies.data.faces.labels import LABEL_NUMBERS, checked_rates, draw_labels
+from studies.data.faces.protocol import ATTRIBUTES, Codes, Floats, Part, audit_frame, partition_rows
+from studies.data.numbers import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ class FaceData:
         columns
             Faces in each line of the sheet.
         """
-        from problog4fairness.datasets.faces.sheet import contact_sheet
+        from studies.data.faces.sheet import contact_sheet
 
         return contact_sheet(self, columns)
 

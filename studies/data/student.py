@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from problog4fairness.datasets.spreadsheet import read_sheet
 from problog4fairness.errors import P4FError
+from studies.data.spreadsheet import read_sheet
 
 if TYPE_CHECKING:
     import pandas as pd

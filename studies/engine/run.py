@@ -6,27 +6,23 @@ stopped; a worker that dies is replaced; a stack that fails is named in the end 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
 
 import pandas as pd
+import torch
 
 from problog4fairness.errors import P4FError
-from problog4fairness.experiments.archive import Table
-from problog4fairness.experiments.bar import StudyBar
-from problog4fairness.experiments.keeping import Keeper
-from problog4fairness.experiments.parallel import check_jobs, in_parallel, loky
-from problog4fairness.experiments.store import COLUMNS, Store, identity, keys_of
-from problog4fairness.experiments.study import StackPlan, Study
-from problog4fairness.experiments.work import Done, work
-from problog4fairness.rows.writing import ready_folder
-
-Backend: TypeAlias = Literal["loky", "dask"]
+from problog4fairness.rows import ready_folder
+from studies.engine.archive import Archive, warn, with_numbers
+from studies.engine.bar import Reporter, StudyBar
+from studies.engine.fingerprint import fingerprint
+from studies.engine.parallel import Backend, check_workers, in_parallel, workers
+from studies.engine.stack import Identity, Stack, Table, Work
+from studies.engine.study import Study
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Outcome:
     Attributes
     ----------
     results
-        A row per cell and metric: bias, x, method, seed, fold, metric, value; in the order of the study.
+        The rows of all stacks, in the order of the study.
     failures
         Reasons of the stacks that failed, by name.
     computed, read
@@ -44,9 +40,24 @@ class Outcome:
     """
 
     results: pd.DataFrame
-    failures: dict[str, str]
-    computed: int
-    read: int
+    failures: dict[str, str] = field(default_factory=dict)
+    computed: int = 0
+    read: int = 0
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """What became of a stack: its table, or the reason why there is none; and what a user is to be warned of."""
+
+    table: Table | None = None
+    reason: str = ""
+    warning: str | None = None
+
+
+def identity_of(stack: Stack) -> Identity:
+    """Everything that determines the numbers of a stack: its settings, and the code behind its class."""
+    kind = type(stack)
+    return {"kind": kind.__qualname__, "settings": stack.settings, "code": fingerprint(kind.__module__)}
 
 
 def run(
@@ -65,7 +76,7 @@ def run(
     study
         What to run.
     folder
-        Where finished stacks are stored, and found again.
+        Where finished stacks and the checkpoints of unfinished ones are stored, and found again.
     jobs
         Processes at work; -1 for one per core. With Dask, its workers count.
     backend
@@ -75,86 +86,87 @@ def run(
     progress
         Whether to show a bar; by default only where standard error is a terminal.
     """
-    check_jobs(jobs)
-    store = Store(ready_folder(folder))
-    keeper = Keeper(store.folder)
-    plans = study.stacks()
-    tables: dict[int, Table] = {}
-    for number, plan in enumerate(plans):
-        table = store.load(plan)
-        if table is not None:
-            tables[number] = table
-    read = len(tables)
-    failures: dict[int, str] = {}
-    with StudyBar(sum(plan.count for plan in plans), progress) as bar:
-        bar.advance(sum(plans[number].count for number in tables))
-        for numbers, done in _computed(plans, set(tables), store, jobs, backend, scheduler):
-            for number, table, reason in zip(numbers, done.tables, done.reasons, strict=True):
-                if table is not None:
-                    tables[number] = table
-                    keeper.keep(identity(plans[number]), keys_of(plans[number]), table)
-                elif reason is not None:
-                    failures[number] = reason
-                    bar.failed(plans[number].name, reason)
-                bar.advance(plans[number].count)
+    check_workers(jobs, backend, scheduler)
+    archive, stacks = Archive(ready_folder(folder)), study.stacks()
+    identities = [identity_of(stack) for stack in stacks]
+    stored = [archive.load(own, stack.keys()) for own, stack in zip(identities, stacks, strict=True)]
+    tables = {number: table for number, table in enumerate(stored) if table is not None}
+    read, failures = len(tables), dict[int, str]()
+    left = [number for number in range(len(stacks)) if number not in tables]
+    with tempfile.TemporaryDirectory() as reports:
+        cells = [stack.cells for stack in stacks]
+        with StudyBar(cells, Path(reports), progress, watch=not study.alone) as bar:
+            for number in tables:
+                # A run that was killed between its last two steps left it behind.
+                archive.file(identities[number], ".safetensors").unlink(missing_ok=True)
+                bar.finished(number)
+            own_bar = bar if study.alone else None
+            call = partial(_computed, stacks, identities, archive.folder, Path(reports), not study.alone, own_bar)
+            options = partial(workers, 1 if study.alone else jobs, backend, scheduler)
+            for numbers, all_ended in in_parallel(call, _tasks(stacks, left), options):
+                for number, ended in zip(numbers, all_ended, strict=True):
+                    if ended.warning is not None:
+                        warn(ended.warning)
+                    if ended.table is not None:
+                        tables[number] = ended.table
+                        archive.keep(identities[number], stacks[number].keys(), ended.table)
+                    else:
+                        failures[number] = ended.reason
+                        bar.failed(stacks[number].name, ended.reason)
+                    bar.finished(number)
     rows = [row for number in sorted(tables) for row in tables[number]]
     return Outcome(
-        results=pd.DataFrame(rows, columns=list(COLUMNS)),
-        failures={plans[number].name: failures[number] for number in sorted(failures)},
+        results=pd.DataFrame(rows, columns=list(study.columns)),
+        failures={stacks[number].name: failures[number] for number in sorted(failures)},
         computed=len(tables) - read,
         read=read,
     )
 
 
+def _tasks(stacks: Sequence[Stack], left: Sequence[int]) -> list[list[int]]:
+    """Stacks to be computed, by number: those that share work are one task, the longest task first."""
+    groups: dict[Hashable, list[int]] = {}
+    for number in left:
+        groups.setdefault(stacks[number].together, []).append(number)
+    return sorted(groups.values(), key=lambda numbers: -sum(stacks[number].cells for number in numbers))
+
+
 def _computed(
-    plans: list[StackPlan], known: set[int], store: Store, jobs: int, backend: Backend, scheduler: str | None
-) -> Iterator[tuple[list[int], Done]]:
-    """All stacks that are not known yet, as they are finished."""
-    call = partial(_finished, plans=plans, store=store)
-    return in_parallel(call, tasks(plans, known), partial(_workers, jobs, backend, scheduler))
-
-
-def _finished(numbers: list[int], plans: list[StackPlan], store: Store) -> Done:
+    stacks: Sequence[Stack],
+    identities: Sequence[Identity],
+    folder: Path,
+    reports: Path,
+    one_thread: bool,
+    bar: StudyBar | None,
+    numbers: list[int],
+) -> list[_Ended]:
     """What a worker does; a stack that an earlier worker stored before it died is read."""
-    own = [plans[number] for number in numbers]
-    kept = [store.find(plan) for plan in own]
-    new = work([plan for plan, table in zip(own, kept, strict=True) if table is None], store)
-    fresh = iter(zip(new.tables, new.reasons, strict=True))
-    pairs = [next(fresh) if table is None else (table, None) for table in kept]
-    return Done([table for table, _ in pairs], [reason for _, reason in pairs])
-
-
-def tasks(plans: list[StackPlan], known: set[int]) -> list[list[int]]:
-    """Stacks to be computed, by number: those on the same data are one task, the longest task first."""
-    groups: dict[object, list[int]] = {}
-    for number, plan in enumerate(plans):
-        if number not in known:
-            data = {point.settings for point in plan.points}
-            groups.setdefault(next(iter(data)) if len(data) == 1 else number, []).append(number)
-    return sorted(groups.values(), key=lambda numbers: -sum(plans[number].count for number in numbers))
-
-
-@contextmanager
-def _workers(jobs: int, backend: Backend, scheduler: str | None) -> Iterator[dict[str, Any]]:
-    """Options of joblib's ``Parallel`` for these workers."""
-    if backend == "loky":
-        if scheduler is not None:
-            raise P4FError("a scheduler is for the backend 'dask'")
-        with loky(jobs) as options:
-            yield options
-        return
-    if backend != "dask":
-        raise P4FError(f"backend must be 'loky' or 'dask', not {backend!r}")
+    threads = torch.get_num_threads()
+    if one_thread:
+        torch.set_num_threads(1)
     try:
-        client_of: Any = import_module("dask.distributed").Client
-    except ImportError:
-        raise P4FError("the backend 'dask' needs Dask: pip install 'problog4fairness[dask]'") from None
-    from joblib import parallel_config
+        return [_ended(stacks[n], identities[n], Archive(folder), Reporter(reports / str(n), bar)) for n in numbers]
+    finally:
+        torch.set_num_threads(threads)
 
-    here = {"n_workers": jobs if jobs > 0 else None, "threads_per_worker": 1, "dashboard_address": None}
+
+def _ended(stack: Stack, identity: Mapping[str, object], archive: Archive, report: Reporter) -> _Ended:
+    known = archive.find(identity, stack.keys())
+    if known is not None:
+        return _Ended(known)
+    work, warning = Work(archive.file(identity, ".safetensors"), report), None
     try:
-        client = client_of(scheduler) if scheduler else client_of(**here)
-    except OSError as error:
-        raise P4FError(f"no Dask scheduler answers at {scheduler}: {error}") from None
-    with client, parallel_config(backend="dask", client=client):
-        yield {"n_jobs": -1}
+        try:
+            found = stack.compute(work)
+        except stack.damaged:
+            warning = f"{work.checkpoint}: damaged; {stack.name} was computed from its beginning"
+            work.checkpoint.unlink()
+            found = stack.compute(work)
+        table = with_numbers(stack.keys(), found)
+        if table is None:
+            raise P4FError(f"{stack.name} gave other rows than a number for each of its {len(stack.keys())} keys")
+        if archive.try_save(identity, table):  # where it cannot, the caller keeps it
+            work.checkpoint.unlink(missing_ok=True)
+    except Exception as error:
+        return _Ended(reason=f"{type(error).__name__}: {error}")
+    return _Ended(table, warning=warning)

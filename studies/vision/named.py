@@ -14,8 +14,8 @@ from typing import Any
 from torch import nn
 
 from problog4fairness.errors import P4FError, one_line
-from problog4fairness.learners.vision.pretrained import resnet50
-from problog4fairness.learners.vision.residual import ResidualNetwork
+from studies.vision.pretrained import resnet50
+from studies.vision.residual import ResidualNetwork
 
 
 def named_network(name: str, *, outputs: int = 1, channels: int = 3) -> nn.Module:

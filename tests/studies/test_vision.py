@@ -11,8 +11,8 @@ from torch import nn
 
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners import Settings, fit_module
-from problog4fairness.learners.vision import ResidualNetwork, named_network, resnet50
-from problog4fairness.learners.vision.named import network_version
+from studies.vision import ResidualNetwork, named_network, resnet50
+from studies.vision.named import network_version
 from tests.learners.likelihoods import recorded_label
 
 

@@ -24,6 +24,7 @@ from problog4fairness.metrics.intervals import (
 )
 from problog4fairness.metrics.quality import accuracy, f1
 from problog4fairness.metrics.rates import equalized_odds_difference, odds_by_group, selection_rates
+from problog4fairness.metrics.scores import scores
 from problog4fairness.metrics.summary import summarise
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "f1",
     "f1_interval",
     "odds_by_group",
+    "scores",
     "selection_rate_intervals",
     "selection_rates",
     "statistical_disparity",

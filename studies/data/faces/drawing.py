@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from problog4fairness.datasets.faces.protocol import Codes, Floats
+from studies.data.faces.protocol import Codes, Floats
 
 Look: TypeAlias = Mapping[str, Floats]
 

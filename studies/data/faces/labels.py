@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from problog4fairness.datasets.faces.protocol import ATTRIBUTES, Codes, Floats
 from problog4fairness.errors import P4FError
+from studies.data.faces.protocol import ATTRIBUTES, Codes, Floats
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from problog4fairness.datasets.faces.celeba_files import LARGEST_IMAGE
-from problog4fairness.datasets.faces.protocol import Codes, Floats
 from problog4fairness.errors import P4FError
+from studies.data.faces.celeba_files import LARGEST_IMAGE
+from studies.data.faces.protocol import Codes, Floats
 
 if TYPE_CHECKING:
     from torch import Tensor

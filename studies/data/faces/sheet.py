@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problog4fairness.datasets.equations import whole_number
+from studies.data.numbers import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from problog4fairness.datasets.drawn_faces import FaceData
+    from studies.data.drawn_faces import FaceData
 
 LABEL_WIDTH, FACE_WIDTH = 1.2, 0.8  # inches
 ATTRIBUTE_LINES: Mapping[str, tuple[str, ...]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from problog4fairness.datasets.student import FEATURES, FILES, LABELS, MATHS, PORTUGUESE, PUPIL
+from studies.data.student import FEATURES, FILES, LABELS, MATHS, PORTUGUESE, PUPIL
 
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 

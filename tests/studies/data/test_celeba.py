@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 
 from problog4fairness import datasets
-from problog4fairness.datasets.celeba import CelebA, celeba
-from problog4fairness.datasets.faces import photographs
-from problog4fairness.datasets.faces.photographs import DamagedPictureError, DamagedPictureWarning, decode
+from studies.data.celeba import CelebA, celeba
+from studies.data.faces import photographs
+from studies.data.faces.photographs import DamagedPictureError, DamagedPictureWarning, decode
 from problog4fairness.errors import P4FError
 
 FACES = 40

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from problog4fairness.datasets import FaceData, Faces, drawn_faces
-from problog4fairness.datasets.faces.drawing import RANGES, draw, look
-from problog4fairness.datasets.faces.labels import (
+from studies.data.faces.drawing import RANGES, draw, look
+from studies.data.faces.labels import (
     LABEL_NUMBERS,
     RATES,
     decisions,
@@ -18,7 +18,7 @@ from problog4fairness.datasets.faces.labels import (
     recorded_chances,
     shares,
 )
-from problog4fairness.datasets.faces.protocol import ATTRIBUTES
+from studies.data.faces.protocol import ATTRIBUTES
 from problog4fairness.errors import P4FError
 
 VISIBLE = (*ATTRIBUTES, "mouth_slightly_open")

@@ -9,9 +9,9 @@ from problog4fairness import LabelBias
 from problog4fairness.beliefs import AuditWarning
 from problog4fairness.datasets import student
 from problog4fairness.datasets import student as loader
-from problog4fairness.datasets.student import FEATURES, LABELS, MATHS
+from studies.data.student import FEATURES, LABELS, MATHS
 from problog4fairness.errors import P4FError
-from tests.datasets.pupils import write_files
+from tests.studies.data.pupils import write_files
 
 
 @pytest.fixture(scope="module", params=["rank", "grade"])
