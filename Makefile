@@ -48,7 +48,7 @@ fix: .venv/.ready ## repair what ruff can repair, and format
 
 clean: ## remove .venv and everything the tools left behind
 	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src studies tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "clean: done"
 
 # Names come from pyproject.toml, versions from constraints.txt. The project itself comes last, built with the pinned

@@ -22,6 +22,11 @@ from pathlib import Path
 import torch
 from measure.rounds import Contestant, ratio, run_rounds
 from PIL import Image
+from problog4fairness.datasets.faces.photographs import decode, imagenet
+from problog4fairness.experiments.faces import METHODS
+from problog4fairness.experiments.faces.beliefs import likelihood
+from problog4fairness.experiments.faces.plan import SMALL
+from problog4fairness.learners.vision import ResidualNetwork
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor
@@ -29,11 +34,6 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
 from problog4fairness.datasets import FaceData, drawn_faces
-from problog4fairness.datasets.faces.photographs import decode, imagenet
-from problog4fairness.experiments.faces import METHODS
-from problog4fairness.experiments.faces.beliefs import likelihood
-from problog4fairness.experiments.faces.plan import SMALL
-from problog4fairness.learners.vision import ResidualNetwork
 
 BATCH = SMALL.batch_size
 GOAL = 0.01

@@ -15,6 +15,7 @@ import json
 import os
 import platform
 import statistics
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -25,11 +26,14 @@ from rich.console import Console
 from training import plain_loop
 
 from problog4fairness.datasets import synthetic
-from problog4fairness.experiments import METHODS, assumption, bias_sweep, dependent, run
-from problog4fairness.learners import Settings
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from studies.engine.run import run
+from studies.synthetic import assumption, bias_sweep, dependent
 
 EPOCHS = 3
-GOAL = 15
+GOAL = 13
 
 
 def main() -> None:
@@ -44,8 +48,8 @@ def main() -> None:
     study = replace(
         sweep,
         points=sweep.points[:1],
-        methods=tuple(method for method in METHODS if method.name == "ours"),
-        training=Settings(max_epochs=EPOCHS, patience=EPOCHS),
+        methods=("ours",),
+        training=replace(sweep.training, max_epochs=EPOCHS, patience=EPOCHS),
     )
     cells = len(study.seeds) * study.folds
     data = synthetic(study.points[0].settings, rows=study.rows)

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from problog4fairness import baselines, comparison, datasets, doubt, errors, experiments, learners, metrics, rows
+    from problog4fairness import baselines, comparison, datasets, doubt, errors, learners, metrics, rows
     from problog4fairness.beliefs import (
         AuditWarning,
         Belief,
@@ -71,7 +71,6 @@ __all__ = [
     "datasets",
     "doubt",
     "errors",
-    "experiments",
     "learners",
     "metrics",
     "read_belief",
@@ -109,7 +108,7 @@ _HOME = {
     "required_samples": "beliefs.samples",
     "rows_to_draw": "beliefs.samples",
 }
-_ROOMS = ("baselines", "comparison", "datasets", "doubt", "errors", "experiments", "learners", "metrics", "rows")
+_ROOMS = ("baselines", "comparison", "datasets", "doubt", "errors", "learners", "metrics", "rows")
 
 
 def __getattr__(name: str) -> Any:

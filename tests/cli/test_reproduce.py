@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from problog4fairness.experiments import Method
 from typer.testing import CliRunner
 
 from problog4fairness import experiments
 from problog4fairness.cli.main import app
-from problog4fairness.experiments import Method
 from tests.experiments.studies import constant, failing, tiny
 
 

@@ -4,11 +4,11 @@ import subprocess
 import sys
 
 import pytest
+from problog4fairness.experiments.student import study
 from typer.testing import CliRunner
 
 from problog4fairness import datasets
 from problog4fairness.cli.main import app
-from problog4fairness.experiments.student import study
 from tests.experiments.pupils import TRAINING, pupils
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from problog4fairness.classifier.columns import make_encoder, prepared
+from problog4fairness.comparison.learner import Encoders, Learner
+from problog4fairness.comparison.methods import predict
 
 import problog4fairness as p4f
 from problog4fairness.baselines import LowerBaseline, Massaging, ParityThresholds, Unawareness
 from problog4fairness.comparison import Table, TableMethod, cells, stacked
-from problog4fairness.comparison.learner import Encoders, Learner
-from problog4fairness.comparison.methods import predict
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import fit_many
 from tests.comparison.data import BELIEF, QUICK, binary, loans

@@ -68,7 +68,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    if not category.__module__.startswith("problog4fairness."):
+    if not category.__module__.startswith(("problog4fairness.", "studies.")):
         _SHOW(message, category, filename, lineno, file, line)
         return
     say(f"{getattr(message, 'prefix', 'warning')}: {with_options(' '.join(str(message).split()))}", error=True)

@@ -172,7 +172,7 @@ def _fitted(
             f"this would need {len(own) * seeds} fits, more than {MOST_FITS}; "
             "name fewer parameters by parameters=[...], or take fewer values or seeds"
         )
-    weights = row_weights(model, model.classes_[rows.recorded])
+    weights = row_weights(model.class_weight, model.classes_[rows.recorded])
     weights = None if weights is None else torch.from_numpy(weights.astype(np.float32))
     tasks = [Task(observations[i], model.seed_ + seed, weights=weights) for i in own for seed in range(seeds)]
     fitted = learner_of(model.learner).fit_many(tasks, progress)

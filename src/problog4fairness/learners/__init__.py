@@ -8,10 +8,12 @@ from problog4fairness.learners.mlp import MLP
 from problog4fairness.learners.module import fit_module
 from problog4fairness.learners.named import named_learner
 from problog4fairness.learners.network import FittedNetwork, Network
+from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.settings import Settings
 
 __all__ = [
     "MLP",
+    "Bar",
     "Fit",
     "Fitted",
     "FittedNetwork",

@@ -14,11 +14,11 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import TrainingRows, agreed_labels, training_rows
-from problog4fairness.rows.columns import complete_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report, report
 from problog4fairness.reporting.joining import with_audit
+from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.roles import check_column, find_labels, rewritten
 from problog4fairness.rows.values import Value, plain, values_of
 from problog4fairness.rows.writing import write_whole

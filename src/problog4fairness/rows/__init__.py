@@ -1,15 +1,24 @@
 """Tables as files: reading them as they come, which column is what, and writing files whole or not at all."""
 
 from problog4fairness.rows.features import feature_columns, identifiers
-from problog4fairness.rows.problems import FileNote, FileWarning, TableError
+from problog4fairness.rows.problems import FileNote, FileWarning, TableError, reason_of
 from problog4fairness.rows.reading import read_table
 from problog4fairness.rows.roles import Roles, check_column, find_roles
-from problog4fairness.rows.writing import check_folder, check_output, refuse_overwrite, write_table, write_whole
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.writing import (
+    check_folder,
+    check_output,
+    ready_folder,
+    refuse_overwrite,
+    write_table,
+    write_whole,
+)
 
 __all__ = [
     "FileNote",
     "FileWarning",
     "Roles",
+    "Rows",
     "TableError",
     "check_column",
     "check_folder",
@@ -18,6 +27,8 @@ __all__ = [
     "find_roles",
     "identifiers",
     "read_table",
+    "ready_folder",
+    "reason_of",
     "refuse_overwrite",
     "write_table",
     "write_whole",

@@ -1,0 +1,172 @@
+"""How small may an audit be? What parameters from few rows are off by, and what that costs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from problog4fairness import required_samples
+from studies.looks import LOOKS
+from studies.student_cells import OURS, PROGRAMS, rarest_cell
+
+if TYPE_CHECKING:
+    from studies.student import StudentStudy
+
+ABOUT = (
+    "Parameters come from so many rows, drawn at random among all; one imagined row, labelled rightly, is added to "
+    "each of the four cells, so that a parameter of which no row tells is 0 and none is 1. With few rows this "
+    "takes the rarest parameters, those of positive bias, to 0, and a program towards 'no positive bias'. Mean "
+    "and standard deviation over draws."
+)
+ERROR, CONFIDENCE = 0.1, 0.95
+MEANINGS = {"p1": "p1, of boys who passed", "p2": "p2, of girls who passed", "p3": "p3, of boys who failed",
+            "p4": "p4, of girls who failed"}  # fmt: skip
+PARAMETERS = {"p1": ("#0072B2", "s"), "p2": ("#56B4E9", "D"), "p3": ("#009E73", "v"), "p4": ("#CC79A7", "^")}
+
+
+def parameter_errors(study: StudentStudy) -> pd.DataFrame:
+    """How far the full program's parameters from each audit are from those of all rows.
+
+    Returns
+    -------
+    A row per size of the audit, draw and parameter: ``audit``, ``seed``, ``parameter``, ``value``, ``all_rows``.
+    """
+    truth = {rate.name: rate.value for rate in study.beliefs[OURS][0].probabilities}
+    rows = [
+        (size, draw, rate.name, rate.value, truth[rate.name])
+        for (name, size), beliefs in study.audited.items()
+        if name == OURS
+        for draw, belief in beliefs.items()
+        for rate in belief.probabilities
+    ]
+    return pd.DataFrame(rows, columns=["audit", "seed", "parameter", "value", "all_rows"])
+
+
+def rows_by_hoeffding(study: StudentStudy) -> dict[str, int]:
+    """For each program, how many rows to audit until 185 of them are expected in its rarest cell.
+
+    With 185 rows of a cell its parameter is known within .1 with 95% confidence, by Hoeffding's inequality.
+    """
+    needed = required_samples(ERROR, CONFIDENCE)
+    return {name: math.ceil(needed / rarest_cell(name, study.data)) for name in PROGRAMS}
+
+
+def draw(study: StudentStudy, results: pd.DataFrame) -> Figure:
+    """F1 on fair labels against the size of the audit, with the spread over draws; and the parameters' errors."""
+    figure = Figure(figsize=(10.2, 5.0), layout="constrained")
+    quality, parameters = figure.subplots(1, 2)
+    _quality(quality, study, by_draw(results))
+    _errors(parameters, parameter_errors(study))
+    total, largest = len(study.data.fair), max(rows_by_hoeffding(study).values())
+    for axes, right in ((quality, 1.15 * largest), (parameters, 1.15 * max(study.audits))):
+        axes.set_xscale("log")
+        axes.set_xlim(min(study.audits) / 1.15, right)
+        ticks = [*study.audits, *([total] if right > total else [])]
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel("audited rows")
+        axes.grid(alpha=0.25, linewidth=0.5)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(fontsize="x-small", frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
+    return figure
+
+
+def by_draw(results: pd.DataFrame) -> pd.DataFrame:
+    """F1 on fair labels, the mean of the folds of each draw: ``audit``, ``method``, ``seed``, ``value``."""
+    rows = results[(results["labels"] == "fair") & (results["metric"] == "f1")]
+    return rows.groupby(["audit", "method", "seed"], sort=False)["value"].mean().reset_index()
+
+
+def _quality(axes: Axes, study: StudentStudy, scores: pd.DataFrame) -> None:
+    total = len(study.data.fair)
+    lower = scores.loc[scores["method"] == "lower", "value"]
+    if len(lower):
+        axes.axhline(lower.mean(), color=LOOKS["lower"][0], linewidth=1.2, linestyle="--", label="lower", zorder=1)
+    needed = rows_by_hoeffding(study)
+    for name in PROGRAMS:
+        colour, marker = LOOKS[name]
+        own = scores[(scores["method"] == name) & (scores["audit"] > 0)].groupby("audit")["value"]
+        x, mean, spread = own.mean().index.to_numpy(), own.mean().to_numpy(), own.std().fillna(0.0).to_numpy()
+        axes.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.13, linewidth=0)
+        axes.plot(x, mean, color=colour, marker=marker, markersize=5, label=name)
+        everything = scores.loc[(scores["method"] == name) & (scores["audit"] == 0), "value"]
+        if len(everything):
+            axes.axhline(everything.mean(), color=colour, linewidth=0.7, linestyle=":")
+            axes.plot(total, everything.mean(), color=colour, marker=marker, markersize=6, fillstyle="none")
+        axes.axvline(needed[name], color=colour, linewidth=0.9, linestyle="-.")
+        axes.annotate(f"{needed[name]:,} ", (needed[name], 0.99), xycoords=("data", "axes fraction"), rotation=90,
+                      fontsize="x-small", color=colour, ha="right", va="top")  # fmt: skip
+    axes.axvspan(total, 10 * max(needed.values()), color="#888888", alpha=0.12, linewidth=0)
+    axes.annotate(f"more rows than\nthe {total:,} there are", (1.03 * total, 0.35), fontsize="x-small",
+                  xycoords=("data", "axes fraction"), va="bottom")  # fmt: skip
+    axes.plot([], [], color="#444444", linestyle=":", marker="o", fillstyle="none", label="parameters from all rows")
+    axes.plot([], [], color="#444444", linestyle="-.", label="Hoeffding: 185 rows expected in its rarest cell")
+    axes.set_ylabel("F1 on fair labels")
+    axes.set_title("mean and standard deviation over draws", fontsize="medium")
+
+
+def _errors(axes: Axes, errors: pd.DataFrame) -> None:
+    distance = errors.assign(error=(errors["value"] - errors["all_rows"]).abs())
+    for name, own in distance.groupby("parameter"):
+        colour, marker = PARAMETERS[str(name)]
+        groups = own.groupby("audit")["error"]
+        x, mean = groups.mean().index.to_numpy(), groups.mean().to_numpy()
+        worst = groups.quantile(CONFIDENCE).to_numpy()
+        axes.plot(x, mean, color=colour, marker=marker, markersize=5, label=MEANINGS[str(name)])
+        axes.fill_between(x, mean, worst, color=colour, alpha=0.13, linewidth=0)
+    axes.axhline(ERROR, color="#444444", linewidth=0.9, linestyle="-.", label="±.1, the error of the Hoeffding line")
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("distance from the parameter of all rows")
+    axes.set_title("parameters: mean error, and up to the 95% quantile of draws", fontsize="medium")
+
+
+def audit_table(study: StudentStudy, results: pd.DataFrame) -> list[str]:
+    """F1 on fair labels by size of the audit, as lines of a Markdown table."""
+    scores = by_draw(results)
+    sizes = [*study.audits, 0]
+    heading = [*(f"{size} rows" for size in study.audits), "all rows"]
+    lines = [f"| F1 on fair labels | {' | '.join(heading)} |", "|---|" + "---|" * len(heading)]
+    for name in PROGRAMS:
+        cells = [_plus_minus(scores.loc[(scores["method"] == name) & (scores["audit"] == size), "value"])
+                 for size in sizes]  # fmt: skip
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    lower = _plus_minus(scores.loc[scores["method"] == "lower", "value"])
+    return [*lines, f"| lower | {' | '.join([''] * len(study.audits))} | {lower} |"]
+
+
+def _plus_minus(values: pd.Series[float]) -> str:
+    if not len(values):
+        return ""
+    return f"{values.mean():.3f}" + (f" ± {values.std():.3f}" if len(values) > 1 else "")
+
+
+def error_lines(errors: pd.DataFrame) -> list[str]:
+    """The mean and the 95% quantile of the parameters' errors by size of the audit, as a Markdown table."""
+    distance = errors.assign(error=(errors["value"] - errors["all_rows"]).abs())
+    sizes = sorted(distance["audit"].unique())
+    lines = [f"| mean error, 95% quantile | {' | '.join(f'{size} rows' for size in sizes)} |",
+             "|---|" + "---|" * len(sizes)]  # fmt: skip
+    for name, own in distance.groupby("parameter"):
+        groups = [own.loc[own["audit"] == size, "error"] for size in sizes]
+        cells = [f"{group.mean():.3f}, {np.quantile(group, CONFIDENCE):.3f}" for group in groups]
+        lines.append(f"| {MEANINGS[str(name)]} | {' | '.join(cells)} |")
+    return lines
+
+
+def remarks(study: StudentStudy, results: pd.DataFrame) -> list[str]:
+    """Both tables, and how many rows Hoeffding's inequality asks for."""
+    wanted = ", ".join(f"{name} {rows:,}" for name, rows in rows_by_hoeffding(study).items())
+    return [
+        *audit_table(study, results),
+        "",
+        *error_lines(parameter_errors(study)),
+        "",
+        "Rows to audit until 185 are expected in the rarest cell of a program, enough to know its parameter within .1 "
+        f"with 95% confidence (Hoeffding): {wanted}. There are {len(study.data.fair):,} rows.",
+    ]

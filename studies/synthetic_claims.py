@@ -1,0 +1,88 @@
+"""What the paper claims of its studies on made-up people."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from studies.engine.claims import Claim, Measured, Values, above, everywhere, numbers, within
+
+TOLERANCE = 1e-9
+
+
+def claims(study: str, results: pd.DataFrame) -> list[Claim]:
+    """The claims of a study that its results can decide; none for a study of one's own."""
+    make = {"bias-sweep": _bias_sweep, "dependent": _dependent, "assumption": _assumption}.get(study)
+    return [] if make is None else make(Measured(results))
+
+
+def _difference(measured: Measured, bias: str, metric: str, other: str, method: str = "ours") -> Values:
+    one, two = (measured(bias=bias, metric=metric, method=name) for name in (method, other))
+    return (one - two).dropna()
+
+
+def _between(values: Values, low: float, high: float) -> Values:
+    x = values.index.get_level_values("x")
+    return values[(x >= low - TOLERANCE) & (x <= high + TOLERANCE)]
+
+
+def _bias_sweep(measured: Measured) -> list[Claim]:
+    found: list[Claim] = []
+    for bias, bound in (("label", 0.006), ("measurement", 0.012)):
+        accuracy, disparity = (_difference(measured, bias, metric, "upper") for metric in ("accuracy", "disparity"))
+        found += within(f"{bias}: accuracy within {_short(bound)} of upper at every β", accuracy, bound)
+        found += within(f"{bias}: disparity within .01 of upper at every β", disparity, 0.01)
+        if bias == "label":
+            loss = _between(_difference(measured, bias, "accuracy", "upper", "lower"), 0.6, 0.6)
+            text = "label: lower loses more than .15 of accuracy at β = .6"
+            found += everywhere(text, loss, lambda number: -number.mean - 0.15)
+        else:
+            found += _ahead(measured, bias)
+    level = measured(bias="historical", metric="disparity", method="ours")
+    found += within("historical: absolute disparity below .015 at every β", level, 0.015)
+    return found + _ahead(measured, "historical")
+
+
+def _ahead(measured: Measured, bias: str) -> list[Claim]:
+    found: list[Claim] = []
+    for other in ("lower", "unawareness"):
+        values = _between(_difference(measured, bias, "accuracy", other), 0.3, 1.0)
+        found += above(f"{bias}: accuracy above {other} from β = .3 on", values)
+    return found
+
+
+def _dependent(measured: Measured) -> list[Claim]:
+    distance = _between(_difference(measured, "label", "disparity", "upper"), 0.0, 0.8)
+    found = within("disparity within .02 of upper's for β ≤ .8", distance, 0.02)
+    level = measured(bias="label", metric="disparity", method="upper")
+    text = "upper's own disparity is about -.16 (within .02)"
+    found += everywhere(text, level, lambda number: 0.02 - abs(number.mean + 0.16))
+    for method in ("massaging", "parity"):
+        level = measured(bias="label", metric="disparity", method=method)
+        found += within(f"{method} goes to a disparity of about 0 (within .05)", level, 0.05)
+    return found
+
+
+def _assumption(measured: Measured, truth: float = 0.3) -> list[Claim]:
+    found: list[Claim] = []
+    for bias in ("label", "measurement"):
+        accuracy = measured(bias=bias, metric="accuracy", method="ours")
+        distance = _difference(measured, bias, "disparity", "upper")
+        if not len(accuracy) or not len(distance):
+            continue
+        best = max(numbers(accuracy), key=lambda number: number.mean)
+        nearest = min(numbers(distance), key=lambda number: abs(number.mean))
+        for text, number, words in (
+            ("best accuracy", best, "best accuracy"),
+            ("disparity nearest to upper's", nearest, "nearest, ours minus upper,"),
+        ):
+            near = abs(number.x - truth) <= 0.1 + TOLERANCE
+            found.append(Claim(f"{bias}: {text} within .1 of the true β = {truth:g}", f"{words} {number}", near))
+        there = _between(accuracy, truth, truth).droplevel("x")
+        gain = accuracy - accuracy.index.get_level_values("seed").map(there).to_numpy()
+        text = f"{bias}: within ±.1 of the true β accuracy loses less than .01"
+        found += everywhere(text, _between(gain, truth - 0.1, truth + 0.1), lambda number: 0.01 + number.mean)
+    return found
+
+
+def _short(number: float) -> str:
+    return f"{number:g}".removeprefix("0")

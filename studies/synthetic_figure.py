@@ -1,0 +1,63 @@
+"""The figure of a study on made-up people: accuracy above disparity, a column per kind of bias."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from studies.engine.report import summary_of
+from studies.looks import LOOKS
+
+if TYPE_CHECKING:
+    from studies.synthetic import SyntheticStudy
+
+ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
+
+
+def draw(study: SyntheticStudy, results: pd.DataFrame) -> Figure:
+    """Lines of means with bands of one standard error; limits as thin lines."""
+    biases, summary = study.biases, summary_of(results)
+    figure = Figure(figsize=(max(5.0, 1.2 + 3.0 * len(biases)), 5.2), layout="constrained")
+    grid = figure.subplots(2, len(biases), sharex="col", sharey="row", squeeze=False)
+    for column, bias in enumerate(biases):
+        for row, (metric, name) in enumerate(ROWS):
+            axes: Axes = grid[row, column]
+            _lines(axes, study, summary[(summary["bias"] == bias) & (summary["metric"] == metric)])
+            _limits(axes, study, bias, metric)
+            axes.grid(alpha=0.25, linewidth=0.5)
+            axes.spines[["top", "right"]].set_visible(False)
+            if column == 0:
+                axes.set_ylabel(name)
+        grid[0, column].set_title(f"{bias} bias")
+        grid[1, column].set_xlabel(study.axis)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols={1: 4, 2: 4}.get(len(biases), 7), fontsize="small")
+    return figure
+
+
+def _lines(axes: Axes, study: SyntheticStudy, rows: pd.DataFrame) -> None:
+    for method in study.methods:
+        colour, marker = LOOKS[method]
+        own = rows[rows["method"] == method].sort_values("x")
+        if not len(own):
+            continue
+        x, mean = own["x"].to_numpy(dtype=float), own["mean"].to_numpy(dtype=float)
+        error = own["standard_error"].fillna(0.0).to_numpy(dtype=float)
+        front = 3 if method == "ours" else 2
+        axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(x, mean, color=colour, marker=marker, markersize=4, label=method, zorder=front,
+                  linestyle="--" if method == "upper" else "-")  # fmt: skip
+
+
+def _limits(axes: Axes, study: SyntheticStudy, bias: str, metric: str) -> None:
+    """What the best possible classifier reaches that sees what classifiers are tested on."""
+    points = sorted((point for point in study.points if point.bias == bias), key=lambda point: point.x)
+    found = [point.settings.limits(recorded=point.tested_on == "recorded") for point in points]
+    values = [limit.accuracy if metric == "accuracy" else limit.disparity for limit in found]
+    # On top, for methods that reach the limit would hide it.
+    axes.plot(
+        [point.x for point in points], values, color="#333333", linewidth=0.8, linestyle=":", label="limit", zorder=4
+    )

@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from problog4fairness.experiments.archive import name_of
+from problog4fairness.experiments.student import (
+    StudentOutcome,
+    StudentStudy,
+    run_student,
+    student_study,
+    write_student_report,
+)
+from problog4fairness.experiments.student.audit import by_draw, draw_audit, parameter_errors, rows_by_hoeffding
+from problog4fairness.experiments.student.beliefs import PROGRAMS, audited, believed, rarest_cell
+from problog4fairness.experiments.student.claims import student_claims
+from problog4fairness.experiments.student.report import disparities, draw_methods
+from problog4fairness.experiments.student.study import METHODS
+
+from problog4fairness.comparison import cells, stacked
+from problog4fairness.datasets import student
+from problog4fairness.errors import P4FError
+from problog4fairness.rows import FileWarning
+from tests.experiments.pupils import long_study, pupils, tiny
+
+ROOT = Path(__file__).parents[2]
+METRICS = 5
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("student")
+    study = tiny()
+    return study, run_student(study, folder), folder
+
+
+@pytest.fixture(scope="module")
+def audit_finished(tmp_path_factory):
+    study = tiny(audits=[80, 20], draws=3)
+    return study, run_student(study, tmp_path_factory.mktemp("audit"))
+
+
+def test_the_paper_s_study():
+    study = student_study(pupils())
+    assert (len(study.seeds), study.folds) == (10, 5)
+    assert study.training.hidden == (256, 256, 256)
+    assert (study.training.dropout, study.training.loss, study.training.learning_rate) == (0.2, "focal", 3e-4)
+    assert [piece.method.name for piece in study.pieces()] == list(METHODS)
+    assert student_study(pupils(), audits=[5]).seeds == tuple(range(20))
+
+
+def test_every_method_is_scored_on_both_labels(finished):
+    study, outcome, folder = finished
+    results = outcome.results
+    assert not outcome.failures
+    assert len(results) == len(METHODS) * 2 * 2 * 2 * METRICS
+    assert not results.duplicated(["method", "seed", "fold", "labels", "metric"]).any()
+    assert results["value"].notna().all()
+    again = run_student(study, folder)
+    assert (again.computed, again.read) == (0, len(METHODS))
+    pd.testing.assert_frame_equal(results, again.results)
+
+
+def test_processes_give_the_same_numbers(finished, tmp_path):
+    study, outcome, _ = finished
+    two = run_student(study, tmp_path, jobs=2)
+    assert (two.computed, two.failures) == (len(METHODS), {})
+    pd.testing.assert_frame_equal(outcome.results, two.results)
+
+
+def test_a_damaged_piece_is_computed_again(finished, tmp_path):
+    study, outcome, folder = finished
+    for file in folder.glob("*.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    massaging = next(piece for piece in study.pieces() if piece.name == "massaging")
+    file = tmp_path / f"{name_of(massaging.identity)}.json"
+    file.write_bytes(file.read_bytes()[:200])
+    with pytest.warns(FileWarning, match="computed again") as warned:
+        after = run_student(study, tmp_path)
+    assert len(warned) == 1
+    assert (after.computed, after.read) == (1, len(METHODS) - 1)
+    pd.testing.assert_frame_equal(outcome.results, after.results)
+
+
+def test_everything_that_matters_is_in_the_identity():
+    study = tiny()
+    data = study.data
+    changed = [
+        study,
+        replace(study, seeds=(0, 2)),
+        replace(study, folds=3),
+        replace(study, split="grouped"),
+        replace(study, training=replace(study.training, max_epochs=4)),
+        replace(study, data=replace(data, reading="grade")),
+        replace(study, data=replace(data, recorded=1 - data.recorded)),
+        replace(study, data=replace(data, pupil=data.pupil[::-1].reset_index(drop=True))),
+    ]
+    keys = [[name_of(piece.identity) for piece in one.pieces()] for one in changed]
+    assert len({key for own in keys for key in own}) == len(changed) * len(METHODS)
+    assert keys[0] == [name_of(piece.identity) for piece in tiny().pieces()]
+
+
+def test_a_failing_method_is_named_and_does_not_stop_the_others(tmp_path):
+    data = pupils()
+    # No boy is recorded as a pass: there is nothing for thresholds to trade, and no rule that would make it so.
+    data = replace(data, recorded=data.recorded.where(data.sensitive == 0, 0))
+    outcome = run_student(tiny(data, seeds=1), tmp_path)
+    assert list(outcome.failures) == ["parity"]
+    assert "sex = 1" in outcome.failures["parity"]
+    assert set(outcome.results["method"]) == set(METHODS) - {"parity"}
+    folder = tmp_path / "report"
+    write_student_report(tiny(data, seeds=1), outcome, folder)
+    assert "- parity: P4FError" in (folder / "claims.md").read_text()
+
+
+def test_going_on_after_a_kill(tmp_path):
+    study, folder = long_study(), tmp_path / "killed"
+    pieces = len(study.pieces())
+    command = [sys.executable, "-m", "tests.experiments.pupils", str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    try:
+        limit = time.monotonic() + 120
+        while len(list(folder.glob("*.json"))) < 2 and time.monotonic() < limit and process.poll() is None:
+            time.sleep(0.01)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    time.sleep(0.2)
+    left = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
+    assert 2 <= len(left) < pieces
+    resumed = run_student(study, folder)
+    assert (resumed.read, resumed.computed) == (len(left), pieces - len(left))
+    assert {file: file.stat().st_mtime_ns for file in left} == left
+    pd.testing.assert_frame_equal(resumed.results, run_student(study, tmp_path / "unbroken").results)
+
+
+def test_no_pupil_on_both_sides_of_a_grouped_split():
+    def shared(study: StudentStudy) -> int:
+        pupil = study.data.pupil.to_numpy()
+        return sum(len(set(pupil[cell.train]) & set(pupil[cell.test])) for cell in cells(study.table, 2, 3))
+
+    assert shared(tiny(split="grouped")) == 0
+    assert shared(tiny()) > 50
+
+
+@pytest.mark.parametrize("audits", [[], [20, 80]])
+def test_networks_of_beliefs_do_without_sex_and_others_read_it(audits):
+    study = tiny(audits=audits, draws=2) if audits else tiny()
+    assert "sex" in study.table.frame.columns
+    assert study.table.sensitive == ("sex",)
+    beliefs = [piece.method for piece in study.pieces() if piece.method.name in PROGRAMS]
+    assert len(beliefs) == len(PROGRAMS) * (1 + len(audits))
+    assert all(method.kind == "belief" and method.independent for method in beliefs)
+    baselines = {piece.name: piece.method.kind for piece in study.pieces() if piece.method.name not in PROGRAMS}
+    assert all(name == kind for name, kind in baselines.items())
+
+
+def test_methods_are_given_the_recorded_labels_and_judged_by_the_fair_ones():
+    study = tiny()
+    np.testing.assert_array_equal(study.table.recorded, study.data.recorded)
+    np.testing.assert_array_equal(study.table.fair, study.data.fair)
+    np.testing.assert_array_equal(study.table.groups, study.data.sensitive)
+
+
+def test_networks_are_trained_as_the_study_says(finished):
+    study, outcome, _ = finished
+    upper = next(piece.method for piece in study.pieces() if piece.name == "upper")
+    alone = stacked(study.table, [upper], study.seeds, study.folds, study.training, progress=False)
+    own = outcome.results[outcome.results["method"] == "upper"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(own.drop(columns="audit"), alone)
+
+
+def test_each_draw_has_its_own_belief():
+    study = tiny(audits=[20], draws=3)
+    piece = next(piece for piece in study.pieces() if piece.name == "ours with 20 audited rows")
+    found = {cell.seed: str(piece.method.belief(cell)) for cell in cells(study.table, study.seeds, study.folds)}
+    assert found == {draw: str(audited("ours", study.data, 20, draw)) for draw in range(3)}
+    assert len(set(found.values())) > 1
+
+
+def test_parameters_from_all_rows():
+    data = pupils()
+    boys, passed, recorded = data.sensitive == 1, data.fair == 1, data.recorded == 1
+    full, _ = believed("ours", data)
+    assert full.parameters["value"].to_dict() == pytest.approx(
+        {
+            "p1": (~recorded)[boys & passed].mean(),
+            "p2": (~recorded)[~boys & passed].mean(),
+            "p3": recorded[boys & ~passed].mean(),
+            "p4": recorded[~boys & ~passed].mean(),
+        }
+    )
+    assert [list(believed(name, data)[0].parameters.index) for name in PROGRAMS[1:]] == [["p1", "p2"], ["p1", "p3"]]
+
+
+def test_parameters_from_an_audit():
+    data = pupils()
+    rows = np.random.default_rng((7, 160)).permutation(160)[:30]
+    part = data.recorded.iloc[rows][(data.sensitive == 1) & (data.fair == 1)]
+    belief = audited("ours", data, 30, 7)
+    assert belief.parameters.loc["p1", "value"] == pytest.approx((part == 0).sum() / (len(part) + 1))
+    assert belief.parameters.loc["p1", "rows"] == len(part) + 1
+    for name in PROGRAMS[1:]:
+        own = audited(name, data, 30, 7).parameters["value"]
+        assert own.to_dict() == belief.parameters.loc[own.index, "value"].to_dict()
+    assert audited("ours", data, 30, 8).parameters["value"].to_dict() != belief.parameters["value"].to_dict()
+    assert audited("ours", data, 1, 7).parameters["value"].max() <= 0.5
+    assert (audited("ours", data, 1, 7).parameters["value"] == 0).sum() >= 3
+
+
+def test_an_audit_of_any_size_can_be_trained_with(tmp_path):
+    # Of girls who failed all were recorded as a pass: a plain share would be 1, and the next girl's fail impossible.
+    outcome = run_student(tiny(pupils(positive=(0.95, 0.9)), audits=[1, 8], draws=2), tmp_path)
+    assert not outcome.failures
+
+
+def test_audits(audit_finished):
+    study, outcome = audit_finished
+    assert study.audits == (20, 80)
+    assert study.name == "student-audit"
+    assert not outcome.failures
+    seen = outcome.results.groupby("audit")["method"].unique().apply(set).to_dict()
+    assert seen == {0: {*PROGRAMS, "lower"}, 20: set(PROGRAMS), 80: set(PROGRAMS)}
+    assert outcome.results.groupby(["audit", "method"])["seed"].nunique().eq(3).all()
+    errors = parameter_errors(study)
+    assert len(errors) == 2 * 3 * 4
+    whole = replace(study, audits=(160,))
+    everything = parameter_errors(whole)
+    assert (everything["value"] - everything["all_rows"]).abs().max() < 0.05  # the imagined row alone
+
+
+def test_hoeffding_by_hand():
+    data = pupils()
+    sizes = pd.crosstab(data.sensitive, data.fair) / len(data.fair)
+    assert rarest_cell("ours", data) == sizes.min(axis=None)
+    assert rarest_cell("no positive bias", data) == sizes[1].min()
+    assert rarest_cell("no bias on A = 0", data) == sizes.loc[1].min()
+    assert rows_by_hoeffding(tiny(data))["no positive bias"] == np.ceil(185 / sizes[1].min())
+
+
+def test_hoeffding_on_the_student_data(student_folder):
+    study = student_study(student(student_folder))
+    assert rows_by_hoeffding(study) == {"ours": 2364, "no positive bias": 458, "no bias on A = 0": 1932}
+
+
+def test_the_audit_figure(audit_finished):
+    study, outcome = audit_finished
+    figure = draw_audit(study, outcome.results, parameter_errors(study))
+    quality, parameters = figure.axes
+    scores = by_draw(outcome.results)
+    lines = {line.get_label(): line for line in quality.lines}
+    own = scores[(scores["method"] == "ours") & (scores["audit"] > 0)].groupby("audit")["value"].mean()
+    np.testing.assert_array_equal(lines["ours"].get_xdata(), [20, 80])
+    np.testing.assert_allclose(lines["ours"].get_ydata(), own)
+    needed = set(rows_by_hoeffding(study).values())
+    upright = [line.get_xdata()[0] for line in quality.lines if line.get_linestyle() == "-." and len(line.get_xdata())]
+    assert set(upright) == needed
+    assert {line.get_label()[:2] for line in parameters.lines[:-1]} == {"p1", "p2", "p3", "p4"}
+
+
+def test_files(finished, tmp_path):
+    study, outcome, _ = finished
+    found = write_student_report(study, outcome, tmp_path / "out")
+    names = {file.name for file in (tmp_path / "out").iterdir()}
+    figures = {f"{name}.{kind}" for name in ("figure", "equalized_odds") for kind in ("pdf", "png")}
+    assert names == {"results.csv", "summary.csv", "claims.md"} | figures
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "results.csv"), outcome.results)
+    summary = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert len(summary) == len(METHODS) * 2 * METRICS
+    text = (tmp_path / "out" / "claims.md").read_text()
+    assert len(found) == 15
+    assert all(claim.text in text and claim.measured in text for claim in found)
+
+
+def test_files_of_audits(audit_finished, tmp_path):
+    study, outcome = audit_finished
+    assert write_student_report(study, outcome, tmp_path) == []
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {"results.csv", "summary.csv", "parameters.csv", "claims.md", "audit.pdf", "audit.png"}
+    text = (tmp_path / "claims.md").read_text()
+    mean = by_draw(outcome.results).query("method == 'ours' and audit == 20")["value"].mean()
+    assert f"| ours | {mean:.3f} ± " in text
+
+
+def test_a_study_in_which_everything_failed_has_a_report(tmp_path):
+    empty = StudentOutcome(pd.DataFrame(columns=["audit"]), {"ours": "ValueError: no"})
+    for study in (tiny(), tiny(audits=[20], draws=1)):
+        assert write_student_report(study, empty, tmp_path) == []
+        assert "ours: ValueError: no" in (tmp_path / "claims.md").read_text()
+
+
+def test_figures_have_both_labels_on_one_scale(finished):
+    study, outcome, _ = finished
+    figure = draw_methods(study, outcome.results, "disparity")
+    fair, biased = figure.axes
+    assert fair.get_ylim() == biased.get_ylim()
+    for axes, labels in ((fair, "fair"), (biased, "recorded")):
+        lines = {line.get_label(): line for line in axes.lines}
+        rows = outcome.results[(outcome.results["labels"] == labels) & (outcome.results["method"] == "parity")]
+        assert lines["parity"].get_ydata()[0] == pytest.approx(rows.loc[rows["metric"] == "f1", "value"].mean())
+        assert lines["disparity of the labels"].get_xdata()[0] == pytest.approx(disparities(study)[labels])
+
+
+def test_labels_without_signal_are_warned_of(tmp_path):
+    data = replace(pupils(400, positive=(0.9, 0.1)), reading="grade")
+    study = tiny(data, seeds=1)
+    assert study.name == "student-grade"
+    (line,) = [line for line in study.warnings if "almost no signal" in line or "the opposite" in line]
+    assert line.startswith("where sex = 0")
+    outcome = run_student(study, tmp_path / "stacks")
+    write_student_report(study, outcome, tmp_path)
+    assert not outcome.failures
+    assert line in (tmp_path / "claims.md").read_text()
+
+
+def test_grade_on_the_student_data(student_folder):
+    study = student_study(student(student_folder, reading="grade"))
+    assert any("carry almost no signal (1 - negative - positive = 0.048)" in line for line in study.warnings)
+
+
+def table(f1, disparity=None, accuracy=None):
+    rows = [
+        (0, method, seed, 0, labels, metric, value + (seed - 0.5) / 1000)
+        for metric, values in (("f1", f1), ("disparity", disparity or {}), ("accuracy", accuracy or {}))
+        for (method, labels), value in values.items()
+        for seed in (0, 1)
+    ]
+    return pd.DataFrame(rows, columns=["audit", "method", "seed", "fold", "labels", "metric", "value"])
+
+
+def test_claims_by_hand():
+    f1 = {("ours", "fair"): 0.86, ("unawareness", "fair"): 0.82, ("no positive bias", "fair"): 0.85}
+    f1 |= {("ours", "recorded"): 0.8, ("lower", "recorded"): 0.81}
+    disparity = {("ours", "fair"): -0.05, ("lower", "fair"): -0.10, ("no positive bias", "fair"): 0.0}
+    accuracy = {("ours", "recorded"): 0.75, ("lower", "recorded"): 0.74}
+    found = student_claims(table(f1, disparity, accuracy), -0.04)
+    assert [claim.holds for claim in found] == [True, False, True, False, True, False]
+    ahead, simpler, nearer, _, trap, other_trap = found
+    assert ahead.measured == "+0.0400 (+0.0400 to +0.0400); 0.860 against 0.820"
+    assert simpler.measured.startswith("-0.0100")
+    assert nearer.measured == "+0.0500 (+0.0500 to +0.0500); -0.050 against -0.100, fair labels -0.040"
+    assert trap.text == "judged by biased labels, lower looks better than ours in F1"
+    assert other_trap.text == "judged by biased labels, lower looks better than ours in accuracy"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"audits": [0]}, "an audit of 0 rows: choose a size from 1 to the 160"),
+        ({"audits": [161]}, "an audit of 161 rows: choose"),
+        ({"audits": [20], "seeds": 2}, "give draws"),
+        ({"draws": 3}, "give sizes of audits"),
+        ({"seeds": 0}, "seeds must be 1 or more, not 0"),
+        ({"folds": 1}, "folds must be 2 or more, not 1"),
+        ({"split": "by hand"}, "split must be 'random' or 'grouped'"),
+    ],
+)
+def test_errors(options, message):
+    with pytest.raises(P4FError, match=message):
+        student_study(pupils(), **options)
+
+
+def test_jobs_must_mean_something(tmp_path):
+    with pytest.raises(P4FError, match="jobs must be 1 or more"):
+        run_student(tiny(), tmp_path, jobs=0)
