@@ -126,7 +126,7 @@ class AffineObserved(Observed):
             base, coefficients = torch.zeros_like(base), coefficients + base.unsqueeze(-1)
         self.base, self.coefficients = base, coefficients
         self._logs = Cast(torch.cat([base.unsqueeze(-1), coefficients], dim=-1).log())
-        self._binary = _Binary(base, coefficients) if all(width == 1 for width in self.widths) else None
+        self._binary = _Binary(base, coefficients) if set(self.widths) == {1} else None
 
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
         """See :meth:`Observed.__call__`."""
@@ -255,7 +255,7 @@ class Cast:
 
 def log_outcomes(widths: Sequence[int], logits: Tensor) -> Tensor:
     """Log-probabilities of all outcomes side by side: (no, yes) for a leaf of width 1."""
-    if set(widths) == {1}:
+    if set(widths) <= {1}:
         return torch.stack([logsigmoid(-logits), logsigmoid(logits)], dim=-1).flatten(-2)
     if len(set(widths)) == 1:
         parts = logits.reshape(*logits.shape[:-1], len(widths), widths[0])
