@@ -26,6 +26,7 @@ BELIEFS = {
     "program": p4f.ProgramBelief(OWN),
     "evidence": p4f.ProgramBelief(OWN.replace("?-", "0.3::m(X). evidence(\\+m(x)). ?-")),
     "measurement": p4f.MeasurementBias(["q0", "q1"], "area", 0.2, 0.1),
+    "flipped": p4f.ProgramBelief("nn(h,X)::y(X). r :- y(x_(1)). ?- r.", features=["q0"]),
     "historical": p4f.HistoricalBias(["q0"], "area", 0.2, 0.1),
 }
 

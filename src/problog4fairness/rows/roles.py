@@ -11,6 +11,7 @@ import numpy as np
 
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.problems import TableError, listed, note
+from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import Value, conventional, match, plain, values_of
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 # A sensitive column with more values than this is a measurement, not a group.
 MAX_GROUPS = 20
-
-Codes = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
