@@ -344,6 +344,19 @@ def test_rows_without_a_fair_label_are_not_audited(loans, model):
 
 def test_without_a_belief_there_is_nobody_to_compare(loans):
     report = told(loans, None, comparison=True)
-    assert report.warnings[1].startswith("Other methods were not compared")
+    assert report.warnings[1].endswith(
+        "could not be made: the belief names no sensitive column, so there are no groups"
+    )
     assert "Under this belief no row is likely to be distorted" in report.html
     assert report.html.count("everybody</th>") == 0
+
+
+def test_a_group_that_nobody_audited_is_on_the_page(loans):
+    belief = p4f.ProgramBelief(
+        "nn(h,X) :: y(X). nn(job,X,J,[clerk,nurse,smith,teacher]) :: j(X,J). 0.3 :: b(X) :- j(X,smith). "
+        r"z(X) :- y(X), \+b(X). ?- z(x)."
+    )
+    report = told(loans, belief, audit=loans.audit[loans.audit["job"] != "smith"])
+    assert report.audited.loc["job = smith", "rows"] == 0
+    assert report.audited.loc["all", "rows"] == (loans.audit["job"] != "smith").sum()
+    assert any("Only 0 audited rows with job = smith" in warning for warning in report.warnings)

@@ -135,15 +135,13 @@ def report(
     sample, notes = refits.sampled(facts, seed)
     problems: list[str] = []
     compared = comparison if isinstance(comparison, Comparison) else None
-    if comparison is True and not facts.belief.sensitive_columns:
-        problems.append("Other methods were not compared: no belief names a sensitive column, so there are no groups.")
-    elif comparison is True:
+    if comparison and compared is None:
         try:
             compared = refits.compared(facts, sample, seed, progress)
         except P4FError as error:
             problems.append(f"The comparison with other methods could not be made: {error}")
     varied = sensitivity if isinstance(sensitivity, Sensitivity) else None
-    if sensitivity is True:
+    if sensitivity and varied is None:
         try:
             varied = refits.varied(facts, sample, progress)
         except P4FError as error:

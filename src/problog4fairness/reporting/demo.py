@@ -120,7 +120,7 @@ class Demo:
         )
 
     def make(self) -> str:
-        """Write ``loans.csv``, ``audit.csv`` and ``new.csv``; files of the same names that are not a demo's stay."""
+        """Write ``loans.csv``, ``audit.csv`` and ``new.csv``; an error where files of these names are not a demo's."""
         drawn = self._drawn()
         filed = self._filed(drawn).drop(columns=FAIR)
         self._refuse_others(",".join(filed.columns))
@@ -131,7 +131,7 @@ class Demo:
         return ", ".join(str(self.folder / name) for name in FILES[:3])
 
     def estimate(self) -> pd.DataFrame:
-        """Write ``belief.pl``; the parameters."""
+        """Write ``belief.pl``; gives the parameters as a table."""
         audit = self._read("audit.csv")
         roles = find_roles(audit, recorded=RECORDED, sensitive=SENSITIVE, fair=FAIR, favourable=1, group=1)
         rows = roles.clean(audit)
@@ -141,7 +141,7 @@ class Demo:
         return belief.parameters
 
     def train(self) -> str:
-        """Write ``loans.p4f``."""
+        """Write ``loans.p4f``; says on how many rows and for how long it was trained."""
         loans = self._read("loans.csv")
         self._model, rows = train_on_table(
             loans,
@@ -156,7 +156,7 @@ class Demo:
         return f"{len(rows.features):,} rows, {self._model.n_iter_} epochs: {self.folder / 'loans.p4f'}"
 
     def compare(self) -> pd.DataFrame:
-        """Write the comparison's files; its table."""
+        """Write the comparison's files; gives its table."""
         loans = self._read("loans.csv")
         self._comparison = compare_tables(
             loans,
@@ -174,7 +174,7 @@ class Demo:
         return self._comparison.table()
 
     def report(self) -> str:
-        """Write ``report.html``; its summary."""
+        """Write ``report.html``; gives its summary."""
         model = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
         made = report_tables(
             model,

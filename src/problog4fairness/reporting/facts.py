@@ -99,7 +99,7 @@ def collect(
         if fair is None:
             raise P4FError("name the column of the fair label in the audit by fair=...")
         audit = _labelled(audit, fair, "the audit")
-        judged = [*_judged(model, audit, fair, column)]
+        judged = [*_judged(model, audit, fair, column, ways)]
         overlap = int((matches(kept, audit, fair) >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
     found, chance = review(model, rows, kept[shown])
@@ -121,12 +121,16 @@ def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
     return kept
 
 
-def _judged(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str) -> list[pd.DataFrame]:
-    """By sensitive variable, how often decisions on audited rows are right."""
+def _judged(
+    model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str, ways: list[Grouping]
+) -> list[pd.DataFrame]:
+    """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
     seen = recorded in audit.columns and bool(audit[recorded].notna().all())
     rows = coded(model, audit, "the audit", recorded=recorded if seen else None, fair=fair)
     decided = fair_proba(model, rows)[:, 1] > 0.5
-    return [audited_quality(way, rows, decided) for way in groupings(model, rows)]
+    found = [audited_quality(way, rows, decided) for way in groupings(model, rows)]
+    # Nobody of a group may have been audited.
+    return [own.reindex([*way.groups, "all"]).fillna({"rows": 0}) for own, way in zip(found, ways, strict=True)]
 
 
 def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:

@@ -12,7 +12,7 @@ from problog4fairness.rows.types import Codes
 
 
 def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
-    """For each audited row the position of the row of ``data`` that it is, or -1 where it is none of them.
+    """For each audited row its position in ``data``, -1 where it is not there.
 
     A row is the same where all columns that both tables have are equal; missing values are equal to each other. Several
     equal rows are matched in order, each once.

@@ -8,6 +8,7 @@ import pandas as pd
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.doubt import Sensitivity, sensitivity
+from problog4fairness.errors import P4FError
 from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.coding import feature_names, sensitive_of
 from problog4fairness.reporting.facts import Facts
@@ -38,6 +39,8 @@ def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
 def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | None) -> Comparison:
     """The model's belief and learner against other methods with the same learner, by the audited rows."""
     model, column, features = facts.model, facts.label.column, feature_names(facts.model)
+    if not facts.belief.sensitive_columns:
+        raise P4FError("the belief names no sensitive column, so there are no groups")
     rows, fair = sample, None
     if facts.audit is not None and facts.fair is not None:
         needed = list(dict.fromkeys([column, *features, *facts.belief.sensitive_columns]))

@@ -52,7 +52,7 @@ _LEFT_OUT = {"metadata", "style", "title", "desc"}
 
 
 def page_style() -> AbstractContextManager[None]:
-    """Within it, figures are drawn for a page: letters stay letters, and a dollar sign begins no formula."""
+    """Within it, figures are drawn for a page: text stays text, and a dollar sign does not start a formula."""
     return mpl.rc_context({"svg.fonttype": "none", "text.parse_math": False, "font.family": "sans-serif"})
 
 

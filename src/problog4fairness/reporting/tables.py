@@ -123,7 +123,7 @@ def _as_recorded(fair: pd.Series[Any], written: Sequence[Value], rows: TrainingR
 
 
 def save_comparison(comparison: Comparison, folder: str | PathLike[str]) -> list[Path]:
-    """Write ``comparison.csv`` (every fold), ``summary.csv``, ``figure.png`` and ``figure.pdf``; the paths."""
+    """Write ``comparison.csv`` (every fold), ``summary.csv``, ``figure.png`` and ``figure.pdf``; gives their paths."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / name for name in COMPARISON_FILES]
