@@ -47,3 +47,27 @@ def test_what_has_no_rows_is_not_known():
     assert math.isnan(found["equalized_odds"])
     assert found["disparity"] == pytest.approx(-0.3)
     assert math.isnan(scores([1, 0], [0.9, 0.1], [0, 0])["disparity"])
+
+
+def test_every_metric_has_an_interval_around_its_value():
+    label, chance, a = people()
+    decision = (chance > 0.5).astype(int)
+    for name, metric in METRICS.items():
+        found = metrics.interval(name, label, decision, sensitive_features=a)
+        assert found.value == pytest.approx(metric(label, decision, sensitive_features=a))
+        assert found.low <= found.value <= found.high
+
+
+def test_metrics_in_each_group_are_fairlearns_metric_frame():
+    pytest.importorskip("fairlearn.metrics", reason="fairlearn is not installed")
+    label, chance, a = people(groups=3)
+    words, decision = np.array(["no", "yes"]), (chance > 0.5).astype(int)
+    frame = metrics.metric_frame(words[label], words[decision], sensitive_features=a, favourable="yes")
+    assert list(frame.by_group.columns) == ["accuracy", "f1", "positive_rate"]
+    for name in frame.by_group:
+        own = metrics.intervals_by_group(name, label, decision, sensitive_features=a)
+        assert frame.by_group[name].to_dict() == pytest.approx(own["value"].to_dict())
+    weighted = metrics.metric_frame(label, decision, sensitive_features=a, sample_weight=np.arange(1, 201))
+    assert weighted.overall["accuracy"] == pytest.approx(
+        metrics.accuracy(label, decision, sample_weight=np.arange(1, 201))
+    )
