@@ -148,7 +148,8 @@ def test_a_group_with_one_label_leaves_methods_out():
     found = compared(people, recorded.where(people["poor_area"] == 0, 0), fair=fair, methods=["lower", "parity"])
     assert found.methods == ["this model", "the record as it is"]
     assert found.left_out == {
-        "parity by thresholds": "all training rows with poor_area = 1 (seed 0, fold 0) have the same recorded label; it needs both"
+        "parity by thresholds": "all training rows with poor_area = 1 have the label 0; one class is not enough, "
+        "thresholds need both in each group (seed 0, fold 0)"
     }
 
 
@@ -186,7 +187,7 @@ def test_nothing_is_printed(capfd):
         (
             None,
             {"methods": ["upper"], "sensitive_features": "poor_area"},
-            "knowing the fair labels: needs the fair label of every row",
+            "fair labels: needs the fair label of every row",
         ),
         (
             p4f.LabelBias("poor_area", classes=["a", "b", "c"], transitions=0.1),
@@ -200,3 +201,11 @@ def test_bad_input_is_named_in_one_line(belief, options, message):
     with pytest.raises(P4FError, match=message) as error:
         compared(people, recorded, belief, **options)
     assert "\n" not in str(error.value)
+
+
+def test_the_methods_say_what_they_are():
+    people, recorded, fair = loans(60)
+    found = compared(people, recorded, {"mine": BELIEF}, fair=fair, methods=["lower", "unawareness"])
+    assert found.kinds == {"mine": "ours", "the record as it is": "lower", "without poor_area": "unawareness"}
+    assert list(found.about) == found.methods
+    assert found.about["the record as it is"] == "learns the recorded labels as they are"

@@ -12,10 +12,10 @@ from matplotlib.patches import Ellipse
 from problog4fairness.comparison import Comparison
 from problog4fairness.comparison.style import STYLES, styles
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import confidence_ellipse
+from problog4fairness.metrics import METRICS, confidence_ellipse
 
-METHODS = ("ours", "lower", "a belief", "another belief")
-METRICS = ("accuracy", "disparity", "f1", "equalized_odds", "positive_rate")
+METHODS = ("this model", "the record as it is", "a belief", "another belief")
+KINDS = dict(zip(METHODS, ("ours", "lower", "ours", "ours"), strict=True))
 
 
 def made(seeds=5, labels=("fair", "recorded"), **options):
@@ -30,14 +30,16 @@ def made(seeds=5, labels=("fair", "recorded"), **options):
     ]
     results = pd.DataFrame(rows, columns=["method", "seed", "fold", "labels", "metric", "value"])
     disparity = {kind: {"fair": 0.01, "recorded": -0.3}[kind] for kind in labels}
-    return Comparison(results, disparity, {"massaging": "three groups"}, **options)
+    return Comparison(results, disparity, {"massaging": "three groups"}, kinds=KINDS, **options)
 
 
 def test_the_summary_is_over_seeds():
     found = made()
-    row = found.summary.query("method == 'ours' and labels == 'fair' and metric == 'f1'").iloc[0]
+    row = found.summary.query("method == 'this model' and labels == 'fair' and metric == 'f1'").iloc[0]
     own = (
-        found.results.query("method == 'ours' and labels == 'fair' and metric == 'f1'").groupby("seed")["value"].mean()
+        found.results.query("method == 'this model' and labels == 'fair' and metric == 'f1'")
+        .groupby("seed")["value"]
+        .mean()
     )
     assert row["mean"] == pytest.approx(own.mean())
     assert row["standard_error"] == pytest.approx(own.std() / np.sqrt(5))
@@ -49,19 +51,23 @@ def test_the_table_has_a_row_per_method_and_a_column_per_metric():
     table = found.table("recorded")
     assert table.index.tolist() == list(METHODS)
     assert table.columns.tolist() == list(METRICS)
-    row = found.summary.query("method == 'lower' and labels == 'recorded' and metric == 'accuracy'").iloc[0]
-    assert table.loc["lower", "accuracy"] == f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"
+    row = found.summary.query("method == 'the record as it is' and labels == 'recorded' and metric == 'accuracy'").iloc[
+        0
+    ]
+    assert table.loc["the record as it is", "accuracy"] == f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"
     assert found.table().equals(found.table("fair"))
-    assert re.fullmatch(r"0\.\d{3}", made(seeds=1).table().loc["ours", "f1"])
+    assert re.fullmatch(r"0\.\d{3}", made(seeds=1).table().loc["this model", "f1"])
     assert "on fair labels" in repr(found)
 
 
 def test_a_metric_that_is_nowhere_known_is_missing_in_the_table():
     found = made()
-    values = found.results["value"].where(found.results["method"].ne("lower") | found.results["metric"].ne("f1"))
+    values = found.results["value"].where(
+        found.results["method"].ne("the record as it is") | found.results["metric"].ne("f1")
+    )
     found = Comparison(found.results.assign(value=values), found.data_disparity)
-    assert pd.isna(found.table().loc["lower", "f1"])
-    assert found.table().loc["lower", "accuracy"]
+    assert pd.isna(found.table().loc["the record as it is", "f1"])
+    assert found.table().loc["the record as it is", "accuracy"]
 
 
 def markers(axes):
@@ -130,3 +136,10 @@ def test_every_method_has_a_look_of_its_own():
     names = [*STYLES, *(f"belief {number}" for number in range(20))]
     found = styles(names)
     assert len({found[name] for name in names}) == len(names)
+
+
+def test_a_method_looks_like_its_kind():
+    found = styles(METHODS, KINDS)
+    assert found["this model"] == STYLES["ours"]
+    assert found["the record as it is"] == STYLES["lower"]
+    assert len({found[name] for name in METHODS}) == len(METHODS)

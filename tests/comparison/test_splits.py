@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.comparison import Table, cells
+from problog4fairness.comparison import cells, compared_rows
 from problog4fairness.errors import P4FError
 from tests.comparison.data import loans
 
 
 def table(rows=300, **options):
     people, recorded, fair = loans(rows)
-    return Table.of(people, recorded, sensitive_features="poor_area", **{"fair": fair, **options})
+    return compared_rows(people, recorded, sensitive_features="poor_area", **{"fair": fair, **options})
 
 
 def rows_tested(parts):
@@ -51,8 +51,8 @@ def test_a_group_is_never_on_both_sides(as_column):
         people, given = people.assign(pupil=pupil), "pupil"
     else:
         given = pupil.astype(str)
-    found = Table.of(people, recorded, sensitive_features="poor_area", fair=fair, split_groups=given)
-    assert "pupil" not in found.frame
+    found = compared_rows(people, recorded, sensitive_features="poor_area", fair=fair, split_groups=given)
+    assert "pupil" not in found.rows.frame
     parts = cells(found, seeds=2, folds=4)
     assert rows_tested(parts[:4]) != rows_tested(parts[4:])
     assert sorted(np.concatenate([part.test for part in parts[:4]])) == list(range(300))

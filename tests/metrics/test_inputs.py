@@ -12,9 +12,17 @@ from problog4fairness.errors import P4FError
 Y, A = [1, 0, 1, 0], [1, 1, 0, 0]
 NAN = float("nan")
 
+
+def rates(y_pred, **options):
+    return m.intervals_by_group("positive_rate", None, y_pred, **options)
+
+
 WRONG = {
     "lengths": (lambda: m.accuracy([1, 0, 1], [1, 0]), "y_pred has 2 rows, y_true has 3"),
-    "group lengths": (lambda: m.selection_rates(Y, sensitive_features=[0, 1]), "have 2 rows, the labels have 4"),
+    "group lengths": (
+        lambda: rates(Y, sensitive_features=[0, 1]),
+        "have 2 rows, the labels have 4",
+    ),
     "weight lengths": (lambda: m.f1(Y, Y, sample_weight=[1]), "sample_weight has 1 rows, the labels have 4"),
     "no rows": (lambda: m.accuracy([], []), "y_true has no rows"),
     "NaN label": (lambda: m.accuracy([1, NAN, NAN], [1, 0, 0]), "y_true has 2 missing values; drop those rows"),
@@ -22,9 +30,14 @@ WRONG = {
         lambda: m.f1(Y, pd.Series([1, 0, pd.NA, 1], dtype="Int64")),
         "y_pred has 1 missing value; drop those rows",
     ),
-    "NaN group": (lambda: m.selection_rates(Y, sensitive_features=[0, 1, None, 1]), "sensitive_features has 1 missing"),
+    "NaN group": (
+        lambda: rates(Y, sensitive_features=[0, 1, None, 1]),
+        "sensitive_features has 1 missing",
+    ),
     "NaN in a column": (
-        lambda: m.selection_rates([1, 0], sensitive_features=pd.DataFrame({"a": [1, 0], "b": [NAN, 1]})),
+        lambda: m.intervals_by_group(
+            "positive_rate", None, [1, 0], sensitive_features=pd.DataFrame({"a": [1, 0], "b": [NAN, 1]})
+        ),
         "column 'b' has 1 missing value",
     ),
     "label 2": (
@@ -32,12 +45,18 @@ WRONG = {
         "y_true has the label 2; labels are 0 and 1, or name the favourable",
     ),
     "label in words": (lambda: m.accuracy(["yes"], ["no"]), "y_true has the label 'yes'"),
-    "probability as label": (lambda: m.selection_rates([0.3, 1], sensitive_features=[0, 1]), "has the label 0.3"),
+    "probability as label": (
+        lambda: rates([0.3, 1], sensitive_features=[0, 1]),
+        "has the label 0.3",
+    ),
     "three labels": (lambda: m.f1(["a", "b"], ["b", "c"], favourable="a"), "beside .* 'a' there are 'b', 'c'"),
     "text against numbers": (lambda: m.f1([0, 1], [0, 1], favourable="1"), "there are 0, 1"),
     "two columns": (lambda: m.accuracy(np.ones((2, 3)), [1, 1]), r"y_true must be one column, not of shape \(2, 3\)"),
     "ragged": (lambda: m.accuracy([[1], [1, 0]], [1, 0]), "not lists of different lengths"),
-    "ragged groups": (lambda: m.selection_rates([1, 0], sensitive_features=[[1], [1, 0]]), "not lists of different"),
+    "ragged groups": (
+        lambda: rates([1, 0], sensitive_features=[[1], [1, 0]]),
+        "not lists of different",
+    ),
     "predict_proba": (
         lambda: m.statistical_disparity(np.full((4, 2), 0.5), sensitive_features=A),
         r"one column, not of shape \(4, 2\): predict_proba\(X\)\[:, 1\]",
@@ -74,17 +93,12 @@ WRONG = {
         lambda: m.statistical_disparity(Y, sensitive_features=A, sample_weight=[0, 0, 1, 1]),
         "sample_weight is 0 in every row of the group 1",
     ),
-    "no weight in a rate": (
-        lambda: m.selection_rates(Y, sensitive_features=A, sample_weight=[0, 0, 1, 1]),
-        "sample_weight is 0 in every row of the group 1",
-    ),
     "a group without a label": (
         lambda: m.equalized_odds_difference([1, 1, 1, 0], Y, sensitive_features=A),
         "the group 1 lacks rows of one true label",
     ),
     "one group": (lambda: m.equalized_odds_difference(Y, Y, sensitive_features=[1] * 4), "have one group"),
     "one group, interval": (lambda: m.interval("equalized_odds", Y, Y, sensitive_features=[1] * 4), "have one group"),
-    "agg": (lambda: m.equalized_odds_difference(Y, Y, sensitive_features=A, agg="sum"), "agg 'sum' is neither"),
     "confidence": (lambda: m.interval("accuracy", Y, Y, confidence=95), "confidence 95 is not between 0 and 1"),
     "confidence of odds": (
         lambda: m.interval("equalized_odds", Y, Y, sensitive_features=A, confidence=-1),

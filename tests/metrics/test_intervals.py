@@ -39,7 +39,7 @@ def test_metrics_and_intervals_agree_on_the_value():
     disparity = m.interval("disparity", None, predicted, sensitive_features=two)
     assert disparity.value == pytest.approx(m.statistical_disparity(predicted, sensitive_features=two))
     rates = m.intervals_by_group("positive_rate", None, predicted, sensitive_features=a)
-    assert rates["value"].to_dict() == pytest.approx(m.selection_rates(predicted, sensitive_features=a).to_dict())
+    assert rates["value"].to_dict() == pytest.approx({group: predicted[a == group].mean() for group in range(3)})
     assert rates["rows"].sum() == 400
     odds = m.interval("equalized_odds", true, predicted, sensitive_features=a)
     assert odds.value == pytest.approx(m.equalized_odds_difference(true, predicted, sensitive_features=a))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from problog4fairness import metrics
+from problog4fairness.errors import P4FError
 from problog4fairness.metrics import METRICS, scores
 
 
@@ -47,3 +48,31 @@ def test_what_has_no_rows_is_not_known():
     assert math.isnan(found["equalized_odds"])
     assert found["disparity"] == pytest.approx(-0.3)
     assert math.isnan(scores([1, 0], [0.9, 0.1], [0, 0])["disparity"])
+
+
+def test_intervals_are_around_the_value():
+    label, chance, a = people()
+    decision = (chance > 0.5).astype(int)
+    for name, metric in METRICS.items():
+        if metric.interval is None:
+            with pytest.raises(P4FError, match="no interval from counts"):
+                metrics.interval(name, label, decision, sensitive_features=a)
+            continue
+        found = metrics.interval(name, label, decision, sensitive_features=a)
+        assert found.value == pytest.approx(metric(label, decision, sensitive_features=a))
+        assert found.low <= found.value <= found.high
+
+
+def test_metrics_in_each_group_are_fairlearns_metric_frame():
+    pytest.importorskip("fairlearn.metrics", reason="fairlearn is not installed")
+    label, chance, a = people(groups=3)
+    words, decision = np.array(["no", "yes"]), (chance > 0.5).astype(int)
+    frame = metrics.metric_frame(words[label], words[decision], sensitive_features=a, favourable="yes")
+    assert {"accuracy", "f1", "positive_rate"} <= set(frame.by_group.columns)
+    for name in ("accuracy", "f1", "positive_rate"):
+        own = metrics.intervals_by_group(name, label, decision, sensitive_features=a)
+        assert frame.by_group[name].to_dict() == pytest.approx(own["value"].to_dict())
+    weighted = metrics.metric_frame(label, decision, sensitive_features=a, sample_weight=np.arange(1, 201))
+    assert weighted.overall["accuracy"] == pytest.approx(
+        metrics.accuracy(label, decision, sample_weight=np.arange(1, 201))
+    )

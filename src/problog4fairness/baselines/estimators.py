@@ -17,7 +17,7 @@ from problog4fairness.classifier.fitting import drawn_seed, learner_of, row_weig
 from problog4fairness.classifier.reading import read_new, read_training
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
-from problog4fairness.rows.columns import is_frame, sensitive_frame
+from problog4fairness.rows.columns import beside, require_column
 from problog4fairness.rows.labels import find_classes, label_codes
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -118,7 +118,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names = named(self.sensitive)
         if sensitive_features is None:
             for name in names:
-                require(name, frame)
+                require_column(name, frame)
         else:
             names = (*names, *beside(sensitive_features, names, len(frame)).columns)
         return frame, Sensitive(tuple(name for name in frame.columns if name in names))
@@ -168,24 +168,6 @@ class Unawareness(Baseline):
 def named(sensitive: str | list[str] | None) -> tuple[str, ...]:
     """The names that a user wrote."""
     return () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
-
-
-def beside(sensitive_features: Any, names: tuple[str, ...], rows: int) -> pd.DataFrame:
-    """``sensitive_features`` as columns, under their own names or, where they have none, under ``names``."""
-    if not isinstance(sensitive_features, dict) and not is_frame(sensitive_features):
-        columns = np.shape(sensitive_features)[1] if np.ndim(sensitive_features) == 2 else 1
-        if len(names) != columns:
-            own = getattr(sensitive_features, "name", None)
-            known = columns == 1 and own not in (None, "")
-            names = (str(own),) if known else tuple(f"sensitive{i}" for i in range(columns))
-    return sensitive_frame(sensitive_features, names, rows)
-
-
-def require(name: str, frame: pd.DataFrame) -> None:
-    """An error where X does not have the column."""
-    if name not in frame.columns:
-        there = ", ".join(map(str, frame.columns))
-        raise P4FError(f"no column {name!r} for the sensitive variable; there are {there}, or pass sensitive_features")
 
 
 def _refuse_copies(frame: pd.DataFrame, sensitive: pd.DataFrame) -> None:

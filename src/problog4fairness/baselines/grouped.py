@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Tags, check_random_state
 
-from problog4fairness.baselines.estimators import Array, Baseline, beside, named, require
+from problog4fairness.baselines.estimators import Array, Baseline, named
 from problog4fairness.baselines.massaging import MassagedLabels, MassagedTrained
 from problog4fairness.baselines.parity import ParityByThresholds
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
+from problog4fairness.rows.columns import beside, require_column
 from problog4fairness.rows.sensitive import Sensitive
 
 
@@ -86,7 +87,7 @@ class GroupedBaseline(Baseline):
                 f"{type(self).__name__} needs the sensitive variable: name a column of X by sensitive=..., "
                 "or pass sensitive_features"
             )
-        require(names[0], frame)
+        require_column(names[0], frame)
         return frame[names[0]]
 
 

@@ -1,4 +1,4 @@
-"""``p4f compare``: ours and all baselines on one table."""
+"""``p4f compare``: a belief and what a user would do instead, on one table."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.inputs import plain
-from problog4fairness.rows.columns import sensitive_frame, to_frame
+from problog4fairness.rows.columns import beside, require_column, to_frame
 from problog4fairness.rows.labels import find_classes, label_codes
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -93,7 +93,7 @@ def compared_rows(
     if not len(frame):
         raise P4FError("X has no rows")
     if isinstance(split_groups, str):
-        _require(split_groups, frame)
+        require_column(split_groups, frame, "split_groups")
         split_groups, frame = frame[split_groups], frame.drop(columns=split_groups)
     frame, columns = _with_sensitive(frame, sensitive_features, names)
     classes = _classes(y, favourable, len(frame))
@@ -120,20 +120,11 @@ def _with_sensitive(
     # As many texts as rows are values, unless all of them are columns.
     if texts and (len(given) != len(frame) or set(given) <= set(frame.columns)):
         for name in given:
-            _require(name, frame)
+            require_column(name, frame)
         return frame, tuple(dict.fromkeys(given))
-    width = np.shape(given)[1] if np.ndim(given) == 2 else 1
-    if len(names) != width:
-        own = getattr(given, "name", None)
-        names = [str(own)] if width == 1 and own not in (None, "") else [f"sensitive{i}" for i in range(width)]
-    beside = sensitive_frame(given, names, len(frame))
-    kept = frame.drop(columns=[name for name in beside.columns if name in frame.columns])
-    return pd.concat([kept, beside], axis=1), tuple(beside.columns)
-
-
-def _require(name: str, frame: pd.DataFrame) -> None:
-    if name not in frame.columns:
-        raise P4FError(f"no column {name!r} in X; there are {', '.join(map(str, frame.columns))}")
+    joined = beside(given, names, len(frame))
+    kept = frame.drop(columns=[name for name in joined.columns if name in frame.columns])
+    return pd.concat([kept, joined], axis=1), tuple(joined.columns)
 
 
 def _classes(y: Any, favourable: Any, rows: int) -> tuple[Any, ...]:

@@ -4,8 +4,7 @@
 needs them:
 
 - *of one classifier*: :func:`scores` for all of them at once; :func:`accuracy`, :func:`f1`,
-  :func:`statistical_disparity`, :func:`selection_rates`, :func:`odds_by_group`, :func:`equalized_odds_difference`, and
-  :func:`metric_frame` for fairlearn's;
+  :func:`statistical_disparity` and :func:`equalized_odds_difference` one by one; :func:`metric_frame` in each group;
 - *how sure one test set makes us of them*: :func:`interval` and :func:`intervals_by_group`, from counts, without
   resampling;
 - *how sure repetitions make us of them*: :func:`summarise` over seeds and folds, :func:`confidence_ellipse` for two
@@ -21,8 +20,6 @@ from problog4fairness.metrics.functions import (
     accuracy,
     equalized_odds_difference,
     f1,
-    odds_by_group,
-    selection_rates,
     statistical_disparity,
 )
 from problog4fairness.metrics.summary import summarise
@@ -40,9 +37,7 @@ __all__ = [
     "interval",
     "intervals_by_group",
     "metric_frame",
-    "odds_by_group",
     "scores",
-    "selection_rates",
     "statistical_disparity",
     "summarise",
 ]

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from problog4fairness.errors import P4FError
-from problog4fairness.metrics import values
-from problog4fairness.metrics.inputs import groups, labels, plain, probabilities, weights
-from problog4fairness.metrics.judged import judged
+from problog4fairness.metrics.inputs import probabilities
 from problog4fairness.metrics.table import METRICS
 
 
@@ -104,7 +98,6 @@ def equalized_odds_difference(
     sensitive_features: Any,
     favourable: Any = None,
     sample_weight: Any = None,
-    agg: Literal["worst_case", "mean"] = "worst_case",
 ) -> float:
     """How far the groups' true positive rates, or their false positive rates, are apart; 0 is equalized odds.
 
@@ -123,8 +116,6 @@ def equalized_odds_difference(
         The label that counts as 1.
     sample_weight
         Weight of each row.
-    agg
-        ``"mean"`` takes the mean of the two differences instead of the larger one.
 
     Examples
     --------
@@ -133,74 +124,6 @@ def equalized_odds_difference(
     >>> equalized_odds_difference([1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 0], sensitive_features=[1, 1, 1, 0, 0, 0])
     0.5
     """
-    if agg not in ("worst_case", "mean"):
-        raise P4FError(f"agg {agg!r} is neither 'worst_case' nor 'mean'")
-    read = METRICS["equalized_odds"].read(
+    return METRICS["equalized_odds"](
         y_true, y_pred, sensitive_features=sensitive_features, favourable=favourable, sample_weight=sample_weight
     )
-    return values.equalized_odds(read) if agg == "worst_case" else float(np.ptp(values.odds(read), axis=1).mean())
-
-
-def odds_by_group(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
-) -> pd.DataFrame:
-    """True and false positive rate of each group: P(predicted 1 | true 1) and P(predicted 1 | true 0).
-
-    Parameters
-    ----------
-    y_true, y_pred, sensitive_features, favourable, sample_weight
-        As for :func:`equalized_odds_difference`.
-
-    Examples
-    --------
-    >>> odds = odds_by_group([1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 0], sensitive_features=[1, 1, 1, 0, 0, 0])
-    >>> odds.loc[1].to_dict()
-    {'true_positive_rate': 0.5, 'false_positive_rate': 0.0}
-    """
-    metric = METRICS["equalized_odds"]
-    read, names = judged(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        favourable=favourable,
-        sample_weight=sample_weight,
-        needs=metric.needs,
-        name=metric.label,
-    )
-    rates = values.odds(read)
-    return pd.DataFrame({"true_positive_rate": rates[0], "false_positive_rate": rates[1]}, index=names)
-
-
-def selection_rates(
-    y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
-) -> pd.Series[Any]:
-    """Share of each group that is given the favourable label.
-
-    Parameters
-    ----------
-    y_pred
-        Decisions 0 and 1, or two other labels of which ``favourable`` names the good one.
-    sensitive_features
-        The group of each row, any number of groups; of several columns each combination that occurs is a group.
-    favourable
-        The label that counts as 1.
-    sample_weight
-        Weight of each row.
-
-    Returns
-    -------
-    A rate per group.
-
-    Examples
-    --------
-    >>> selection_rates([1, 0, 1, 1], sensitive_features=["poor", "poor", "rich", "rich"]).to_dict()
-    {'poor': 0.5, 'rich': 1.0}
-    """
-    (selected,) = labels(favourable, y_pred=y_pred)
-    by = groups(sensitive_features, len(selected))
-    weight = weights(sample_weight, len(selected))
-    total = by.totals(weight)
-    for name, amount in zip(by.names, total, strict=True):
-        if not amount:
-            raise P4FError(f"sample_weight is 0 in every row of the group {plain(name)!r}")
-    return pd.Series(by.totals(weight, within=selected) / total, index=by.names, name="selection_rate")

@@ -27,12 +27,6 @@ class Groups:
     def __len__(self) -> int:
         return len(self.names)
 
-    def totals(self, values: Array, within: Bools | None = None) -> Floats:
-        """Sum of ``values`` in each group, of the rows ``within`` only where that is given."""
-        codes = self.codes if within is None else self.codes[within]
-        kept = values if within is None else values[within]
-        return np.bincount(codes, weights=kept, minlength=len(self)).astype(np.float64)
-
 
 def column(values: Any, name: str) -> Array:
     """One value per row, none of them missing; text as objects, so that it compares with anything."""

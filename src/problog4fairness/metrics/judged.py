@@ -83,8 +83,8 @@ def judged(
     sample_weight: Any = None,
     needs: tuple[Need, ...] = ("labels",),
     name: str = "this metric",
-) -> tuple[Judged, list[Any]]:
-    """From what a user has, and the names of the groups; an error where a metric would rest on rows that are not there.
+) -> Judged:
+    """From what a user has; an error where a metric would rest on rows that are not there.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def judged(
         codes, names = np.zeros(len(decision), dtype=np.int64), [0]
     found = Judged(label, decision, decision, codes, len(names), weight)
     _require_rows(found, names, "labels" in needs and len(names) > 1)
-    return found, names
+    return found
 
 
 def _require_rows(found: Judged, names: Sequence[Any], by_label: bool) -> None:

@@ -33,7 +33,7 @@ class Metric:
     needs
         What it looks at beside the predictions.
     interval
-        The function that gives an interval for a confidence, from counts.
+        The function that gives an interval for a confidence, from counts; None where nobody wrote one.
     of_many
         The label where there are more than two groups, if it is another one.
     """
@@ -43,7 +43,7 @@ class Metric:
     value: Callable[[Judged], float]
     better: Literal["higher", "nearer 0"] | None
     needs: tuple[Need, ...]
-    interval: Callable[[Judged, float], Estimate]
+    interval: Callable[[Judged, float], Estimate] | None = None
     of_many: str | None = None
 
     @property
@@ -55,9 +55,15 @@ class Metric:
         """Its label where there are so many groups."""
         return self.label if groups <= 2 or self.of_many is None else self.of_many
 
+    def estimate(self, read: Judged, confidence: float) -> Estimate:
+        """Its value with an interval."""
+        if self.interval is None:
+            raise P4FError(f"there is no interval from counts for {self.label}; repeat over seeds and summarise")
+        return self.interval(read, confidence)
+
     def read(self, y_true: Any, y_pred: Any, **options: Any) -> Judged:
         """What a user has, as codes; the options are those of :func:`interval`."""
-        return judged(y_true, y_pred, needs=self.needs, name=self.label, **options)[0]
+        return judged(y_true, y_pred, needs=self.needs, name=self.label, **options)
 
     def __call__(self, y_true: Any, y_pred: Any, **options: Any) -> float:
         """Its value; the options are those of :func:`interval`, and ``sample_weight``."""
@@ -160,7 +166,7 @@ def interval(
     """
     own = metric_named(metric)
     read = own.read(y_true, y_pred, sensitive_features=sensitive_features, levels=levels, favourable=favourable)
-    return own.interval(read, confidence)
+    return own.estimate(read, confidence)
 
 
 def intervals_by_group(
@@ -193,7 +199,7 @@ def intervals_by_group(
     whole = own.read(y_true, y_pred, favourable=favourable)
     by = groups(sensitive_features, len(whole))
     parts = [_part(whole, by.codes == code) for code in range(len(by))]
-    return pd.DataFrame([vars(own.interval(part, confidence)) for part in parts], index=by.names)
+    return pd.DataFrame([vars(own.estimate(part, confidence)) for part in parts], index=by.names)
 
 
 def metric_frame(
@@ -216,7 +222,7 @@ def metric_frame(
         frame = import_module("fairlearn.metrics").MetricFrame
     except ImportError:
         raise P4FError("MetricFrame is fairlearn's, which is not installed: pip install fairlearn") from None
-    whole, _ = judged(y_true, y_pred, favourable=favourable)
+    whole = judged(y_true, y_pred, favourable=favourable)
     chosen = {name: metric for name, metric in METRICS.items() if not metric.by_group}
     weighted = None if sample_weight is None else {name: {"sample_weight": sample_weight} for name in chosen}
     same_length(y_true=whole.label, sample_weight=sample_weight)

@@ -71,3 +71,31 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) 
     if len(frame) != rows:
         raise P4FError(f"sensitive_features have {len(frame)} rows, the data have {rows}")
     return frame.reset_index(drop=True)
+
+
+def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataFrame:
+    """``sensitive_features`` as columns, under their own names or, where they have none, under ``names``.
+
+    Parameters
+    ----------
+    sensitive_features
+        An array, a series, a frame or a dictionary.
+    names
+        What to call columns without a name; ``sensitive0``, ``sensitive1``, ... where these are not as many.
+    rows
+        How many rows there must be.
+    """
+    if not isinstance(sensitive_features, dict) and not is_frame(sensitive_features):
+        width = np.shape(sensitive_features)[1] if np.ndim(sensitive_features) == 2 else 1
+        if len(names) != width:
+            own = getattr(sensitive_features, "name", None)
+            known = width == 1 and own not in (None, "")
+            names = [str(own)] if known else [f"sensitive{i}" for i in range(width)]
+    return sensitive_frame(sensitive_features, names, rows)
+
+
+def require_column(name: str, frame: pd.DataFrame, needed_for: str = "the sensitive variable") -> None:
+    """Raise the error that names a column which X does not have."""
+    if name not in frame.columns:
+        there = ", ".join(map(str, frame.columns))
+        raise P4FError(f"no column {name!r} for {needed_for}; there are {there}, or pass it beside X")
