@@ -26,7 +26,7 @@ from problog4fairness.learners.plain import check_history, require
 from problog4fairness.learners.settings import Loss, Settings
 from problog4fairness.program.observed import log_outcomes
 
-# Inputs that the network looks at together when predicting; and numbers in them, however wide a model file says they are.
+# Inputs that the network looks at together when predicting; and numbers in them, however wide a model file says it is.
 CHUNK, NUMBERS = 1 << 16, 1 << 24
 # What a model file may ask for.
 MAX_LAYERS = 100

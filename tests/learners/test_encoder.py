@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from problog4fairness.classifier.columns import MAX_CATEGORIES, encode, make_encoder, prepared
+from problog4fairness.learners.encoder import MAX_CATEGORIES, encode, make_encoder, prepared
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
