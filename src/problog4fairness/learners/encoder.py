@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder
 
 from problog4fairness.errors import P4FError
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Slot: TypeAlias = tuple[Any, ...]
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 # The text of a missing category.
 MISSING = "missing"
@@ -70,26 +70,46 @@ class Encoder:
         numbers = len(self.numbers) + len(self.marked)
         return numbers + sum(map(len, self.categories.values())) + len(self.rare)
 
-    def transform(self, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """The network's input for rows that :meth:`check` let pass."""
-        matrix = np.zeros((len(frame), self.width), dtype=np.float32)
+    def transform(self, frame: pd.DataFrame, kind: type[Any] = np.float32) -> Matrix:
+        """A learner's input for rows that :meth:`check` let pass, in float32 or another type."""
+        # Column by column, as it is written.
+        matrix = np.zeros((len(frame), self.width), dtype=kind, order="F")
         start = len(self.means)
         if start:
-            matrix[:, :start] = self._scaled(frame)
+            self._scale(frame, matrix[:, :start])
         for name, values in self.categories.items():
-            place = {value: start + number for number, value in enumerate(values)}
-            codes, texts = text_codes(frame[name])
-            other = start + len(values) if name in self.rare else -1
-            places = np.array([place.get(text, other) for text in texts], dtype=np.int64)[codes]
+            places = self._places(frame, name)
             rows = np.flatnonzero(places >= 0)
-            matrix[rows, places[rows]] = 1
+            matrix[rows, start + places[rows]] = 1
             start += len(values) + (name in self.rare)
         return matrix
 
-    def _scaled(self, frame: pd.DataFrame) -> Floats:
-        values = np.column_stack([as_numbers(frame[name]) for name in self.numbers])
-        place = {name: number for number, name in enumerate(self.numbers)}
-        return (filled(values, self.fills, [place[name] for name in self.marked]) - self.means) / self.scales
+    def columns(self, frame: pd.DataFrame) -> Floats:
+        """``[rows, numbers + categories]``: numbers as they are, categories by position, NaN where not known."""
+        numbers = [as_numbers(frame[name]) for name in self.numbers]
+        texts = [self._places(frame, name) for name in self.categories]
+        found = [*numbers, *(np.where(places < 0, np.nan, places) for places in texts)]
+        return np.column_stack(found) if found else np.zeros((len(frame), 0))
+
+    def _places(self, frame: pd.DataFrame, name: str) -> Codes:
+        """The position of each value of a category; -1 for one that is not known."""
+        values = self.categories[name]
+        place = {value: number for number, value in enumerate(values)}
+        codes, texts = text_codes(frame[name])
+        other = len(values) if name in self.rare else -1
+        return np.array([place.get(text, other) for text in texts], dtype=np.int64)[codes]
+
+    def _scale(self, frame: pd.DataFrame, out: Matrix) -> None:
+        """Write the scaled numbers of rows, and the marks of missing ones, into ``out``."""
+        for number, name in enumerate(self.numbers):
+            values = as_numbers(frame[name])
+            missing = np.isnan(values)
+            if missing.any():
+                values = np.where(missing, self.fills[number], values)
+            out[:, number] = (values - self.means[number]) / self.scales[number]
+            if name in self.marked:
+                mark = len(self.numbers) + self.marked.index(name)
+                out[:, mark] = (missing - self.means[mark]) / self.scales[mark]
 
     def check(self, frame: pd.DataFrame) -> None:
         """Raise the error that names row (from 1) and column of a cell where training saw numbers and this is none.
@@ -115,12 +135,6 @@ def _refuse(name: str, column: pd.Series[Any], wrong: Any, reason: str) -> None:
             f"column {name!r} has {shown} in row {rows[0] + 1}, {reason}, and the model was trained on numbers there; "
             "correct it, or leave it empty"
         )
-
-
-def filled(values: Floats, fills: Floats, marked: list[int]) -> Floats:
-    """Numbers with their gaps filled, and beside them for some columns whether there was one."""
-    missing = np.isnan(values)
-    return np.hstack([np.where(missing, fills, values), missing[:, marked]])
 
 
 def as_numbers(column: pd.Series[Any]) -> Floats:
@@ -174,21 +188,37 @@ def make_encoder(frame: pd.DataFrame) -> Encoder:
 
 def _scales(frame: pd.DataFrame) -> tuple[Floats, list[int], Floats, Floats]:
     """For columns of numbers what fills their gaps, which of them have any; their means and scales."""
-    if not len(frame.columns):
-        return np.zeros(0), [], np.zeros(0), np.zeros(0)
-    values = frame.to_numpy(dtype=np.float64)
-    marked = np.flatnonzero(np.isnan(values).any(axis=0)).tolist()
-    with np.errstate(over="ignore", invalid="ignore"):
-        # 0 for a column without any value.
-        fills = np.nan_to_num(SimpleImputer(keep_empty_features=True).fit(values).statistics_)
-        scaler = StandardScaler().fit(filled(values, fills, marked))
-    for place, name in enumerate(frame.columns):
-        if not np.isfinite([scaler.mean_[place], scaler.var_[place]]).all():
-            largest = np.nanmax(np.abs(values[:, place]))
+    fills, marked, found = [], [], []
+    for number, name in enumerate(frame.columns):
+        values = frame[name].to_numpy()
+        missing = np.isnan(values)
+        known = values[~missing] if missing.any() else values
+        with np.errstate(over="ignore", invalid="ignore"):
+            # 0 for a column without any value.
+            fill = float(known.mean()) if len(known) else 0.0
+            scale = _scale(known, fill, len(values))
+        if not np.isfinite([fill, scale]).all():
             raise P4FError(
-                f"column {name!r} has values up to {largest:g}, too large to be scaled; correct them, or divide them"
+                f"column {name!r} has values up to {np.abs(known).max():g}, too large to be scaled; "
+                "correct them, or divide them"
             )
-    return fills, marked, scaler.mean_, scaler.scale_
+        fills.append(fill)
+        found.append((fill, scale))
+        if missing.any():
+            marked.append(number)
+    for number in marked:
+        gaps = np.isnan(frame.iloc[:, number].to_numpy()).astype(np.float64)
+        share = float(gaps.mean())
+        found.append((share, _scale(gaps, share, len(gaps))))
+    means, scales = np.array(found).reshape(-1, 2).T
+    return np.array(fills), marked, means, scales
+
+
+def _scale(known: Floats, mean: float, rows: int) -> float:
+    """The standard deviation where gaps are filled with the mean; 1 for a column that is constant but for rounding."""
+    spread = float(((known - mean) ** 2).sum() / max(1, rows))
+    rounding = (rows * mean * float(np.finfo(np.float64).eps)) ** 2
+    return spread**0.5 if spread > rounding else 1.0
 
 
 def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
@@ -204,14 +234,11 @@ def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozen
     return categories, frozenset(shared)
 
 
-def encode(encoder: Encoder, frame: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The network's input, made piece by piece: what is made on the way takes several times as much memory."""
-    parts = (frame.iloc[start : start + CHUNK] for start in range(0, len(frame), CHUNK))
-    first = np.asarray(encoder.transform(next(parts, frame)), dtype=np.float32)
-    if len(first) == len(frame):
-        return np.ascontiguousarray(first)
-    matrix = np.empty((len(frame), first.shape[1]), dtype=np.float32)
-    matrix[:CHUNK] = first
-    for number, part in enumerate(parts, start=1):
-        matrix[number * CHUNK : (number + 1) * CHUNK] = encoder.transform(part)
+def encode(encoder: Encoder, frame: pd.DataFrame, kind: type[Any] = np.float32) -> Matrix:
+    """A learner's input, made piece by piece: what is made on the way takes several times as much memory."""
+    if len(frame) <= CHUNK:
+        return np.ascontiguousarray(encoder.transform(frame, kind))
+    matrix = np.empty((len(frame), encoder.width), dtype=kind)
+    for start in range(0, len(frame), CHUNK):
+        matrix[start : start + CHUNK] = encoder.transform(frame.iloc[start : start + CHUNK], kind)
     return matrix

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
+from problog4fairness.learners.base import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +89,16 @@ def split(
     held = min(max(1, round(share * len(train))), len(train) - 1)
     order = train[torch.randperm(len(train), generator=generator)]
     return Split(order[held:], order[:held])
+
+
+def learning_rows(task: Task) -> Tensor:
+    """The rows that a learner without early stopping learns from: those to validate with too, none of weight 0."""
+    total = len(task.observation)
+    check_weights(task.weights, total)
+    if task.train_rows is None:
+        return _used(torch.arange(total), total, task.weights, "train_rows")
+    parts = [task.train_rows] if task.validation_rows is None else [task.train_rows, task.validation_rows]
+    return _used(torch.cat(parts).unique(), total, task.weights, "train_rows")
 
 
 def check_weights(weights: Tensor | None, total: int) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners.base import Learner
+from problog4fairness.learners.boosted import Boosted
+from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.network import Network
 from problog4fairness.learners.plain import require
 
-LEARNERS: dict[str, type[Learner]] = {"network": Network}
+LEARNERS: dict[str, type[Learner]] = {"boosted": Boosted, "linear": Linear, "network": Network}
 
 
 def named_learner(name: object) -> Learner:

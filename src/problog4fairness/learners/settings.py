@@ -57,15 +57,15 @@ class Settings:
             hidden = tuple(self.hidden)
         except TypeError:
             raise TrainingError(f"hidden={self.hidden!r} is not a sequence of widths such as (32, 32, 32)") from None
-        object.__setattr__(self, "hidden", tuple(_whole(f"hidden[{i}]", width) for i, width in enumerate(hidden)))
+        object.__setattr__(self, "hidden", tuple(whole_option(f"hidden[{i}]", width) for i, width in enumerate(hidden)))
         for name in ("batch_size", "max_epochs", "patience"):
             if getattr(self, name) is None and name == "batch_size":
                 continue
-            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+            object.__setattr__(self, name, whole_option(name, getattr(self, name)))
         for name, rule, accepts in _RANGES:
             if getattr(self, name) is None and name == "learning_rate":
                 continue
-            object.__setattr__(self, name, _number(name, getattr(self, name), rule, accepts))
+            object.__setattr__(self, name, number_option(name, getattr(self, name), rule, accepts))
         if self.loss not in get_args(Loss):
             raise TrainingError(f"loss={self.loss!r} is unknown; take one of {', '.join(get_args(Loss))}")
 
@@ -101,13 +101,15 @@ _RANGES: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
 )
 
 
-def _whole(name: str, value: Any) -> int:
+def whole_option(name: str, value: Any) -> int:
+    """A whole number of at least 1, or the error that names the option."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise TrainingError(f"{name}={value!r} is not a whole number of at least 1")
     return int(value)
 
 
-def _number(name: str, value: Any, rule: str, accepts: Callable[[float], bool]) -> float:
+def number_option(name: str, value: Any, rule: str, accepts: Callable[[float], bool]) -> float:
+    """A number that is accepted, or the error that names the option and the rule."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or not accepts(float(value)):
         raise TrainingError(f"{name}={value!r} is not a number {rule}")
     return float(value)
