@@ -155,7 +155,7 @@ def belief(method: FaceMethod, faces: Faces) -> Belief:
     unknown: Belief = stages[0] if len(stages) == 1 else chain(*stages)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)
-        known: Belief = unknown.estimate(faces.audit("train"), recorded="recorded", fair="fair")  # type: ignore[attr-defined]
+        known: Belief = unknown.estimate(faces.audit("train"), recorded="recorded", fair="fair")
     return known
 
 

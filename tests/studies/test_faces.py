@@ -139,9 +139,8 @@ def test_networks_that_do_not_fit(tmp_path):
 
 def test_training_goes_through_the_estimated_chain():
     faces = drawn_faces(3000, size=16)
-    belief = belief(METHODS[-1], faces)
-    assert belief is not None
-    table = belief.label_table()
+    chained = belief(METHODS[-1], faces)
+    table = chained.label_table()
     # The chain is not saturated, but with so many rows each of its probabilities must be near to what was counted.
     audit = faces.audit("train")
     for (a, b, c, fair), rows in audit.groupby([*ATTRIBUTES, "fair"]):

@@ -210,7 +210,7 @@ class _Binary:
             # All rows of a network share the same inputs: one matrix product for both signs.
             both = torch.cat([(-logits).sigmoid(), logits.sigmoid()], dim=1).transpose(1, 2)
             no, yes = torch.bmm(size, both).unbind(-1)
-            total = torch.where(sign.squeeze(-1) > 0, yes, no) + base.squeeze(-1)
+            total: Tensor = torch.where(sign.squeeze(-1) > 0, yes, no) + base.squeeze(-1)
         else:
             total = (size * (sign * logits).sigmoid()).sum(-1) + base.squeeze(-1)
         if not self._safe and total.numel() and float(total.detach().min()) <= SAFE_SUM:

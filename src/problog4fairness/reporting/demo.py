@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness import datasets
-from problog4fairness.beliefs import belief_text, from_audit
+from problog4fairness.beliefs import belief_text
+from problog4fairness.beliefs.audit_table import AuditTable
+from problog4fairness.beliefs.convert import belief_named
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import belief_for, train_on_table
 from problog4fairness.comparison import Comparison
@@ -22,7 +24,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.metrics import accuracy, statistical_disparity
 from problog4fairness.reporting.refits import FOLDS, SEEDS
 from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, report_tables, save_comparison
-from problog4fairness.rows import FileNote, find_roles, read_table, write_table, write_whole
+from problog4fairness.rows import FileNote, read_table, write_table, write_whole
 
 RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
 ROWS, AUDITED = 5000, 400
@@ -132,12 +134,10 @@ class Demo:
 
     def estimate(self) -> pd.DataFrame:
         """Write ``belief.pl``; gives the parameters as a table."""
-        audit = self._read("audit.csv")
-        roles = find_roles(audit, recorded=RECORDED, sensitive=SENSITIVE, fair=FAIR, favourable=1, group=1)
-        rows = roles.clean(audit)
-        belief = from_audit.label_belief(rows, roles)
-        notes = from_audit.audit_notes(rows, roles, str(self.folder / "audit.csv"))
-        write_whole(self.folder / "belief.pl", belief_text(belief, notes))
+        name = str(self.folder / "audit.csv")
+        table = AuditTable(self._read("audit.csv"), name, SENSITIVE, RECORDED, FAIR, favourable=1, group=1)
+        belief = belief_named("label", table).estimate_table(table)
+        write_whole(self.folder / "belief.pl", belief_text(belief, table.notes(belief)))
         return belief.parameters
 
     def train(self) -> str:
