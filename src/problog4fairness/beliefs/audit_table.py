@@ -69,7 +69,7 @@ class AuditTable:
         """The groups; of two, the sensitive one is the second."""
         if self.has_labels:
             return self.labelled[1].levels
-        check_column(self.frame, self.sensitive, "sensitive variable", "sensitive=...")
+        check_column(self.frame, self.sensitive, "sensitive variable", "sensitive")
         return find_levels(self.frame, self.sensitive, self.group)
 
     @property
@@ -108,8 +108,8 @@ class AuditTable:
             )
         pairs = list(zip(self.features, self.fair_features, strict=True))
         for recorded, fair in pairs:
-            check_column(self.frame, recorded, "recorded feature", "feature=...")
-            check_column(self.frame, fair, "fair feature", "fair_feature=...")
+            check_column(self.frame, recorded, "recorded feature", "feature")
+            check_column(self.frame, fair, "fair feature", "fair_feature")
             if recorded == fair:
                 raise P4FError(f"feature {recorded!r} and its fair_feature=... are one column; name the audited one")
         return pairs
