@@ -14,7 +14,7 @@ from problog4fairness.errors import MissingValueError, UnknownNameError
 from tests.oracle import problog_answer
 
 
-class MechanismContract:
+class BeliefContract:
     """Give :meth:`make` (all parameters unknown), :meth:`known` (some values) and :meth:`simulate`."""
 
     def make(self) -> Belief:

@@ -9,7 +9,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.beliefs import belief_text
 from problog4fairness.beliefs.audit_table import AuditTable
-from problog4fairness.beliefs.convert import belief_named
+from problog4fairness.beliefs.convert import named_belief
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileNote, FileWarning
 
@@ -41,7 +41,7 @@ def measured(noted, level, frame=AUDIT, **options):
 
 
 def estimated(name, table):
-    return belief_named(name, table).estimate_table(table)
+    return named_belief(name, table).estimate_table(table)
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
@@ -91,7 +91,7 @@ def test_historical_bias_with_a_label():
     ("table", "message"),
     [
         (measured("income", "repaid"), "feature 'income' has 902 values"),
-        (measured("noted", "lvel"), r"fair_feature=\.\.\. 'lvel': there is no such column"),
+        (measured("noted", "lvel"), "fair_feature.'lvel': there is no such column"),
         (measured("noted", "noted"), "are one column"),
         (measured("noted", "level", fair_features=[]), "each recorded one has an audited one"),
         (measured("noted", "level", features=[]), "name the distorted features"),
@@ -123,4 +123,4 @@ def test_files(tmp_path):
     assert again.parameters["value"].tolist() == [0, 0, 0, 0]
     assert again.features == ("noted",)
     with pytest.raises(P4FError, match="there is no belief 'lable'; there are historical, label, measurement"):
-        belief_named("lable", table_of("sex", group="F"))
+        named_belief("lable", table_of("sex", group="F"))

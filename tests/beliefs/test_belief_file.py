@@ -110,7 +110,7 @@ def test_any_program_is_bound_to_the_sensitive_column():
 
 
 def damaged():
-    good = BELIEFS["label"].to_json()
+    good = {"format": 2, **BELIEFS["label"].to_json()}
     rate = good["probabilities"][0]
     yield "not json"
     yield "[" * 100_000
@@ -130,15 +130,33 @@ def damaged():
     yield json.dumps({**good, "probabilities": [{**rate, "name": "p9"}]})
     yield json.dumps({**good, "probabilities": [{**rate, "value": float("nan")}]})
     yield json.dumps({**good, "extra": 1})
+    yield json.dumps({**good, "probabilities": [{**rate, "cell": [-1, 0, 1, None]}]})
+    yield json.dumps({**good, "probabilities": [{**rate, "cell": [7, 0, 1, None]}]})
+    yield json.dumps({**good, "probabilities": [{**rate, "source": 1}]})
 
 
-@pytest.mark.parametrize("line", list(damaged()), ids=range(18))
+@pytest.mark.parametrize("line", list(damaged()), ids=range(21))
 def test_a_damaged_line_is_a_one_line_error(line):
     text = belief_text(BELIEFS["label"])
     head = text[: text.index("% p4f: ")]
     with pytest.raises(BeliefError, match=r"% p4f: \.\.\.") as caught:
         read_belief(f"{head}% p4f: {line}\n")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("written", [None, 1, 3, "2"])
+def test_files_of_another_format_are_refused(written):
+    text = belief_text(BELIEFS["label"])
+    assert '% p4f: {"format":2,' in text
+    other = text.replace('"format":2,', "" if written is None else f'"format":{json.dumps(written)},')
+    with pytest.raises(BeliefError, match=r"the format '?[13 2]'? of another version of p4f, not 2; estimate it anew"):
+        read_belief(other)
+
+
+def test_cells_come_back():
+    cells = [own.cell for own in read_belief(belief_text(BELIEFS["label"])).probabilities]
+    assert cells == [(1, 1, 0, None), (0, 1, 0, None), (1, 0, 1, None), (0, 0, 1, None)]
+    assert read_belief(belief_text(BELIEFS["measurement"])).probabilities[0].cell.feature == "days off"
 
 
 def test_an_estimated_program_has_its_numbers_and_intervals_back():

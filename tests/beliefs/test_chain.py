@@ -12,12 +12,12 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias, MeasurementBias, chain
 from problog4fairness.errors import P4FError
-from tests.beliefs.contract import MechanismContract, distorted_labels
+from tests.beliefs.contract import BeliefContract, distorted_labels
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-class TestChain(MechanismContract):
+class TestChain(BeliefContract):
     def make(self):
         return chain(LabelBias("hc"), LabelBias("bl"), LabelBias("sm"))
 
@@ -43,7 +43,7 @@ class TestChain(MechanismContract):
                     torch.testing.assert_close(whole[i, j, k], parts[0][i] @ parts[1][j] @ parts[2][k])
 
 
-class TestLabelOnMeasurement(MechanismContract):
+class TestLabelOnMeasurement(BeliefContract):
     def make(self):
         return chain(MeasurementBias(["income"], "a", 0.25, 0.1), LabelBias("b", positive=False))
 

@@ -10,7 +10,7 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.beliefs import ProgramBelief
 from problog4fairness.errors import NetworkError, P4FError
-from tests.beliefs.contract import MechanismContract, draw
+from tests.beliefs.contract import BeliefContract, draw
 
 TEXT = r"""% A loan officer and a clerk: each can turn somebody down.
 nn(h,X) :: y(X).   nn(poor,X) :: poor(X).   nn(old,X) :: old(X).
@@ -23,7 +23,7 @@ granted(X) :- \+y(X), mistake(X).
 """
 
 
-class TestProgramBelief(MechanismContract):
+class TestProgramBelief(BeliefContract):
     def make(self):
         return ProgramBelief(TEXT, columns={"poor": "poor_area"})
 

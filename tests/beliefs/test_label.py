@@ -12,12 +12,12 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias
 from problog4fairness.errors import P4FError, ProbabilityError
-from tests.beliefs.contract import MechanismContract, distorted_labels
+from tests.beliefs.contract import BeliefContract, distorted_labels
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-class TestLabelBias(MechanismContract):
+class TestLabelBias(BeliefContract):
     def make(self):
         return LabelBias("poor_area")
 
@@ -50,7 +50,7 @@ class TestWithNoise(TestLabelBias):
         torch.testing.assert_close(table, expected)
 
 
-class TestManyGroups(MechanismContract):
+class TestManyGroups(BeliefContract):
     def make(self):
         return LabelBias("region", levels=("north", "South East", "west"), groups=["north", "South East"])
 
@@ -64,7 +64,7 @@ class TestManyGroups(MechanismContract):
         return pd.DataFrame({"region": region}), {"recorded": recorded, "fair": fair}
 
 
-class TestSeveralColumns(MechanismContract):
+class TestSeveralColumns(BeliefContract):
     def make(self):
         return LabelBias(["sex", "old"], levels=[("f", 0), ("f", 1), ("m", 0), ("m", 1)], positive=False)
 
@@ -77,7 +77,7 @@ class TestSeveralColumns(MechanismContract):
         return frame, {"recorded": distorted_labels(belief, fair, groups, rng), "fair": fair}
 
 
-class TestManyClasses(MechanismContract):
+class TestManyClasses(BeliefContract):
     def make(self):
         return ClassBias("a", ("low", "middle", "high"), groups=[1])
 

@@ -11,7 +11,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias
 from problog4fairness.errors import P4FError
-from tests.beliefs.contract import MechanismContract, draw, feature_tables
+from tests.beliefs.contract import BeliefContract, draw, feature_tables
 
 
 def simulate_features(belief, rows, rng):
@@ -27,7 +27,7 @@ def simulate_features(belief, rows, rng):
     return frame, {"recorded": recorded, "fair": fair}
 
 
-class TestMeasurementBias(MechanismContract):
+class TestMeasurementBias(BeliefContract):
     def make(self):
         return MeasurementBias(["income", "Job title"], "a")
 

@@ -111,5 +111,5 @@ def test_names_in_the_machine_readable_line_are_plain():
     with pytest.raises(ValueError, match="not a name of ProbLog"):
         belief_of({**described, "name": "a(X). query(evil). 0.7::evil. b"})
     described = p4f.chain(p4f.LabelBias("area", 0.1)).to_json()
-    with pytest.raises(ValueError, match="suffixes are not names"):
-        belief_of({**described, "suffixes": ["_a(X). query(evil). x"]})
+    with pytest.raises(ValueError, match="suffix is not a name"):
+        belief_of({**described, "stages": [{**described["stages"][0], "suffix": "_a(X). query(evil). x"}]})

@@ -35,7 +35,7 @@ def checked_belief(line: str, place: str) -> Belief:
         value = json.loads(line, parse_constant=_no_constant)
         written = value.pop("format", 1) if isinstance(value, dict) else FORMAT
         if written != FORMAT:
-            raise ValueError(f"it has the format {written} of another version of p4f, not {FORMAT}; estimate it anew")
+            raise ValueError(f"it has the format {written!r} of another version of p4f, not {FORMAT}; estimate it anew")
         return belief_of(value)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -71,8 +71,8 @@ def _check(value: Any, key: str) -> None:
         _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
     elif key == "features":
         _require(isinstance(value, list) and all(isinstance(entry, str) for entry in value), f"{key} are not names")
-    elif key == "suffixes":
-        _require(isinstance(value, list) and all(map(_is_suffix, value)), "its suffixes are not names")
+    elif key == "suffix":
+        _require(_is_suffix(value), "its suffix is not a name")
     elif key == "columns":
         names = value.values() if isinstance(value, dict) else value
         _require(isinstance(value, dict | list), "its columns are not names")
@@ -107,7 +107,7 @@ def _pairs(value: dict[str, Any]) -> int:
 
 
 def _is_suffix(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith("_") and is_plain(value[1:])
+    return value == "" or (isinstance(value, str) and value.startswith("_") and is_plain(value[1:]))
 
 
 def _require(holds: bool, reason: str) -> None:

@@ -70,7 +70,6 @@ class Chain(Belief):
             stage.renamed(by_identity[(stage.variable.columns, stage.variable.levels)], suffix)
             for stage, suffix in zip(stages, suffixes, strict=True)
         )
-        self.suffixes = tuple(suffixes)
         self.classes = self.stages[0].classes if self.stages else None
         parts: list[Belief] = [*([self.measurement] if self.measurement else []), *self.stages]
         self.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
@@ -92,9 +91,9 @@ class Chain(Belief):
         parts = [classifier(classes)]
         last = len(self.stages) - 1
         fair = "y_h"
-        for i, (stage, suffix) in enumerate(zip(self.stages, self.suffixes, strict=True)):
+        for i, stage in enumerate(self.stages):
             recorded = "y_" if i == last else f"y{i + 1}"
-            parts += stage.rules(fair, recorded, suffix)
+            parts += stage.rules(fair, recorded)
             fair = recorded
         return "\n\n".join([*parts, label_queries(classes)])
 
@@ -220,7 +219,6 @@ class Chain(Belief):
             "variables": [sensitive_json(v) for v in self.variables],
             "measurement": self.measurement.to_json() if self.measurement else None,
             "stages": [stage.to_json() for stage in self.stages],
-            "suffixes": list(self.suffixes),
         }
 
     @classmethod
@@ -231,7 +229,6 @@ class Chain(Belief):
         copy.measurement = None if measured is None else MeasurementBias._from_json(measured)
         copy.features = copy.measurement.features if copy.measurement else ()
         copy.stages = tuple(stage_from_json(stage) for stage in value["stages"])
-        copy.suffixes = tuple(value["suffixes"])
         copy.classes = copy.stages[0].classes if copy.stages else None
         parts: list[Belief] = [*([copy.measurement] if copy.measurement else []), *copy.stages]
         copy.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)

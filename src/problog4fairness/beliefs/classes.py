@@ -36,6 +36,7 @@ class ClassBias(LabelStage):
         The groups on which the bias acts; all by default.
     """
 
+    names_classes = True
     classes: tuple[int | str, ...]
 
     def __init__(
@@ -69,16 +70,16 @@ class ClassBias(LabelStage):
         meaning = f"a fair {fair} is recorded as {recorded} where {self.variable.group_text(cell.group)}"
         return Parameter(self.parameter_name(cell), meaning, None if value is None else float(value), cell=cell)
 
-    def parameter_name(self, cell: Cell | None, suffix: str = "") -> str:
+    def parameter_name(self, cell: Cell | None) -> str:
         """See :meth:`LabelStage.parameter_name`."""
         if cell is None:
             raise P4FError("every parameter of a ClassBias is about a group and two classes")
         group, fair, recorded = self.variable.levels[cell.group], self.classes[cell.fair], self.classes[cell.recorded]
-        return f"flip{suffix}({atom(group)},{atom(fair)},{atom(recorded)})"
+        return f"flip{self.suffix}({atom(group)},{atom(fair)},{atom(recorded)})"
 
-    def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
+    def rules(self, fair: str, recorded: str) -> list[str]:
         """See :meth:`LabelStage.rules`."""
-        flip, flipped = f"label_flip{suffix}", f"label_flipped{suffix}"
+        flip, flipped = f"label_flip{self.suffix}", f"label_flipped{self.suffix}"
         heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in self.groups for f in range(len(self.classes))}
         for cell, own in self.by_cell().items():
             there = f"{flip}(X,{atom(self.classes[cell.fair])},{atom(self.classes[cell.recorded])})"
@@ -92,13 +93,3 @@ class ClassBias(LabelStage):
             f"{recorded}(X,R) :- {fair}(X,F), {flip}(X,F,R).",
         ]
         return ["\n".join(facts), "\n".join(rules)]
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {**super().to_json(), "classes": list(self.classes)}
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> ClassBias:
-        belief = super()._from_json(value)
-        belief.classes = tuple(value["classes"])
-        return belief

@@ -25,7 +25,7 @@ def as_belief(belief: object) -> Belief:
     raise P4FError(f"a belief is a template such as LabelBias, a Program or its text, not {type(belief).__name__}")
 
 
-def belief_named(name: str, table: AuditTable) -> Belief:
+def named_belief(name: str, table: AuditTable) -> Belief:
     """The belief of a name, or of a file, for an audited table; its parameters are still to be estimated.
 
     Kinds of beliefs that other packages define are found by the entry point ``problog4fairness.beliefs``.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from problog4fairness.beliefs.base import favourable_json, plain_label
+from problog4fairness.beliefs.base import plain_label
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.sensitive import Strength, acting_groups, goal, parameter_name, strengths
 from problog4fairness.beliefs.stage import LabelStage
@@ -104,34 +104,34 @@ class LabelBias(LabelStage):
         meaning = f"a fair {cell.fair} is recorded as {cell.recorded} where {where}"
         return Parameter(self.parameter_name(cell), meaning, value, cell=cell)
 
-    def parameter_name(self, cell: Cell | None, suffix: str = "") -> str:
+    def parameter_name(self, cell: Cell | None) -> str:
         """See :meth:`LabelStage.parameter_name`."""
         if cell is None:
-            return f"p_noise{suffix}"
-        return parameter_name(self.variable, cell.group, cell.fair == 1, suffix=suffix)
+            return f"p_noise{self.suffix}"
+        return parameter_name(self.variable, cell.group, cell.fair == 1, suffix=self.suffix)
 
-    def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
+    def rules(self, fair: str, recorded: str) -> list[str]:
         """See :meth:`LabelStage.rules`."""
         before_noise = f"{recorded}noiseless" if self.noise else recorded
         facts = {
             change: [
-                f"{own.weight} :: label_{kind}_bias{suffix}(X) :- {goal(self.variable, cell.group)}.{own.remark}"
+                f"{own.weight} :: label_{kind}_bias{self.suffix}(X) :- {goal(self.variable, cell.group)}.{own.remark}"
                 for cell, own in self.by_cell().items()
                 if (cell.fair, cell.recorded) == change
             ]
             for change, kind in ((NEGATIVE, "neg"), (POSITIVE, "pos"))
         }
-        kept = f", \\+label_neg_bias{suffix}(X)" if facts[NEGATIVE] else ""
+        kept = f", \\+label_neg_bias{self.suffix}(X)" if facts[NEGATIVE] else ""
         bodies = [f"{before_noise}(X) :- {fair}(X){kept}."]
         if facts[POSITIVE]:
-            bodies.append(f"{before_noise}(X) :- \\+{fair}(X), label_pos_bias{suffix}(X).")
+            bodies.append(f"{before_noise}(X) :- \\+{fair}(X), label_pos_bias{self.suffix}(X).")
         lines = [*facts[NEGATIVE], *facts[POSITIVE]]
         paragraphs = ["\n".join(lines), "\n".join(bodies)] if lines else ["\n".join(bodies)]
         if self.noise:
             paragraphs.append(
-                f"{self.noise.weight} :: label_noise{suffix}(X).{self.noise.remark}\n"
-                f"{recorded}(X) :- {before_noise}(X), \\+label_noise{suffix}(X).\n"
-                f"{recorded}(X) :- \\+{before_noise}(X), label_noise{suffix}(X)."
+                f"{self.noise.weight} :: label_noise{self.suffix}(X).{self.noise.remark}\n"
+                f"{recorded}(X) :- {before_noise}(X), \\+label_noise{self.suffix}(X).\n"
+                f"{recorded}(X) :- \\+{before_noise}(X), label_noise{self.suffix}(X)."
             )
         return paragraphs
 
@@ -155,13 +155,3 @@ class LabelBias(LabelStage):
             groups=table.acting,
             noise=None if table.noise else False,
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {**super().to_json(), **favourable_json(self)}
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = super()._from_json(value)
-        belief.favourable = value.get("favourable")
-        return belief

@@ -155,9 +155,13 @@ class MeasurementBias(Belief):
             called = f"p({name},{atom(self.variable.levels[cell.group])},{atom(recorded)},{atom(fair)})"
         return Parameter(called, meaning, value, cell=cell)
 
-    def by_cell(self, feature: str) -> dict[Cell, Parameter]:
-        """The parameters of a feature."""
-        return {own.cell: own for own in self.probabilities if own.cell is not None and own.cell.feature == feature}
+    def by_cell(self) -> dict[str, dict[Cell, Parameter]]:
+        """The parameters of each feature."""
+        found: dict[str, dict[Cell, Parameter]] = {feature: {} for feature in self.features}
+        for own in self.probabilities:
+            if own.cell is not None:
+                found[str(own.cell.feature)][own.cell] = own
+        return found
 
     def text(self) -> str:
         """The program as text."""
@@ -172,17 +176,17 @@ class MeasurementBias(Belief):
     def rules(self) -> list[str]:
         """A paragraph of clauses for each feature."""
         return [
-            "\n".join(self._binary_rules(feature) if len(options) == 2 else self._table_rules(feature))
-            for feature, options in self.values.items()
+            "\n".join((self._binary_rules if len(self.values[feature]) == 2 else self._table_rules)(feature, own))
+            for feature, own in self.by_cell().items()
         ]
 
-    def _binary_rules(self, feature: str) -> list[str]:
+    def _binary_rules(self, feature: str, parameters: Mapping[Cell, Parameter]) -> list[str]:
         name = self.names[feature]
         lines, biased = [comment(feature), f"nn({name},X) :: {name}_(X)."], []
         for change, kind, body in ((NEGATIVE, "neg", f"\\+{name}_(X)"), (POSITIVE, "pos", f"{name}_(X)")):
             found = [
                 f"{own.weight} :: {name}_{kind}_bias(X) :- {goal(self.variable, cell.group)}.{own.remark}"
-                for cell, own in sorted(self.by_cell(feature).items(), key=lambda entry: -entry[0].group)
+                for cell, own in sorted(parameters.items(), key=lambda entry: -entry[0].group)
                 if (cell.recorded, cell.fair) == change
             ]
             lines += found
@@ -198,11 +202,11 @@ class MeasurementBias(Belief):
             lines.append(f"{name}(X) :- {name}_(X).")
         return [*lines, f"?- {name}(x)."]
 
-    def _table_rules(self, feature: str) -> list[str]:
+    def _table_rules(self, feature: str, parameters: Mapping[Cell, Parameter]) -> list[str]:
         name, options = self.names[feature], self.values[feature]
         lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
         heads: dict[tuple[int, int], list[str]] = {(g, r): [] for g in self.groups for r in range(len(options))}
-        for cell, own in self.by_cell(feature).items():
+        for cell, own in parameters.items():
             there = f"{name}_flip(X,{atom(options[cell.recorded])},{atom(options[cell.fair])})"
             heads[cell.group, cell.recorded].append(f"{own.weight} :: {there}")
         lines += [" ;\n    ".join(own) + f" :- {goal(self.variable, level)}." for (level, _), own in heads.items()]
@@ -311,13 +315,14 @@ class MeasurementBias(Belief):
     def sentences(self, verb: str = "should have been recorded with") -> list[str]:
         """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
         variable, found = self.variable, []
-        for feature, values in self.values.items():
+        for feature, parameters in self.by_cell().items():
+            values = self.values[feature]
             for level in reversed(range(len(variable.levels))):
                 group = variable.group_text(level)
                 parts = [
                     f"of the people with {group} and {feature} = {values[cell.recorded]} on record, {share(own)} "
                     f"{verb} {values[cell.fair]}"
-                    for cell, own in self.by_cell(feature).items()
+                    for cell, own in parameters.items()
                     if cell.group == level
                 ]
                 if parts:
@@ -346,7 +351,17 @@ class MeasurementBias(Belief):
         belief.groups = tuple(value["groups"])
         belief.probabilities = parameters_from_json(value["probabilities"])
         belief.favourable = value.get("favourable")
+        belief._check_cells()
         return belief
+
+    def _check_cells(self) -> None:
+        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
+        for own in self.probabilities:
+            cell = own.cell
+            size = 0 if cell is None else len(self.values.get(str(cell.feature), ()))
+            fits = cell is not None and cell.group in self.groups and max(cell.fair, cell.recorded) < size
+            if cell is None or not fits or own.name != self._parameter(cell, None).name:
+                raise ValueError(f"parameter {own.name} is not about its cell")
 
 
 def _certain(value: Tensor, size: int) -> Tensor:

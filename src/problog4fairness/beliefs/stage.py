@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, favourable_comment, label_table
+from problog4fairness.beliefs.base import Belief, favourable_comment, favourable_json, label_table
 from problog4fairness.beliefs.combinations import every
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
@@ -26,12 +26,18 @@ class LabelStage(Belief):
 
     Attributes
     ----------
+    names_classes
+        Whether it is about three or more classes, which it names.
     groups
         The groups on which the bias acts, by position.
+    suffix
+        What keeps its predicates and parameters apart from those of other stages of a chain.
     """
 
     title: ClassVar[str] = "label bias"
+    names_classes: ClassVar[bool] = False
     groups: tuple[int, ...]
+    suffix: str = ""
 
     @property
     def variable(self) -> Sensitive:
@@ -39,11 +45,11 @@ class LabelStage(Belief):
         return self.variables[0]
 
     @abstractmethod
-    def rules(self, fair: str, recorded: str, suffix: str = "") -> list[str]:
-        """The clauses that make ``recorded`` from ``fair``, in paragraphs; ``suffix`` keeps several stages apart."""
+    def rules(self, fair: str, recorded: str) -> list[str]:
+        """The clauses that make ``recorded`` from ``fair``, in paragraphs."""
 
     @abstractmethod
-    def parameter_name(self, cell: Cell | None, suffix: str = "") -> str:
+    def parameter_name(self, cell: Cell | None) -> str:
         """The name of a parameter in the program."""
 
     def text(self) -> str:
@@ -77,10 +83,17 @@ class LabelStage(Belief):
         """The same bias for a chain: another name of the sensitive variable, a suffix on its parameters."""
         other = copy.copy(self)
         other.variables = (variable,)
-        other.probabilities = tuple(
-            replace(own, name=self.parameter_name(own.cell, suffix)) for own in self.probabilities
-        )
+        other.suffix = suffix
+        other.probabilities = tuple(replace(own, name=other.parameter_name(own.cell)) for own in self.probabilities)
         return other
+
+    def _check_cells(self) -> None:
+        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
+        for own in self.probabilities:
+            group, fair, recorded, feature = own.cell or (self.groups[0], 0, 1, None)
+            there = group in self.groups and feature is None and fair != recorded
+            if not there or max(fair, recorded) >= self.class_count or own.name != self.parameter_name(own.cell):
+                raise ValueError(f"parameter {own.name} is not about its cell")
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""
@@ -108,16 +121,23 @@ class LabelStage(Belief):
         return {
             "kind": type(self).__name__,
             **sensitive_json(self.variable),
+            "suffix": self.suffix,
             "groups": list(self.groups),
             "probabilities": parameters_json(self.probabilities),
+            **({"classes": list(self.classes or ())} if self.names_classes else {}),
+            **favourable_json(self),
         }
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Self:
         belief = cls.__new__(cls)
+        belief.classes = tuple(value["classes"]) if cls.names_classes else None
+        belief.favourable = value.get("favourable")
+        belief.suffix = value["suffix"]
         belief.variables = (sensitive_from_json(value),)
         belief.groups = tuple(int(level) for level in value["groups"])
         belief.probabilities = parameters_from_json(value["probabilities"])
+        belief._check_cells()
         return belief
 
 

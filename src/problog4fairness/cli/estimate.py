@@ -69,7 +69,7 @@ def estimate(
     """
     from problog4fairness.beliefs import belief_text
     from problog4fairness.beliefs.audit_table import AuditTable
-    from problog4fairness.beliefs.convert import belief_named
+    from problog4fairness.beliefs.convert import named_belief
     from problog4fairness.errors import printable
     from problog4fairness.rows import check_output, write_whole
 
@@ -91,7 +91,7 @@ def estimate(
         noise=noise,
     )
     with working("estimating"):
-        found = belief_named(belief, table).estimate_table(table)
+        found = named_belief(belief, table).estimate_table(table)
     notes = table.notes(found)
     if output == "-":
         text = belief_text(found, notes)

@@ -16,7 +16,7 @@ import pandas as pd
 from problog4fairness import datasets
 from problog4fairness.beliefs import belief_text
 from problog4fairness.beliefs.audit_table import AuditTable
-from problog4fairness.beliefs.convert import belief_named
+from problog4fairness.beliefs.convert import named_belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import belief_for, train_on_table
 from problog4fairness.comparison import Comparison
@@ -136,7 +136,7 @@ class Demo:
         """Write ``belief.pl``; gives the parameters as a table."""
         name = str(self.folder / "audit.csv")
         table = AuditTable(self._read("audit.csv"), name, SENSITIVE, RECORDED, FAIR, favourable=1, group=1)
-        belief = belief_named("label", table).estimate_table(table)
+        belief = named_belief("label", table).estimate_table(table)
         write_whole(self.folder / "belief.pl", belief_text(belief, table.notes(belief)))
         return belief.parameters
 
