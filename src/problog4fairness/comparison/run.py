@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,10 +77,18 @@ def predictions(
             found.left_out[method.title] = str(error)
     count = max(1, AT_ONCE // max(1, _numbers(data) * len(methods)))
     for start in range(0, len(cells), count):
-        part = _Part(data, [m for m in methods if m.title not in found.left_out], cells[start : start + count])
-        part.run(learner, progress, found.left_out)
-        for title, chances in part.chances(found.left_out):
-            found.chances.setdefault(title, []).extend(chances)
+        runs = [
+            _Run(method, cell, method.steps(training))
+            for cell in cells[start : start + count]
+            for training in [Training(data.rows.take(cell.train), drawn_seed(cell.random_state))]
+            for method in methods
+            if method.title not in found.left_out
+        ]
+        _taken(runs, learner, progress, found.left_out)
+        for run in runs:
+            if run.trained is not None:
+                chance = run.trained.proba(data.rows.take(run.cell.test))[:, 1]
+                found.chances.setdefault(run.method.title, []).append(np.clip(chance, 0, 1))
     for title in found.left_out:
         found.chances.pop(title, None)
     return found
@@ -99,12 +107,13 @@ def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell],
     rows: list[tuple[str, int, int, str, str, float]] = []
     for method in methods:
         for cell, chance in zip(cells, found.chances.get(method.title, ()), strict=False):
-            fair, groups = data.fair[cell.test], data.groups[cell.test]
-            known = fair >= 0
-            for labels, truth, chosen in (("fair", fair, known), ("recorded", data.recorded[cell.test], known >= 0)):
-                if not chosen.any():
+            judged_by = {"fair": data.fair[cell.test], "recorded": data.recorded[cell.test]}
+            for labels, truth in judged_by.items():
+                known = truth >= 0
+                if not known.any():
                     continue
-                own = scores(truth[chosen], chance[chosen], groups[chosen], randomised=method.randomised)
+                groups = data.groups[cell.test][known]
+                own = scores(truth[known], chance[known], groups, randomised=method.randomised)
                 rows += [(method.title, cell.seed, cell.fold, labels, name, value) for name, value in own.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -119,74 +128,52 @@ def _numbers(data: ComparedRows) -> int:
     return len(data) * sum(widths)
 
 
-class _Part:
-    """Methods on some of the cells."""
+@dataclass(eq=False)
+class _Run:
+    """A method in a cell: what it waits for, and in the end what predicts."""
 
-    def __init__(self, data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell]) -> None:
-        self._data, self._cells = data, cells
-        training = [Training(data.rows.take(cell.train), drawn_seed(cell.random_state)) for cell in cells]
-        self._steps = {method.title: [method.steps(own) for own in training] for method in methods}
-        self._trained: dict[str, list[Trained | None]] = {title: [None] * len(cells) for title in self._steps}
+    method: Method
+    cell: Cell
+    steps: Steps
+    task: Task | None = None
+    trained: Trained | None = None
 
-    def run(self, learner: Learner, progress: bool | None, left_out: dict[str, str]) -> None:
-        """Take all steps; a method that fails is noted in ``left_out``."""
-        waiting = self._advanced({title: [None] * len(self._cells) for title in self._steps}, left_out)
-        while waiting:
-            fitted = _fitted(waiting, learner, progress, left_out)
-            waiting = self._advanced(fitted, left_out)
-
-    def chances(self, left_out: dict[str, str]) -> Iterator[tuple[str, list[Floats]]]:
-        """Predictions for the test rows of each cell."""
-        tests = [self._data.rows.take(cell.test) for cell in self._cells]
-        for title, own in self._trained.items():
-            if title in left_out:
-                continue
-            try:
-                pairs = zip(own, tests, strict=True)
-                chances = [trained.proba(rows)[:, 1] for trained, rows in pairs if trained is not None]
-                yield title, [np.clip(chance, 0, 1) for chance in chances]
-            except P4FError as error:
-                left_out[title] = str(error)
-
-    def _advanced(
-        self, fitted: dict[str, list[Fitted | None]], left_out: dict[str, str]
-    ) -> dict[str, list[Task | None]]:
-        """Send what was fitted; what is to be fitted next, by method and cell, None for what is finished."""
-        waiting: dict[str, list[Task | None]] = {}
-        for title, own in fitted.items():
-            tasks = []
-            for number, (steps, sent) in enumerate(zip(self._steps[title], own, strict=True)):
-                try:
-                    tasks.append(self._next(title, number, steps, sent))
-                except P4FError as error:
-                    cell = self._cells[number]
-                    left_out[title] = f"{error} (seed {cell.seed}, fold {cell.fold})"
-                    break
-            if title not in left_out and any(task is not None for task in tasks):
-                waiting[title] = tasks
-        return waiting
-
-    def _next(self, title: str, number: int, steps: Steps, sent: Fitted | None) -> Task | None:
-        if self._trained[title][number] is not None:
-            return None
+    def advance(self, fitted: Fitted | None) -> None:
+        """Take the next step, with what was fitted for the last one."""
         try:
-            return next(steps) if sent is None else steps.send(sent)
+            self.task = next(self.steps) if fitted is None else self.steps.send(fitted)
         except StopIteration as end:
-            self._trained[title][number] = end.value
-            return None
+            self.task, self.trained = None, end.value
+        except P4FError as error:
+            raise P4FError(f"{error} (seed {self.cell.seed}, fold {self.cell.fold})") from None
+
+
+def _taken(runs: Sequence[_Run], learner: Learner, progress: bool | None, left_out: dict[str, str]) -> None:
+    """Take all steps of all runs, in rounds; a method that fails is noted in ``left_out``."""
+    fitted: dict[int, Fitted] = {}
+    waiting = list(runs)
+    while waiting:
+        for run in waiting:
+            if run.method.title not in left_out:
+                try:
+                    run.advance(fitted.get(id(run.task)))
+                except P4FError as error:
+                    left_out[run.method.title] = str(error)
+        waiting = [run for run in runs if run.task is not None and run.method.title not in left_out]
+        fitted = _fitted(waiting, learner, progress, left_out)
 
 
 def _fitted(
-    waiting: dict[str, list[Task | None]], learner: Learner, progress: bool | None, left_out: dict[str, str]
-) -> dict[str, list[Fitted | None]]:
-    """All tasks at once, each once; where that fails, method by method, to tell whose fault it is."""
-    tasks = {id(task): task for own in waiting.values() for task in own if task is not None}
+    runs: Sequence[_Run], learner: Learner, progress: bool | None, left_out: dict[str, str]
+) -> dict[int, Fitted]:
+    """What all runs wait for, each task once; where that fails, method by method, to tell whose fault it is."""
+    tasks = {id(run.task): run.task for run in runs if run.task is not None}
+    titles = dict.fromkeys(run.method.title for run in runs)
     try:
-        fitted = dict(zip(tasks, learner.fit_many(list(tasks.values()), progress), strict=True))
+        return dict(zip(tasks, learner.fit_many(list(tasks.values()), progress), strict=True))
     except P4FError as error:
-        if len(waiting) == 1:
-            left_out[next(iter(waiting))] = str(error)
+        if len(titles) == 1:
+            left_out[runs[0].method.title] = str(error)
             return {}
-        alone = [_fitted({title: own}, learner, progress, left_out) for title, own in waiting.items()]
-        return {title: own for part in alone for title, own in part.items()}
-    return {title: [None if task is None else fitted[id(task)] for task in own] for title, own in waiting.items()}
+    alone = [[run for run in runs if run.method.title == title] for title in titles]
+    return {task: own for part in alone for task, own in _fitted(part, learner, progress, left_out).items()}

@@ -41,6 +41,7 @@ class ThroughBelief(Method):
             raise P4FError(f"the belief is for {len(self.belief.classes)} classes; two are compared")
         if not self._features(rows):
             raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
+        self.belief.check_rows(rows)
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
