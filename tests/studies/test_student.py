@@ -11,10 +11,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
-from problog4fairness.comparison import cells, stacked
-from problog4fairness.datasets import student
-from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import name_of
 from problog4fairness.experiments.student import (
     StudentOutcome,
@@ -28,6 +24,10 @@ from problog4fairness.experiments.student.beliefs import PROGRAMS, audited, beli
 from problog4fairness.experiments.student.claims import student_claims
 from problog4fairness.experiments.student.report import disparities, draw_methods
 from problog4fairness.experiments.student.study import METHODS
+
+from problog4fairness.comparison import cells, stacked
+from problog4fairness.datasets import student
+from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileWarning
 from tests.experiments.pupils import long_study, pupils, tiny
 

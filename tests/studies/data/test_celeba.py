@@ -14,10 +14,10 @@ import pytest
 from PIL import Image
 
 from problog4fairness import datasets
+from problog4fairness.errors import P4FError
 from studies.data.celeba import CelebA, celeba
 from studies.data.faces import photographs
 from studies.data.faces.photographs import DamagedPictureError, DamagedPictureWarning, decode
-from problog4fairness.errors import P4FError
 
 FACES = 40
 NAMES = [f"{k:06}.jpg" for k in range(1, FACES + 1)]

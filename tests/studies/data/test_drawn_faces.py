@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from problog4fairness.datasets import FaceData, Faces, drawn_faces
+from problog4fairness.errors import P4FError
 from studies.data.faces.drawing import RANGES, draw, look
 from studies.data.faces.labels import (
     LABEL_NUMBERS,
@@ -19,7 +20,6 @@ from studies.data.faces.labels import (
     shares,
 )
 from studies.data.faces.protocol import ATTRIBUTES
-from problog4fairness.errors import P4FError
 
 VISIBLE = (*ATTRIBUTES, "mouth_slightly_open")
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from problog4fairness.datasets import spreadsheet
-from studies.data.spreadsheet import read_sheet
 from problog4fairness.errors import P4FError
+from studies.data.spreadsheet import read_sheet
 from tests.studies.data.pupils import SHEET, archive, sheet
 
 ROWS = [["name", "grade", "passed"], ["Anna", 12.5, True], ["", 3, False], [None, None, None]]

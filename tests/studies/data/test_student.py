@@ -9,8 +9,8 @@ from problog4fairness import LabelBias
 from problog4fairness.beliefs import AuditWarning
 from problog4fairness.datasets import student
 from problog4fairness.datasets import student as loader
-from studies.data.student import FEATURES, LABELS, MATHS
 from problog4fairness.errors import P4FError
+from studies.data.student import FEATURES, LABELS, MATHS
 from tests.studies.data.pupils import write_files
 
 
