@@ -121,10 +121,12 @@ def student(
     them. A run that was interrupted goes on where it stopped.
     """
     from studies import data
+
+    pupils = data.student(reading=reading.value)  # first, so that missing files are told of at once
     from studies.student import student_study
 
     plan = student_study(
-        data.student(reading=reading.value),
+        pupils,
         split=split.value,
         audits=audit or [],
         draws=draws,

@@ -1,43 +1,42 @@
+"""``p4f reproduce`` finds the studies beside the library."""
+
 from __future__ import annotations
 
 import pytest
-from problog4fairness.experiments import Method
-from typer.testing import CliRunner
 
-from problog4fairness import experiments
-from problog4fairness.cli.main import app
-from tests.experiments.studies import constant, failing, tiny
+from problog4fairness.cli import reproduce
 
 
-@pytest.fixture
-def studies(monkeypatch):
-    asked = {}
+def test_studies_of_a_checkout_are_run(inside, tmp_path, monkeypatch):
+    pytest.importorskip("studies.synthetic")
+    from tests.studies.stacks import Failing, Sum, Sums
 
-    def make(**options):
-        asked.update(options)
-        return tiny(methods=(Method("one", asked.pop("method", constant)),))
-
-    monkeypatch.setitem(experiments.STUDIES, "bias-sweep", make)
-    return asked
-
-
-def test_a_study_leaves_its_report(tmp_path, studies):
-    result = CliRunner().invoke(app, ["reproduce", "bias-sweep", "--quick", "--jobs", "1", "-o", str(tmp_path)])
-    assert result.exit_code == 0, result.output
-    assert studies == {"quick": True, "seeds": None, "folds": None}
-    assert str(tmp_path / "bias-sweep") in result.output.replace("\n", "")
-    assert (tmp_path / "bias-sweep" / "figure.png").exists()
-    assert len(list((tmp_path / "bias-sweep" / "stacks").glob("*.json"))) == 6
+    for stack, status in ((Sum(), 0), (Failing(), 1)):
+        monkeypatch.setattr("studies.synthetic.STUDIES", {"dependent": lambda stack=stack, **_: Sums(stack)})
+        done = inside("reproduce", "dependent", "--quick", "--jobs", "1", "-o", tmp_path)
+        assert done.returncode == status, done.stderr
+        assert str(tmp_path / "sums") in done.stdout
+    assert "failed: failing at 2: ValueError: no such thing" in done.stderr
 
 
-def test_failures_are_named(tmp_path, studies):
-    studies["method"] = failing
-    result = CliRunner().invoke(
-        app, ["reproduce", "bias-sweep", "--jobs", "1", "-o", str(tmp_path)], standalone_mode=False
-    )
-    assert result.return_value == 1
-    assert "failed: one at label 0.6: ValueError: no such thing" in result.output
+def test_without_a_study_they_are_listed(inside):
+    for words in ([], ["--help"]):
+        done = inside("reproduce", *words)
+        assert done.returncode == 0
+        assert "p4f reproduce" in done.stdout
+        assert "bias-sweep" in done.stdout
 
 
-def test_unknown_study():
-    assert CliRunner().invoke(app, ["reproduce", "everything"]).exit_code == 2
+def test_wrong_words_are_one_line(inside):
+    for words in (["everything"], ["faces", "--seeds", "0"], ["dependent", "--nonsense"]):
+        done = inside("reproduce", *words)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+
+
+def test_an_installed_library_says_where_the_studies_are(inside, tmp_path, monkeypatch):
+    monkeypatch.setattr(reproduce, "ROOT", tmp_path)
+    done = inside("reproduce", "dependent")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "the folder studies/ of problog4fairness' source repository" in done.stderr

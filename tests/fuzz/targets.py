@@ -184,7 +184,7 @@ _KEYS = [("label", 0.1, "ours", seed, metric) for seed in (0, 1) for metric in (
 def _stores() -> Sequence[bytes]:
     import tempfile
 
-    from problog4fairness.experiments.archive import Archive
+    from studies.engine.archive import Archive
 
     with tempfile.TemporaryDirectory() as folder:
         Archive(Path(folder)).save(_IDENTITY, [[*key, 0.1 + number / 7] for number, key in enumerate(_KEYS)])
@@ -207,7 +207,7 @@ def _fit(checkpoint: Path, epochs: int) -> object:
 
 def _read_store(path: Path) -> object:
     """Both ways: a file does not say of what kind it is."""
-    from problog4fairness.experiments.archive import Archive, name_of
+    from studies.engine.archive import Archive, name_of
 
     folder = path.parent / "archive"
     folder.mkdir(exist_ok=True)
@@ -220,7 +220,7 @@ def _read_store(path: Path) -> object:
 
 def _change_store(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """Mostly what is inside, with the checksum that an attacker would put right."""
-    from problog4fairness.experiments.archive import digest_of
+    from studies.engine.archive import digest_of
 
     if not content.startswith(b"{") or rng.random() < 0.3:
         return mutated(content, others, rng)

@@ -8,16 +8,18 @@ import time
 from dataclasses import replace
 
 import torch
-from problog4fairness.experiments.faces import FaceStudy, face_study, run_faces
 from torch import nn
 
 from problog4fairness.learners import Settings
+from studies.engine.run import run
+from studies.faces import FaceStudy, face_study
+from studies.pictures import FaceSet
 
 TRAINING = Settings(learning_rate=2e-3, batch_size=32, max_epochs=3, patience=3)
 
 
 def tiny_faces(**changes) -> FaceStudy:
-    study = replace(face_study(), rows=300, size=16, seeds=(0,), training=TRAINING)
+    study = replace(face_study(), faces=FaceSet(rows=300, size=16), seeds=(0,), training=TRAINING)
     return replace(study, **changes)
 
 
@@ -38,11 +40,11 @@ def wrong_shape() -> nn.Module:
 
 
 def slow_faces() -> FaceStudy:
-    study = tiny_faces(network="tests.experiments.face_studies:Slow")
+    study = tiny_faces(network="tests.studies.face_studies:Slow")
     return replace(study, methods=study.methods[:2])
 
 
 if __name__ == "__main__":
-    from tests.experiments.face_studies import slow_faces as study_of
+    from tests.studies.face_studies import slow_faces as study_of
 
-    run_faces(study_of(), sys.argv[1], jobs=1)
+    run(study_of(), sys.argv[1], jobs=1)

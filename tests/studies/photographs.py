@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from problog4fairness.datasets import drawn_faces
+from studies.data import drawn_faces
 
 COLUMNS = {"High_Cheekbones": 19, "Blurry": 10, "Smiling": 31, "Mouth_Slightly_Open": 21}
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from problog4fairness.experiments.student import StudentStudy, run_student, student_study
 
-from problog4fairness.datasets import StudentData
 from problog4fairness.learners import Settings
+from studies.data import StudentData
+from studies.engine.run import run
+from studies.student import StudentStudy, student_study
 
-TRAINING = Settings(hidden=(4,), dropout=0.2, loss="focal", learning_rate=0.02, max_epochs=3, patience=3)
+TRAINING = Settings(hidden=(4,), dropout=0.2, loss="focal", learning_rate=0.02, batch_size=64, max_epochs=3, patience=3)
 
 
 def pupils(rows: int = 160, seed: int = 0, positive: tuple[float, float] = (0.3, 0.1)) -> StudentData:
@@ -44,4 +45,4 @@ def long_study() -> StudentStudy:
 
 
 if __name__ == "__main__":
-    run_student(long_study(), sys.argv[1])
+    run(long_study(), sys.argv[1])

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from problog4fairness.experiments import run
 
-from tests.experiments.studies import slow_study
+from studies.engine.run import run
+from tests.studies.stacks import slow_sums
 
 pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 
@@ -20,8 +20,8 @@ SCRIPT = """
 import os, signal, sys, threading, time
 from pathlib import Path
 from distributed import LocalCluster
-from problog4fairness.experiments import run
-from tests.experiments.studies import slow_study
+from studies.engine.run import run
+from tests.studies.stacks import slow_sums
 
 def kill(cluster, folder):
     while len(list(folder.glob("*.json"))) < 3:
@@ -33,7 +33,7 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         threading.Thread(target=kill, args=(cluster, folder), daemon=True).start()
-        outcome = run(slow_study(), folder, backend="dask", scheduler=cluster.scheduler_address)
+        outcome = run(slow_sums(), folder, backend="dask", scheduler=cluster.scheduler_address)
     outcome.results.to_csv(sys.argv[2], index=False)
     print("failures", outcome.failures, "computed", outcome.computed, flush=True)
 """
@@ -47,6 +47,6 @@ def test_a_cluster_that_loses_a_worker(tmp_path):
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "killed" in done.stdout
-    assert f"failures {{}} computed {len(slow_study().stacks())}" in done.stdout
-    unbroken = run(slow_study(), tmp_path / "unbroken").results
+    assert f"failures {{}} computed {len(slow_sums().stacks())}" in done.stdout
+    unbroken = run(slow_sums(), tmp_path / "unbroken").results
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "results.csv"), unbroken)

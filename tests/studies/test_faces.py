@@ -14,24 +14,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from problog4fairness.datasets.faces.protocol import ATTRIBUTES
-from problog4fairness.experiments.faces import METHODS, face_study, plan, run_faces, write_face_report
-from problog4fairness.experiments.faces.beliefs import belief, likelihood
-from problog4fairness.experiments.faces.claims import face_claims
-from problog4fairness.experiments.faces.figures import draw
-from problog4fairness.experiments.faces.pictures import pictures_of
-from problog4fairness.experiments.faces.plan import FaceMethod
-from problog4fairness.experiments.faces.progress import FaceBar, Reporter
-from problog4fairness.experiments.faces.work import COLUMNS, NO_ATTRIBUTE, measured
 from typer.testing import CliRunner
 
-from problog4fairness.cli.main import app
-from problog4fairness.datasets import drawn_faces
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Settings
-from tests.experiments.face_studies import slow_faces, tiny_faces
-from tests.experiments.photographs import write_celeba
+from studies import faces as plan
+from studies.commands import app
+from studies.data import drawn_faces
+from studies.data.faces.protocol import ATTRIBUTES
+from studies.engine.report import write_report
+from studies.engine.run import run
+from studies.face_runs import METHODS, NO_ATTRIBUTE, FaceMethod, belief, measured, rows
+from studies.faces import FaceStudy, face_study
+from studies.pictures import FaceSet, pictures_of
+from tests.studies.face_studies import slow_faces, tiny_faces
+from tests.studies.photographs import write_celeba
 
+COLUMNS = FaceStudy.columns
 ROOT = Path(__file__).parents[2]
 NAMES = [method.name for method in METHODS]
 
@@ -40,7 +39,7 @@ NAMES = [method.name for method in METHODS]
 def ran(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faces")
     study = tiny_faces()
-    return study, folder, run_faces(study, folder / "runs", jobs=1, progress=False)
+    return study, folder, run(study, folder / "runs", jobs=1, progress=False)
 
 
 def test_a_tiny_study_has_all_its_numbers(ran):
@@ -54,7 +53,7 @@ def test_a_tiny_study_has_all_its_numbers(ran):
     quality = results[results["metric"].isin(["f1", "accuracy"])]["value"]
     assert quality.between(0, 1).all()
     assert not list((folder / "runs").glob("*.safetensors"))
-    faces = drawn_faces(study.rows, size=study.size)
+    faces = drawn_faces(study.faces.rows, size=study.faces.size)
     test = faces.rows("test")
     fair = pd.Series(faces.fair[test]).groupby(faces.attributes["blurry"].to_numpy()[test]).mean()
     found = results[(results["metric"] == "fair_disparity") & (results["attribute"] == "blurry")]["value"]
@@ -63,23 +62,23 @@ def test_a_tiny_study_has_all_its_numbers(ran):
 
 def test_a_finished_study_is_read_and_a_changed_one_is_not(ran):
     study, folder, outcome = ran
-    again = run_faces(study, folder / "runs", jobs=1)
+    again = run(study, folder / "runs", jobs=1)
     assert (again.computed, again.read) == (0, 6)
     pd.testing.assert_frame_equal(again.results, outcome.results)
     other = replace(study, methods=METHODS[:1], training=replace(study.training, learning_rate=1e-3))
-    assert run_faces(other, folder / "runs", jobs=1).computed == 1
+    assert run(other, folder / "runs", jobs=1).computed == 1
 
 
 def test_processes_give_the_same_numbers(ran, tmp_path):
     study, _, outcome = ran
-    both = run_faces(replace(study, methods=METHODS[:2]), tmp_path, jobs=2)
+    both = run(replace(study, methods=METHODS[:2]), tmp_path, jobs=2)
     expected = outcome.results[outcome.results["method"].isin(NAMES[:2])].reset_index(drop=True)
     pd.testing.assert_frame_equal(both.results, expected)
 
 
 def test_the_report_is_whole(ran):
     study, folder, outcome = ran
-    found = write_face_report(study, outcome, folder)
+    found = write_report(study, outcome, folder)
     assert len(found) == 9
     names = {"results.csv", "summary.csv", "claims.md", "runs"}
     names |= {f"{name}.{ending}" for name in ("figure", "equalized_odds") for ending in ("pdf", "png")}
@@ -91,10 +90,10 @@ def test_the_report_is_whole(ran):
 
 
 def test_a_killed_study_ends_as_if_it_had_not_been(tmp_path):
-    expected = run_faces(slow_faces(), tmp_path / "whole", jobs=1)
+    expected = run(slow_faces(), tmp_path / "whole", jobs=1)
     folder = tmp_path / "killed"
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.experiments.face_studies", str(folder)],
+        [sys.executable, "-m", "tests.studies.face_studies", str(folder)],
         cwd=ROOT,
         env={**os.environ, "SLOW_FACES": "0.15"},
     )
@@ -111,7 +110,7 @@ def test_a_killed_study_ends_as_if_it_had_not_been(tmp_path):
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert unfinished(), "it was to be killed in the middle of the second run"
-    resumed = run_faces(slow_faces(), folder, jobs=1)
+    resumed = run(slow_faces(), folder, jobs=1)
     assert (resumed.computed, resumed.read) == (1, 1)
     pd.testing.assert_frame_equal(resumed.results, expected.results)
     assert not list(folder.glob("*.safetensors"))
@@ -119,36 +118,39 @@ def test_a_killed_study_ends_as_if_it_had_not_been(tmp_path):
 
 def test_a_failing_run_is_named_and_does_not_stop_the_others(tmp_path):
     study = tiny_faces(methods=(METHODS[0], FaceMethod("only hats", ("hats",))))
-    outcome = run_faces(study, tmp_path, jobs=1)
+    outcome = run(study, tmp_path, jobs=1)
     assert list(outcome.failures) == ["only hats, seed 0"]
     assert "hats" in outcome.failures["only hats, seed 0"]
     assert set(outcome.results["method"]) == {"lower"}
-    write_face_report(study, outcome, tmp_path / "report")
+    write_report(study, outcome, tmp_path / "report")
     assert "- only hats, seed 0: " in (tmp_path / "report" / "claims.md").read_text()
 
 
 def test_networks_that_do_not_fit(tmp_path):
     with pytest.raises(P4FError, match="network 'huge' is not small"):
-        run_faces(tiny_faces(network="huge"), tmp_path)
-    study = tiny_faces(network="tests.experiments.face_studies:wrong_shape", methods=METHODS[:1])
-    outcome = run_faces(study, tmp_path, jobs=1)
+        run(tiny_faces(network="huge"), tmp_path)
+    study = tiny_faces(network="tests.studies.face_studies:wrong_shape", methods=METHODS[:1])
+    outcome = run(study, tmp_path, jobs=1)
     assert "the module gives [32, 2] for 32 inputs" in outcome.failures["lower, seed 0"]
     assert not len(outcome.results)
-    assert write_face_report(study, outcome, tmp_path / "report") == []
+    assert write_report(study, outcome, tmp_path / "report") == []
+
+
+def observed(method, faces):
+    return belief(method, faces).observe(rows(method, faces))
 
 
 def test_training_goes_through_the_estimated_chain():
     faces = drawn_faces(3000, size=16)
-    chained = belief(METHODS[-1], faces)
-    table = chained.label_table()
+    table = belief(METHODS[-1], faces).label_table()
     # The chain is not saturated, but with so many rows each of its probabilities must be near to what was counted.
     audit = faces.audit("train")
-    for (a, b, c, fair), rows in audit.groupby([*ATTRIBUTES, "fair"]):
-        if len(rows) > 50:
-            assert abs(float(table[4 * a + 2 * b + c, fair, 1]) - rows["recorded"].mean()) < 0.2
+    for (a, b, c, fair), own in audit.groupby([*ATTRIBUTES, "fair"]):
+        if len(own) > 50:
+            assert abs(float(table[4 * a + 2 * b + c, fair, 1]) - own["recorded"].mean()) < 0.2
     logits = torch.randn(len(faces), 1, 1)
-    rows = torch.arange(len(faces))
-    found = likelihood(METHODS[-1], faces)(logits, rows)
+    every = torch.arange(len(faces))
+    found = observed(METHODS[-1], faces)(logits, every)
     group = torch.from_numpy((faces.attributes.to_numpy() * [4, 2, 1]).sum(1))
     recorded = torch.from_numpy(faces.recorded)
     chance = logits.flatten().sigmoid().double()
@@ -161,7 +163,7 @@ def test_lower_learns_from_recorded_labels_and_upper_from_fair_ones():
     logits = torch.randn(300, 1, 1)
     chance = logits.flatten().sigmoid()
     for method, label in zip(METHODS[:2], (faces.recorded, faces.fair), strict=True):
-        found = likelihood(method, faces)(logits, torch.arange(300)).exp()
+        found = observed(method, faces)(logits, torch.arange(300)).exp()
         torch.testing.assert_close(found, torch.where(torch.from_numpy(label) == 1, chance, 1 - chance))
 
 
@@ -170,24 +172,24 @@ def test_fair_labels_outside_the_training_partition_tell_beliefs_nothing(method)
     faces = drawn_faces(600, size=16)
     outside = faces.partition != 0
     other = replace(faces, fair=np.where(outside, 1 - faces.fair, faces.fair))
-    logits, rows = torch.randn(600, 1, 1), torch.arange(600)
-    assert torch.equal(likelihood(method, faces)(logits, rows), likelihood(method, other)(logits, rows))
+    logits, every = torch.randn(600, 1, 1), torch.arange(600)
+    assert torch.equal(observed(method, faces)(logits, every), observed(method, other)(logits, every))
     blind = replace(faces, fair=1 - faces.fair)
-    assert not torch.equal(likelihood(method, faces)(logits, rows), likelihood(method, blind)(logits, rows))
+    assert not torch.equal(observed(method, faces)(logits, every), observed(method, blind)(logits, every))
 
 
 def test_drawn_faces_of_the_test_partition_are_not_learnt_from(ran):
-    pictures = pictures_of(ran[0])
+    pictures = pictures_of(ran[0].faces, 32)
     data, options = pictures.training()
     assert len(data) == len(pictures.faces)
-    for name, part in (("rows", "train"), ("validation", "validation")):
+    for name, part in (("train_rows", "train"), ("validation", "validation")):
         assert options[name].tolist() == pictures.faces.rows(part).tolist()
     rows, _ = pictures.chances(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 16 * 16, 1)))
     assert rows.tolist() == pictures.faces.rows("test").tolist()
 
 
 def test_predictions_are_judged_by_the_fair_labels(ran):
-    pictures = pictures_of(ran[0])
+    pictures = pictures_of(ran[0].faces, 32)
     rows = pictures.faces.rows("test")
     perfect = {(metric, attribute): value for metric, attribute, value in
                measured(pictures, rows, pictures.faces.fair[rows].astype(float))}  # fmt: skip
@@ -201,7 +203,7 @@ def test_seeds_begin_with_other_weights(tmp_path):
     # With steps that move nothing, the numbers are those of the first weights.
     still = Settings(learning_rate=1e-12, weight_decay=0, batch_size=64, max_epochs=1)
     study = tiny_faces(seeds=(0, 1), methods=METHODS[:2], training=still)
-    found = run_faces(study, tmp_path, jobs=1).results.query("metric == 'disparity' and attribute == 'blurry'")
+    found = run(study, tmp_path, jobs=1).results.query("metric == 'disparity' and attribute == 'blurry'")
     values = found.pivot(index="seed", columns="method", values="value")
     assert np.allclose(values["lower"], values["upper"])
     assert abs(values["lower"][0] - values["lower"][1]) > 1e-4
@@ -209,34 +211,34 @@ def test_seeds_begin_with_other_weights(tmp_path):
 
 def test_photographs(tmp_path):
     write_celeba(tmp_path / "celeba")
-    study = tiny_faces(data="celeba", folder=tmp_path / "celeba", size=32, methods=(METHODS[0], METHODS[-1]))
-    outcome = run_faces(study, tmp_path / "runs", progress=False)
+    study = tiny_faces(faces=FaceSet("celeba", size=32, folder=tmp_path / "celeba"), methods=(METHODS[0], METHODS[-1]))
+    outcome = run(study, tmp_path / "runs", progress=False)
     assert not outcome.failures
     assert set(outcome.results["method"]) == {"lower", "ours"}
-    write_face_report(study, outcome, tmp_path / "report")
+    write_report(study, outcome, tmp_path / "report")
     assert "CelebA of 32 × 32 pixels" in (tmp_path / "report" / "claims.md").read_text()
-    pictures = pictures_of(study)
+    pictures = pictures_of(study.faces, 32)
     rows, _ = pictures.chances(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 32 * 32, 1)))
     assert rows.tolist() == pictures.faces.rows("test").tolist()
     train, options = pictures.training()
     for loader, part in ((train, "train"), (options["validation"], "validation")):
         seen = sorted(row for _, numbers in loader for row in numbers.tolist())
         assert seen == pictures.faces.rows(part).tolist()
-    assert run_faces(study, tmp_path / "runs").read == 2
+    assert run(study, tmp_path / "runs").read == 2
 
 
 def test_photographs_without_a_test_partition(tmp_path):
     write_celeba(tmp_path / "celeba")
     file = tmp_path / "celeba" / "cleaned_mso_labels" / "partition.csv"
     file.write_text(file.read_text().replace(",2\n", ",0\n"))
-    study = tiny_faces(data="celeba", folder=tmp_path / "celeba", size=32)
+    study = tiny_faces(faces=FaceSet("celeba", size=32, folder=tmp_path / "celeba"))
     with pytest.raises(P4FError, match="no face is in the partition 'test'"):
-        run_faces(study, tmp_path / "runs")
+        run(study, tmp_path / "runs")
 
 
 def test_photographs_that_are_not_there(tmp_path):
     with pytest.raises(P4FError, match="there is no folder"):
-        run_faces(tiny_faces(data="celeba", folder=tmp_path / "none"), tmp_path / "runs")
+        run(tiny_faces(faces=FaceSet("celeba", folder=tmp_path / "none")), tmp_path / "runs")
 
 
 def made_up(gains: dict[str, float], seeds: int = 5) -> pd.DataFrame:
@@ -257,20 +259,20 @@ GAINS = {"lower": 0.0, "upper": 0.15, **{f"only {name}": 0.05 for name in ATTRIB
 
 
 def test_claims_follow_the_numbers():
-    good = face_claims(made_up(GAINS))
+    good = face_study().claims(made_up(GAINS))
     assert [claim.holds for claim in good] == [True] * 9
     assert "33% of upper's lead of +0.1" in good[0].measured.replace("34%", "33%")
     assert "fair labels +0.150, lower +0.00" in good[-1].measured.replace("-0.00", "+0.00")
-    bad = face_claims(made_up({**GAINS, "only blurry": -0.02, "ours": 0.03}))
+    bad = face_study().claims(made_up({**GAINS, "only blurry": -0.02, "ours": 0.03}))
     assert [claim.holds for claim in bad] == [True, False, True, False, True, False, True, True, True]
-    past = face_claims(made_up({**GAINS, "ours": 0.4}))
+    past = face_study().claims(made_up({**GAINS, "ours": 0.4}))
     assert [claim.holds for claim in past[-3:]] == [False] * 3  # far beyond the fair labels is no nearer
-    assert len(face_claims(made_up({"lower": 0.0, "upper": 0.1}))) == 0
+    assert len(face_study().claims(made_up({"lower": 0.0, "upper": 0.1}))) == 0
 
 
 @pytest.mark.parametrize(("seeds", "ellipses"), [(5, 12), (2, 0)])
 def test_a_figure_shows_all_methods_and_the_fair_labels(seeds, ellipses):
-    figure = draw(made_up(GAINS, seeds), "disparity")
+    figure = face_study().figures(made_up(GAINS, seeds))["figure"]
     assert [axes.get_title() for axes in figure.axes] == ["high cheekbones", "blurry", "smiling"]
     for axes in figure.axes:
         assert len(axes.patches) == ellipses
@@ -278,32 +280,16 @@ def test_a_figure_shows_all_methods_and_the_fair_labels(seeds, ellipses):
         assert list(line.get_xdata()) == [pytest.approx(0.15)] * 2
         ours = next(line for line in axes.lines if line.get_label() == "ours, all three")
         assert float(ours.get_ydata()[0]) == pytest.approx(0.9, abs=0.01)
-    twin = draw(made_up(GAINS, seeds), "equalized_odds")
+    twin = face_study().figures(made_up(GAINS, seeds))["equalized_odds"]
     assert all(line.get_label() != "fair labels" for axes in twin.axes for line in axes.lines)
 
 
-def test_progress_adds_up_what_workers_report(tmp_path, capsys):
-    first = Reporter(tmp_path / "0", 100, 4)
-    first.begin("", 2)
-    first.show(3.0, 0.5, 0.1)
-    assert (tmp_path / "0").read_text() == "0.75 0.25 100.0"
-    (tmp_path / "1").write_text("half")
-    with FaceBar(3, tmp_path, True) as bar:
-        bar.finished(2)
-        bar.failed("ours, seed 1", "too [large]")
-        time.sleep(0.7)
-    shown = capsys.readouterr().err
-    assert "1/3 runs" in shown
-    assert "pictures/s" in shown
-    assert "left" in shown
-
-
 def test_sizes_of_the_study():
-    assert face_study().runs()[0].name == "lower, seed 0"
-    assert len(face_study().runs()) == 30
+    assert face_study().stacks()[0].name == "lower, seed 0"
+    assert len(face_study().stacks()) == 30
     paper = face_study("celeba", "resnet50", epochs=3, seeds=2)
     assert (paper.training.learning_rate, paper.training.batch_size, paper.training.max_epochs) == (1e-4, 16, 3)
-    assert (paper.size, paper.seeds) == (224, (0, 1))
+    assert (paper.faces.size, paper.seeds) == (224, (0, 1))
     for options, message in [({"epochs": 0}, "epochs must be 1 or more"), ({"data": "cats"}, "'drawn' or 'celeba'")]:
         with pytest.raises(P4FError, match=message):
             face_study(**options)
@@ -312,8 +298,8 @@ def test_sizes_of_the_study():
 def test_the_command(tmp_path, monkeypatch):
     monkeypatch.setattr(plan, "QUICK_ROWS", 300)
     options = ["--quick", "--epochs", "1", "--seeds", "1", "--jobs", "1", "-o", str(tmp_path)]
-    result = CliRunner().invoke(app, ["reproduce", "faces", *options], standalone_mode=False)
-    assert result.return_value == 0, result.output
+    result = CliRunner().invoke(app, ["faces", *options], standalone_mode=False)
+    assert not result.return_value, result.output
     assert result.output.count("holds") + result.output.count("does not hold") >= 9
     assert (tmp_path / "faces" / "figure.png").exists()
-    assert len(list((tmp_path / "faces" / "runs").glob("*.json"))) == 6
+    assert len(list((tmp_path / "faces" / "stacks").glob("*.json"))) == 6

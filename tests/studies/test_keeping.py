@@ -7,23 +7,21 @@ import os
 import re
 import shutil
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import safetensors.torch
-from problog4fairness.experiments import Method, run, write_report
-from problog4fairness.experiments.faces import run_faces
-from problog4fairness.experiments.student import run_student
 from typer.testing import CliRunner
 
-from problog4fairness.cli.main import app
 from problog4fairness.rows import FileWarning, TableError
-from tests.experiments.face_studies import tiny_faces
-from tests.experiments.pupils import tiny as tiny_pupils
-from tests.experiments.studies import constant, tiny, without_a_folder
+from studies.commands import app
+from studies.engine.report import write_report
+from studies.engine.run import Outcome, run
+from tests.studies.face_studies import tiny_faces
+from tests.studies.stacks import Homeless, Sum, Sums
 
+EMPTY = Outcome(pd.DataFrame())
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -58,22 +56,17 @@ def spare(tmp_path, monkeypatch):
     return folder
 
 
-def study(name="one", predict=constant):
-    return tiny(methods=(Method(name, predict),))
+def study(stack=None):
+    return Sums(stack or Sum())
 
 
-@pytest.mark.parametrize(
-    "start",
-    [
-        lambda folder: run(study(predict=never), folder),
-        lambda folder: run_student(tiny_pupils(), folder),
-        lambda folder: run_faces(tiny_faces(), folder),
-        lambda folder: write_report(study(), None, folder),
-    ],
-)
+class Never(Sums):
+    def stacks(self):
+        raise AssertionError("nothing was to be computed")
+
+
+@pytest.mark.parametrize("start", [lambda folder: run(Never(), folder), lambda f: write_report(study(), EMPTY, f)])
 def test_a_folder_that_cannot_be_written_to_is_told_before_the_work(tmp_path, monkeypatch, start):
-    monkeypatch.setattr("problog4fairness.experiments.student.run.in_parallel", never)
-    monkeypatch.setattr("problog4fairness.experiments.faces.run.in_parallel", never)
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "stacks"):
         with pytest.raises(TableError, match=rf"{folder}: nothing can be written there \(.*\); choose another folder"):
@@ -81,10 +74,6 @@ def test_a_folder_that_cannot_be_written_to_is_told_before_the_work(tmp_path, mo
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(TableError, match="No space left on device"):
         start(tmp_path / "new")
-
-
-def never(*_, **__):
-    raise AssertionError("nothing was to be computed")
 
 
 def full(*_, **__):
@@ -109,47 +98,35 @@ def test_a_disk_that_becomes_full(tmp_path, disk, spare, room):
 
 def test_what_cannot_be_stored_is_kept_elsewhere(tmp_path, spare):
     """The folder is gone, and a file is in its place: neither workers nor the study itself can store anything."""
-    folder, expected = tmp_path / "stacks", run(study(), tmp_path / "whole")
+    folder, expected = tmp_path / "stacks", run(study(), tmp_path / "whole").results.assign(method="Homeless")
     with pytest.warns(FileWarning) as warned:
-        found = run(study("one", partial(without_a_folder, str(folder))), folder, jobs=2)
+        found = run(study(Homeless(folder=str(folder))), folder, jobs=2)
     (told,) = (str(warning.message) for warning in warned)
     assert not found.failures
-    pd.testing.assert_frame_equal(found.results, expected.results)
+    pd.testing.assert_frame_equal(found.results, expected)
     (place,) = (item for item in spare.iterdir() if item.name.startswith("p4f-"))
     assert f"what was computed is kept in {place}: make room, move its files to {folder} and run again" in told
     folder.unlink()
     shutil.copytree(place, folder)
-    again = run(study("one", partial(without_a_folder, str(folder))), folder)
+    again = run(study(Homeless(folder=str(folder))), folder)
     assert (again.read, again.computed) == (len(study().stacks()), 0)
-    pd.testing.assert_frame_equal(again.results, expected.results)
-
-
-def test_a_student_study_on_a_full_disk(tmp_path, disk, spare):
-    small = tiny_pupils(seeds=1)
-    disk.room, disk.called = 3, r"/(full|spare)/.*\.json$"
-    with pytest.warns(FileWarning, match="stored nowhere"):
-        first = run_student(small, tmp_path / "full")
-    assert not first.failures
-    disk.room = 10**9
-    again = run_student(small, tmp_path / "full")
-    assert again.read == 3
-    pd.testing.assert_frame_equal(again.results, first.results)
+    pd.testing.assert_frame_equal(again.results, expected)
 
 
 def test_a_face_study_on_a_full_disk(tmp_path, disk, spare):
     small = tiny_faces(methods=tiny_faces().methods[:2])
     disk.room, disk.called = 1, r"/(full|spare)/.*\.json$"
     with pytest.warns(FileWarning, match="stored nowhere"):
-        first = run_faces(small, tmp_path / "full", jobs=1)
+        first = run(small, tmp_path / "full", jobs=1)
     assert not first.failures
     assert sorted(file.suffix for file in (tmp_path / "full").iterdir()) == [".json", ".safetensors"]
     disk.room = 10**9
-    again = run_faces(small, tmp_path / "full", jobs=1)
+    again = run(small, tmp_path / "full", jobs=1)
     assert (again.read, again.computed) == (1, 1)
     pd.testing.assert_frame_equal(again.results, first.results)
 
 
-@pytest.mark.parametrize("room", range(5))
+@pytest.mark.parametrize("room", range(6))
 def test_a_report_on_a_full_disk_has_whole_files_or_none(tmp_path, disk, room):
     outcome = run(study(), tmp_path / "stacks")
     write_report(study(), outcome, tmp_path / "whole")
@@ -165,10 +142,10 @@ def test_a_report_on_a_full_disk_has_whole_files_or_none(tmp_path, disk, room):
 
 
 def test_the_command_says_where_results_are_that_it_cannot_report(tmp_path, disk, monkeypatch):
-    monkeypatch.setattr("problog4fairness.experiments.STUDIES", {"dependent": lambda **_: study()})
+    monkeypatch.setattr("studies.synthetic.STUDIES", {"dependent": lambda **_: study()})
     disk.room, disk.called = 0, r"\.csv$"
-    result = CliRunner().invoke(app, ["reproduce", "dependent", "--jobs", "1", "-o", str(tmp_path)])
-    folder = tmp_path / "dependent"
+    result = CliRunner().invoke(app, ["dependent", "--jobs", "1", "-o", str(tmp_path)])
+    folder = tmp_path / "sums"
     assert str(result.exception) == (
         f"{folder}/results.csv: No space left on device; what was computed is kept in {folder}/stacks: "
         "run again to write the report"
@@ -179,13 +156,13 @@ def test_the_command_says_where_results_are_that_it_cannot_report(tmp_path, disk
 @pytest.mark.parametrize("content", [b"", b"\0" * 1000, safetensors.torch.save({}, metadata={"a": "b"})])
 def test_a_damaged_checkpoint_is_not_the_end_of_a_run(tmp_path, content):
     small = tiny_faces(methods=tiny_faces().methods[:1])
-    expected = run_faces(small, tmp_path / "whole", jobs=1)
+    expected = run(small, tmp_path / "whole", jobs=1)
     (file,) = (tmp_path / "whole").glob("*.json")
     checkpoint = tmp_path / "damaged" / f"{file.stem}.safetensors"
     checkpoint.parent.mkdir()
     checkpoint.write_bytes(content)
     with pytest.warns(FileWarning, match=f"{checkpoint.name}: damaged; lower, seed 0 was computed from its beginning"):
-        found = run_faces(small, checkpoint.parent, jobs=1)
+        found = run(small, checkpoint.parent, jobs=1)
     assert not found.failures
     pd.testing.assert_frame_equal(found.results, expected.results)
     assert not checkpoint.exists()

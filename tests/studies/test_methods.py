@@ -1,108 +1,126 @@
-"""The methods of the studies against the library's estimators and plain formulas."""
+"""The methods of the studies against the library's classifier and plain formulas."""
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import asdict, replace
 
 import numpy as np
+import pandas as pd
 import pytest
-import torch
-from problog4fairness.experiments import METHODS, Point
-from problog4fairness.experiments.cells import Memo, Stack
-from problog4fairness.experiments.measure import measure
-from problog4fairness.experiments.networks import all_inputs, belief_job, fair_chances, plain_job, positions
-from problog4fairness.experiments.networks import belief as belief_of
 
-from problog4fairness import metrics
+import problog4fairness as p4f
 from problog4fairness.datasets import SyntheticSettings
-from tests.experiments.studies import TRAINING
+from problog4fairness.errors import P4FError
+from problog4fairness.learners import Network
+from studies.cells import Cell, People
+from studies.methods import METHODS
+from studies.synthetic_cells import Point, SyntheticStack
+from tests.studies.tiny import TRAINING
 
 BIASES = ("label", "measurement", "historical")
 
 
-def stack_of(bias, strength=0.6, dependent=False):
-    tested = "recorded" if bias == "historical" else "fair"
-    point = Point(bias, strength, SyntheticSettings.of_paper(bias, strength, dependent=dependent), tested_on=tested)
-    return Stack((point,), (0, 1), 2, 240, TRAINING, Memo())
+def stack_of(method, bias, strength=0.6, dependent=False, settings=None):
+    settings = settings or SyntheticSettings.of_paper(bias, strength, dependent=dependent)
+    return SyntheticStack(method, (0, 1), 2, TRAINING, points=(Point(bias, strength, settings),), rows=240)
+
+
+def cells_of(stack):
+    return [stack.cell(0, seed, fold) for seed in stack.seeds for fold in range(stack.folds)]
+
+
+def predictions(stack):
+    return METHODS[stack.method].predict(cells_of(stack), Network(**asdict(TRAINING)))
 
 
 @pytest.mark.parametrize("dependent", [False, True])
 @pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("method", METHODS)
 def test_every_method_predicts_every_cell(method, bias, dependent):
-    stack = stack_of(bias, dependent=dependent)
-    predictions = method.predict(stack)
-    assert [len(chance) for chance in predictions] == [120] * 4
-    assert all(((chance >= 0) & (chance <= 1)).all() for chance in predictions)
-    again = method.predict(stack_of(bias, dependent=dependent))
-    for one, two in zip(predictions, again, strict=True):
-        np.testing.assert_allclose(one, two)
+    found = predictions(stack_of(method, bias, dependent=dependent))
+    assert [len(chance) for chance in found] == [120] * 4
+    assert all(((chance >= 0) & (chance <= 1)).all() for chance in found)
 
 
 @pytest.mark.parametrize("bias", BIASES)
 def test_features_with_three_values(bias):
     settings = SyntheticSettings(n_q=2, n_values=3, label_bias=0.3, label_noise=0.1, measurement_bias=0.3)
-    stack = Stack((Point(bias, 0.3, settings, tested_on="recorded"),), (0,), 2, 240, TRAINING, Memo())
     for method in METHODS:
-        assert [len(chance) for chance in method.predict(stack)] == [120, 120]
+        assert [len(chance) for chance in predictions(stack_of(method, bias, settings=settings))] == [120] * 4
 
 
-def test_folds_are_a_partition():
-    cells = stack_of("label").cells
-    assert sorted(np.concatenate([cells[0].test, cells[1].test])) == list(range(240))
-    assert not set(cells[0].train) & set(cells[0].test)
+@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("dependent", [False, True])
+def test_ours_is_what_the_classifier_predicts(bias, dependent):
+    """The paper's results are those of the pipeline that users run: the same rows, belief, learner and seed."""
+    cell = replace(stack_of("ours", bias, dependent=dependent), rows=800).cell(0, 1, 1)
+    learner = Network(**asdict(TRAINING))
+    (found,) = METHODS["ours"].predict([cell], learner)
+    people = cell.people
+    frame = people.recorded_frame.iloc[cell.train].reset_index(drop=True)
+    rows = p4f.Rows(frame, people.features(cell.aware), (0, 1), people.recorded[cell.train])
+    fitted = learner.fit(cell.belief, rows, seed=cell.random_state, progress=False)
+    model = p4f.DebiasedClassifier(cell.belief, learner, independent=not dependent, random_state=0)
+    model.fit(frame, people.recorded[cell.train])
+    model.fitted_ = fitted  # a classifier draws its seed from random_state
+    expected = model.predict_proba(people.tested_frame.iloc[cell.test].reset_index(drop=True))[:, 1]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("values", [2, 3])
-@pytest.mark.parametrize("aware", [False, True])
-def test_positions_find_the_inputs(values, aware):
-    rng = np.random.default_rng(0)
-    features, a = rng.integers(0, values, (20, 3)), rng.integers(0, 2, 20)
-    place = positions(features, a if aware else None, values)
-    expected = features / (values - 1)
-    expected = np.column_stack([a, expected]) if aware else expected
-    np.testing.assert_allclose(all_inputs(values, 3, aware)[place], expected)
-
-
-def test_fair_chances_are_the_sum_over_fair_vectors():
-    cell = stack_of("historical").cells[0]
-    belief = belief_of(cell.point)
-    logits = torch.randn(16, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    found = fair_chances(cell, logits, belief, False)
-    tables = [table.numpy() for table in belief.feature_tables().values()]
-    h = torch.sigmoid(logits[:, 0]).numpy()
-    for i, row in enumerate(cell.test[:20]):
-        a, x = cell.sensitive[row], cell.data.recorded_features.to_numpy()[row]
-        expected = sum(
-            h[number] * np.prod([t[a, c, v] for t, c, v in zip(tables, x, vector, strict=True)])
-            for number, vector in enumerate(itertools.product((0, 1), repeat=4))
-        )
-        assert found[i] == pytest.approx(expected)
+def test_cells_are_trained_alike_alone_and_together():
+    cells, learner = cells_of(stack_of("ours", "measurement")), Network(**asdict(TRAINING))
+    together = METHODS["ours"].predict(cells, learner)
+    for cell, expected in zip(cells, together, strict=True):
+        (alone,) = METHODS["ours"].predict([cell], learner)
+        np.testing.assert_allclose(alone, expected, atol=1e-5)
 
 
 def test_no_bias_and_no_noise_is_plain_training():
-    point = Point("label", 0.0, SyntheticSettings())
-    stack = Stack((point,), (0,), 2, 240, TRAINING, Memo())
-    cell = stack.cells[0]
-    job = belief_job(stack, cell, belief_of(point), False)
-    plain = plain_job(cell, cell.data.recorded_features.to_numpy(), cell.recorded_label, False)
-    logits = torch.randn(240, 1, 1, dtype=torch.float64)
-    rows = torch.arange(240)
-    torch.testing.assert_close(job.likelihood(logits, rows), plain.likelihood(logits, rows))
-
-
-def test_measures_are_the_library_s():
-    cell = stack_of("label").cells[0]
-    chance = np.random.default_rng(0).random(len(cell.test))
-    fair, a = cell.data.fair_label.to_numpy()[cell.test], cell.sensitive[cell.test]
-    decision = (chance > 0.5).astype(int)
-    assert measure(cell, chance, randomised=False) == pytest.approx(
-        {
-            "accuracy": metrics.accuracy(fair, decision),
-            "disparity": metrics.statistical_disparity(chance, sensitive_features=a),
-            "f1": metrics.f1(fair, decision),
-            "equalized_odds": metrics.equalized_odds_difference(fair, decision, sensitive_features=a),
-        }
+    ours, lower = (
+        predictions(stack_of(name, "label", settings=SyntheticSettings())) for name in ("ours", "unawareness")
     )
-    drawn = np.random.default_rng(1).random((4000, len(chance))) < chance
-    assert measure(cell, chance, randomised=True)["accuracy"] == pytest.approx((drawn == fair).mean(), abs=0.005)
+    np.testing.assert_allclose(ours, lower, atol=1e-5)
+
+
+def test_upper_knows_the_fair_people_only():
+    stacks = [stack_of("upper", bias) for bias in BIASES]
+    assert len({stack.cell(0, 0, 0) for stack in stacks}) == 1
+    people = stacks[2].cell(0, 0, 0).people
+    assert people.tested_frame.equals(people.fair_frame)
+    np.testing.assert_array_equal(people.fair, people.recorded)
+
+
+def test_folds_are_a_partition():
+    first, second = cells_of(stack_of("lower", "label"))[:2]
+    assert sorted(np.concatenate([first.test, second.test])) == list(range(240))
+    assert not set(first.train) & set(first.test)
+
+
+def people(rows=80, units=None):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"f": rng.normal(size=rows), "a": np.arange(rows) % 2})
+    recorded, fair = rng.integers(0, 2, (2, rows))
+    return People(frame, frame, frame, "a", recorded, fair, kinds=frame["a"].to_numpy() * 2 + recorded, units=units)
+
+
+def test_kinds_are_spread_evenly():
+    own = people()
+    for fold in range(4):
+        test = Cell(own, 0, fold, 4).test
+        counts = np.bincount(own.kinds[test], minlength=4) - np.bincount(own.kinds, minlength=4) / 4
+        assert np.abs(counts).max() <= 1
+
+
+def test_units_are_never_on_both_sides():
+    own = people(units=np.arange(80) // 4)
+    cells = [Cell(own, 0, fold, 4) for fold in range(4)]
+    assert sorted(np.concatenate([cell.test for cell in cells])) == list(range(80))
+    for cell in cells:
+        assert not set(own.units[cell.train]) & set(own.units[cell.test])
+
+
+def test_parity_needs_both_labels_in_each_group():
+    own = people()
+    own.recorded[own.groups == 1] = 0
+    with pytest.raises(P4FError, match=r"all training rows with a = 1 \(seed 0, fold 0\) have the same recorded label"):
+        METHODS["parity"].predict([Cell(own, 0, 0, 2)], Network(**asdict(TRAINING)))

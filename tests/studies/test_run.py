@@ -1,3 +1,5 @@
+"""The engine: in parallel, resumed after a kill, with workers that fail, die, or outlive nobody."""
+
 from __future__ import annotations
 
 import os
@@ -6,59 +8,57 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from problog4fairness.experiments import METHODS, Method, assumption, dependent, run
-from problog4fairness.experiments.store import key_of
 
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileWarning
+from studies.engine.archive import Archive
+from studies.engine.bar import Reporter, StudyBar
+from studies.engine.run import identity_of, run
 from tests.children import is_running, started, wait_for
-from tests.experiments.studies import constant, deadly, failing, slow_study, tiny
+from tests.studies.stacks import Deadly, Failing, Resumed, Shared, Short, Sum, Sums, slow_sums
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("study", [tiny(), tiny(dependent(betas=[0.3])), tiny(assumption(betas=[0.0, 0.3]))])
-def test_a_tiny_study(tmp_path, study):
+def test_a_study_is_computed_once(tmp_path):
+    study = Sums()
     outcome = run(study, tmp_path)
-    assert not outcome.failures
-    assert outcome.computed == len(study.stacks())
-    results = outcome.results
-    assert list(results.columns) == ["bias", "x", "method", "seed", "fold", "metric", "value"]
-    assert len(results) == len(study.points) * len(study.methods) * 2 * 2 * 4
-    assert not results.duplicated(["bias", "x", "method", "seed", "fold", "metric"]).any()
+    assert (outcome.computed, outcome.read, outcome.failures) == (4, 0, {})
+    assert list(outcome.results.columns) == list(study.columns)
+    assert len(outcome.results) == 4 * 2
     again = run(study, tmp_path)
-    assert (again.computed, again.read) == (0, len(study.stacks()))
-    pd.testing.assert_frame_equal(results, again.results)
+    assert (again.computed, again.read) == (0, 4)
+    pd.testing.assert_frame_equal(outcome.results, again.results)
 
 
-def test_processes_give_the_same_numbers(tmp_path):
-    study = tiny(dependent(betas=[0.0, 0.3]), methods=METHODS[:3])
-    one, two = run(study, tmp_path / "one"), run(study, tmp_path / "two", jobs=2)
+def test_processes_give_the_same_numbers_in_the_same_order(tmp_path):
+    one, two = run(slow_sums(), tmp_path / "one"), run(slow_sums(), tmp_path / "two", jobs=2)
     assert not two.failures
     pd.testing.assert_frame_equal(one.results, two.results)
 
 
+def test_stacks_that_share_work_are_computed_by_one_process(tmp_path):
+    results = run(Sums(Shared()), tmp_path, jobs=2).results
+    assert results["value"].nunique() == 1
+
+
 def test_a_change_recomputes_only_what_it_touches(tmp_path):
-    study = tiny(methods=(Method("one", constant), Method("two", constant)))
-    run(study, tmp_path)
-    points = (replace(study.points[0], settings=replace(study.points[0].settings, p_a=0.4)), *study.points[1:])
-    assert run(replace(study, points=points), tmp_path).computed == 2
-    assert run(replace(study, methods=(*study.methods, Method("three", constant))), tmp_path).computed == 6
+    run(Sums(), tmp_path)
+    assert run(Sums(places=(0, 1, 2, 9)), tmp_path).computed == 1
+    assert run(Sums(Sum(seeds=(0, 2))), tmp_path).computed == 4
+    assert run(Sums(Failing(), (0, 1)), tmp_path).computed == 2  # another kind of stack with the same settings
 
 
 def test_a_damaged_stack_is_computed_again(tmp_path):
-    study = tiny(methods=(Method("one", constant),))
-    before = run(study, tmp_path)
-    file = tmp_path / f"{key_of(study.stacks()[2])}.json"
+    before = run(Sums(), tmp_path)
+    file = Archive(tmp_path).file(identity_of(Sums().stacks()[2]))
     file.write_bytes(file.read_bytes()[:100])
     with pytest.warns(FileWarning, match="computed again") as warned:
-        after = run(study, tmp_path)
+        after = run(Sums(), tmp_path)
     assert len(warned) == 1
     assert after.computed == 1
     pd.testing.assert_frame_equal(before.results, after.results)
@@ -66,36 +66,33 @@ def test_a_damaged_stack_is_computed_again(tmp_path):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_stack_does_not_stop_the_others(tmp_path, jobs):
-    study = tiny(methods=(Method("bad", failing), Method("good", constant)))
-    outcome = run(study, tmp_path, jobs=jobs)
-    assert outcome.failures == dict.fromkeys(
-        [f"bad at {bias} 0.6" for bias in ("label", "measurement", "historical")], "ValueError: no such thing"
-    )
-    assert outcome.computed == 9
-    assert run(study, tmp_path).read == 9
+    outcome = run(Sums(Failing()), tmp_path, jobs=jobs)
+    assert outcome.failures == dict.fromkeys(["failing at 2", "failing at 3"], "ValueError: no such thing")
+    assert outcome.computed == 2
+    assert run(Sums(Failing()), tmp_path).read == 2
 
 
-def test_wrong_predictions_are_a_failure(tmp_path):
-    study = tiny(methods=(Method("short", lambda stack: constant(stack)[:-1]),))
-    outcome = run(study, tmp_path)
-    assert set(outcome.failures.values()) == {"P4FError: short gave predictions for 3 of 4 cells"}
+def test_other_rows_than_promised_are_a_failure(tmp_path):
+    outcome = run(Sums(Short()), tmp_path)
+    reason = "P4FError: short at 0 gave other rows than a number for each of its 2 keys"
+    assert outcome.failures["short at 0"] == reason
     assert not len(outcome.results)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path):
     flag = tmp_path / "flag"
     flag.touch()
-    study = tiny(methods=(Method("deadly", partial(deadly, str(flag))),))
-    outcome = run(study, tmp_path / "stacks", jobs=2)
+    outcome = run(Sums(Deadly(flag=str(flag))), tmp_path / "stacks", jobs=2)
     assert not flag.exists()
     assert not outcome.failures
-    assert len(outcome.results) == 6 * 2 * 2 * 4
+    assert len(outcome.results) == 4 * 2
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_going_on_after_a_kill(tmp_path, jobs):
-    study, folder = slow_study(), tmp_path / "killed"
-    command = [sys.executable, "-m", "tests.experiments.studies", str(folder), str(jobs)]
+    study, folder = slow_sums(), tmp_path / "killed"
+    command = [sys.executable, "-m", "tests.studies.stacks", str(folder), str(jobs)]
     process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     try:
         limit = time.monotonic() + 120
@@ -116,7 +113,7 @@ def test_going_on_after_a_kill(tmp_path, jobs):
 
 @pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGTERM])
 def test_workers_end_with_the_study(tmp_path, way):
-    command = [sys.executable, "-m", "tests.experiments.studies", str(tmp_path), "2", "endless"]
+    command = [sys.executable, "-m", "tests.studies.stacks", str(tmp_path), "2", "endless"]
     with started(command, cwd=ROOT) as study:
         workers = wait_for(lambda: [int(file.stem) for file in tmp_path.glob("*.pid")], 2, 120)
         assert study.pid not in workers
@@ -127,20 +124,46 @@ def test_workers_end_with_the_study(tmp_path, way):
 
 def test_a_study_after_one_in_a_thread_that_ended(tmp_path):
     """With that thread, its idle workers ended."""
-    study = tiny(methods=(Method("one", constant),))
     with ThreadPoolExecutor(1) as pool:
-        first = pool.submit(run, study, tmp_path / "one", jobs=2).result()
-    pd.testing.assert_frame_equal(run(study, tmp_path / "two", jobs=2).results, first.results)
+        first = pool.submit(run, Sums(), tmp_path / "one", jobs=2).result()
+    pd.testing.assert_frame_equal(run(Sums(), tmp_path / "two", jobs=2).results, first.results)
+
+
+def test_checkpoints_are_there_until_a_stack_is_stored(tmp_path):
+    study = Sums(Resumed(), (0, 1))
+    archive = Archive(tmp_path)
+    good, bad = (archive.file(identity_of(stack), ".safetensors") for stack in study.stacks())
+    good.write_text("whole")
+    bad.write_text("half")
+    with pytest.warns(FileWarning, match=f"{bad.name}: damaged; resumed at 1 was computed from its beginning"):
+        outcome = run(study, tmp_path)
+    assert not outcome.failures
+    assert not list(tmp_path.glob("*.safetensors"))
+    good.write_text("left behind by a kill after storing")
+    assert run(study, tmp_path).read == 2
+    assert not good.exists()
+
+
+def test_the_bar_adds_up_what_workers_report(tmp_path, capsys):
+    Reporter(tmp_path / "0")(0.5)
+    (tmp_path / "1").write_text("half")
+    with StudyBar([10, 10, 5], tmp_path, True) as bar:
+        bar.finished(2)
+        bar.failed("ours, seed 1", "too [large]")
+        time.sleep(0.7)
+        assert bar._progress.tasks[0].completed == 10
+    shown = capsys.readouterr().err
+    assert "5/25 cells" in shown
+    assert "too [large]" in shown
 
 
 def test_errors(tmp_path, monkeypatch):
-    study = tiny(methods=(Method("one", constant),))
     with pytest.raises(P4FError, match="a scheduler is for the backend 'dask'"):
-        run(study, tmp_path, scheduler="tcp://127.0.0.1:1")
+        run(Sums(), tmp_path, scheduler="tcp://127.0.0.1:1")
     with pytest.raises(P4FError, match="jobs must be 1 or more"):
-        run(study, tmp_path, jobs=0)
+        run(Sums(), tmp_path, jobs=0)
     with pytest.raises(P4FError, match="backend must be"):
-        run(study, tmp_path, backend="threads")
+        run(Sums(), tmp_path, backend="threads")
     monkeypatch.setitem(sys.modules, "dask.distributed", None)
     with pytest.raises(P4FError, match=r"pip install 'problog4fairness\[dask\]'"):
-        run(study, tmp_path, backend="dask")
+        run(Sums(), tmp_path, backend="dask")

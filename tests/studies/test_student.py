@@ -11,25 +11,18 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from problog4fairness.experiments.archive import name_of
-from problog4fairness.experiments.student import (
-    StudentOutcome,
-    StudentStudy,
-    run_student,
-    student_study,
-    write_student_report,
-)
-from problog4fairness.experiments.student.audit import by_draw, draw_audit, parameter_errors, rows_by_hoeffding
-from problog4fairness.experiments.student.beliefs import PROGRAMS, audited, believed, rarest_cell
-from problog4fairness.experiments.student.claims import student_claims
-from problog4fairness.experiments.student.report import disparities, draw_methods
-from problog4fairness.experiments.student.study import METHODS
 
-from problog4fairness.comparison import cells, stacked
-from problog4fairness.datasets import student
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileWarning
-from tests.experiments.pupils import long_study, pupils, tiny
+from studies.data import student
+from studies.engine.archive import Archive, name_of
+from studies.engine.report import write_report
+from studies.engine.run import Outcome, identity_of, run
+from studies.student import METHODS, StudentStudy, student_study
+from studies.student_audit import by_draw, draw, parameter_errors, rows_by_hoeffding
+from studies.student_cells import PROGRAMS, audited, believed, rarest_cell
+from studies.student_methods import claims, disparities, figures
+from tests.studies.pupils import long_study, pupils, tiny
 
 ROOT = Path(__file__).parents[2]
 METRICS = 5
@@ -39,13 +32,13 @@ METRICS = 5
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("student")
     study = tiny()
-    return study, run_student(study, folder), folder
+    return study, run(study, folder), folder
 
 
 @pytest.fixture(scope="module")
 def audit_finished(tmp_path_factory):
     study = tiny(audits=[80, 20], draws=3)
-    return study, run_student(study, tmp_path_factory.mktemp("audit"))
+    return study, run(study, tmp_path_factory.mktemp("audit"))
 
 
 def test_the_paper_s_study():
@@ -53,7 +46,7 @@ def test_the_paper_s_study():
     assert (len(study.seeds), study.folds) == (10, 5)
     assert study.training.hidden == (256, 256, 256)
     assert (study.training.dropout, study.training.loss, study.training.learning_rate) == (0.2, "focal", 3e-4)
-    assert [piece.method.name for piece in study.pieces()] == list(METHODS)
+    assert [stack.method for stack in study.stacks()] == list(METHODS)
     assert student_study(pupils(), audits=[5]).seeds == tuple(range(20))
 
 
@@ -64,27 +57,27 @@ def test_every_method_is_scored_on_both_labels(finished):
     assert len(results) == len(METHODS) * 2 * 2 * 2 * METRICS
     assert not results.duplicated(["method", "seed", "fold", "labels", "metric"]).any()
     assert results["value"].notna().all()
-    again = run_student(study, folder)
+    again = run(study, folder)
     assert (again.computed, again.read) == (0, len(METHODS))
     pd.testing.assert_frame_equal(results, again.results)
 
 
 def test_processes_give_the_same_numbers(finished, tmp_path):
     study, outcome, _ = finished
-    two = run_student(study, tmp_path, jobs=2)
+    two = run(study, tmp_path, jobs=2)
     assert (two.computed, two.failures) == (len(METHODS), {})
     pd.testing.assert_frame_equal(outcome.results, two.results)
 
 
-def test_a_damaged_piece_is_computed_again(finished, tmp_path):
+def test_a_damaged_stack_is_computed_again(finished, tmp_path):
     study, outcome, folder = finished
     for file in folder.glob("*.json"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
-    massaging = next(piece for piece in study.pieces() if piece.name == "massaging")
-    file = tmp_path / f"{name_of(massaging.identity)}.json"
+    massaging = next(stack for stack in study.stacks() if stack.name == "massaging")
+    file = Archive(tmp_path).file(identity_of(massaging))
     file.write_bytes(file.read_bytes()[:200])
     with pytest.warns(FileWarning, match="computed again") as warned:
-        after = run_student(study, tmp_path)
+        after = run(study, tmp_path)
     assert len(warned) == 1
     assert (after.computed, after.read) == (1, len(METHODS) - 1)
     pd.testing.assert_frame_equal(outcome.results, after.results)
@@ -103,28 +96,28 @@ def test_everything_that_matters_is_in_the_identity():
         replace(study, data=replace(data, recorded=1 - data.recorded)),
         replace(study, data=replace(data, pupil=data.pupil[::-1].reset_index(drop=True))),
     ]
-    keys = [[name_of(piece.identity) for piece in one.pieces()] for one in changed]
+    keys = [[name_of(identity_of(stack)) for stack in one.stacks()] for one in changed]
     assert len({key for own in keys for key in own}) == len(changed) * len(METHODS)
-    assert keys[0] == [name_of(piece.identity) for piece in tiny().pieces()]
+    assert keys[0] == [name_of(identity_of(stack)) for stack in tiny().stacks()]
 
 
 def test_a_failing_method_is_named_and_does_not_stop_the_others(tmp_path):
     data = pupils()
     # No boy is recorded as a pass: there is nothing for thresholds to trade, and no rule that would make it so.
     data = replace(data, recorded=data.recorded.where(data.sensitive == 0, 0))
-    outcome = run_student(tiny(data, seeds=1), tmp_path)
+    outcome = run(tiny(data, seeds=1), tmp_path)
     assert list(outcome.failures) == ["parity"]
     assert "sex = 1" in outcome.failures["parity"]
     assert set(outcome.results["method"]) == set(METHODS) - {"parity"}
     folder = tmp_path / "report"
-    write_student_report(tiny(data, seeds=1), outcome, folder)
+    write_report(tiny(data, seeds=1), outcome, folder)
     assert "- parity: P4FError" in (folder / "claims.md").read_text()
 
 
 def test_going_on_after_a_kill(tmp_path):
     study, folder = long_study(), tmp_path / "killed"
-    pieces = len(study.pieces())
-    command = [sys.executable, "-m", "tests.experiments.pupils", str(folder)]
+    stacks = len(study.stacks())
+    command = [sys.executable, "-m", "tests.studies.pupils", str(folder)]
     process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     try:
         limit = time.monotonic() + 120
@@ -135,17 +128,21 @@ def test_going_on_after_a_kill(tmp_path):
         process.wait()
     time.sleep(0.2)
     left = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
-    assert 2 <= len(left) < pieces
-    resumed = run_student(study, folder)
-    assert (resumed.read, resumed.computed) == (len(left), pieces - len(left))
+    assert 2 <= len(left) < stacks
+    resumed = run(study, folder)
+    assert (resumed.read, resumed.computed) == (len(left), stacks - len(left))
     assert {file: file.stat().st_mtime_ns for file in left} == left
-    pd.testing.assert_frame_equal(resumed.results, run_student(study, tmp_path / "unbroken").results)
+    pd.testing.assert_frame_equal(resumed.results, run(study, tmp_path / "unbroken").results)
+
+
+def cells_of(stack):
+    return [stack.cell(0, seed, fold) for seed in stack.seeds for fold in range(stack.folds)]
 
 
 def test_no_pupil_on_both_sides_of_a_grouped_split():
     def shared(study: StudentStudy) -> int:
         pupil = study.data.pupil.to_numpy()
-        return sum(len(set(pupil[cell.train]) & set(pupil[cell.test])) for cell in cells(study.table, 2, 3))
+        return sum(len(set(pupil[cell.train]) & set(pupil[cell.test])) for cell in cells_of(study.stacks()[0]))
 
     assert shared(tiny(split="grouped")) == 0
     assert shared(tiny()) > 50
@@ -154,34 +151,27 @@ def test_no_pupil_on_both_sides_of_a_grouped_split():
 @pytest.mark.parametrize("audits", [[], [20, 80]])
 def test_networks_of_beliefs_do_without_sex_and_others_read_it(audits):
     study = tiny(audits=audits, draws=2) if audits else tiny()
-    assert "sex" in study.table.frame.columns
-    assert study.table.sensitive == ("sex",)
-    beliefs = [piece.method for piece in study.pieces() if piece.method.name in PROGRAMS]
-    assert len(beliefs) == len(PROGRAMS) * (1 + len(audits))
-    assert all(method.kind == "belief" and method.independent for method in beliefs)
-    baselines = {piece.name: piece.method.kind for piece in study.pieces() if piece.method.name not in PROGRAMS}
-    assert all(name == kind for name, kind in baselines.items())
+    programs = [stack for stack in study.stacks() if stack.method in PROGRAMS]
+    assert len(programs) == len(PROGRAMS) * (1 + len(audits))
+    assert all(stack.kind == "ours" and not stack.cell(0, 0, 0).aware for stack in programs)
+    assert all(stack.kind == stack.method for stack in study.stacks() if stack not in programs)
+    people = programs[0].cell(0, 0, 0).people
+    assert "sex" in people.features(True)
+    assert "sex" not in people.features(False)
 
 
 def test_methods_are_given_the_recorded_labels_and_judged_by_the_fair_ones():
     study = tiny()
-    np.testing.assert_array_equal(study.table.recorded, study.data.recorded)
-    np.testing.assert_array_equal(study.table.fair, study.data.fair)
-    np.testing.assert_array_equal(study.table.groups, study.data.sensitive)
-
-
-def test_networks_are_trained_as_the_study_says(finished):
-    study, outcome, _ = finished
-    upper = next(piece.method for piece in study.pieces() if piece.name == "upper")
-    alone = stacked(study.table, [upper], study.seeds, study.folds, study.training, progress=False)
-    own = outcome.results[outcome.results["method"] == "upper"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(own.drop(columns="audit"), alone)
+    people = study.stacks()[0].cell(0, 0, 0).people
+    np.testing.assert_array_equal(people.recorded, study.data.recorded)
+    np.testing.assert_array_equal(people.fair, study.data.fair)
+    np.testing.assert_array_equal(people.groups, study.data.sensitive)
 
 
 def test_each_draw_has_its_own_belief():
     study = tiny(audits=[20], draws=3)
-    piece = next(piece for piece in study.pieces() if piece.name == "ours with 20 audited rows")
-    found = {cell.seed: str(piece.method.belief(cell)) for cell in cells(study.table, study.seeds, study.folds)}
+    stack = next(stack for stack in study.stacks() if stack.name == "ours with 20 audited rows")
+    found = {cell.seed: str(cell.belief) for cell in cells_of(stack)}
     assert found == {draw: str(audited("ours", study.data, 20, draw)) for draw in range(3)}
     assert len(set(found.values())) > 1
 
@@ -218,7 +208,7 @@ def test_parameters_from_an_audit():
 
 def test_an_audit_of_any_size_can_be_trained_with(tmp_path):
     # Of girls who failed all were recorded as a pass: a plain share would be 1, and the next girl's fail impossible.
-    outcome = run_student(tiny(pupils(positive=(0.95, 0.9)), audits=[1, 8], draws=2), tmp_path)
+    outcome = run(tiny(pupils(positive=(0.95, 0.9)), audits=[1, 8], draws=2), tmp_path)
     assert not outcome.failures
 
 
@@ -253,7 +243,7 @@ def test_hoeffding_on_the_student_data(student_folder):
 
 def test_the_audit_figure(audit_finished):
     study, outcome = audit_finished
-    figure = draw_audit(study, outcome.results, parameter_errors(study))
+    figure = draw(study, outcome.results)
     quality, parameters = figure.axes
     scores = by_draw(outcome.results)
     lines = {line.get_label(): line for line in quality.lines}
@@ -268,7 +258,7 @@ def test_the_audit_figure(audit_finished):
 
 def test_files(finished, tmp_path):
     study, outcome, _ = finished
-    found = write_student_report(study, outcome, tmp_path / "out")
+    found = write_report(study, outcome, tmp_path / "out")
     names = {file.name for file in (tmp_path / "out").iterdir()}
     figures = {f"{name}.{kind}" for name in ("figure", "equalized_odds") for kind in ("pdf", "png")}
     assert names == {"results.csv", "summary.csv", "claims.md"} | figures
@@ -282,7 +272,7 @@ def test_files(finished, tmp_path):
 
 def test_files_of_audits(audit_finished, tmp_path):
     study, outcome = audit_finished
-    assert write_student_report(study, outcome, tmp_path) == []
+    assert write_report(study, outcome, tmp_path) == []
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {"results.csv", "summary.csv", "parameters.csv", "claims.md", "audit.pdf", "audit.png"}
     text = (tmp_path / "claims.md").read_text()
@@ -291,22 +281,22 @@ def test_files_of_audits(audit_finished, tmp_path):
 
 
 def test_a_study_in_which_everything_failed_has_a_report(tmp_path):
-    empty = StudentOutcome(pd.DataFrame(columns=["audit"]), {"ours": "ValueError: no"})
+    empty = Outcome(pd.DataFrame(columns=["audit"]), {"ours": "ValueError: no"})
     for study in (tiny(), tiny(audits=[20], draws=1)):
-        assert write_student_report(study, empty, tmp_path) == []
+        assert write_report(study, empty, tmp_path) == []
         assert "ours: ValueError: no" in (tmp_path / "claims.md").read_text()
 
 
 def test_figures_have_both_labels_on_one_scale(finished):
     study, outcome, _ = finished
-    figure = draw_methods(study, outcome.results, "disparity")
+    figure = figures(study.data, outcome.results)["figure"]
     fair, biased = figure.axes
     assert fair.get_ylim() == biased.get_ylim()
     for axes, labels in ((fair, "fair"), (biased, "recorded")):
         lines = {line.get_label(): line for line in axes.lines}
         rows = outcome.results[(outcome.results["labels"] == labels) & (outcome.results["method"] == "parity")]
         assert lines["parity"].get_ydata()[0] == pytest.approx(rows.loc[rows["metric"] == "f1", "value"].mean())
-        assert lines["disparity of the labels"].get_xdata()[0] == pytest.approx(disparities(study)[labels])
+        assert lines["disparity of the labels"].get_xdata()[0] == pytest.approx(disparities(study.data)[labels])
 
 
 def test_labels_without_signal_are_warned_of(tmp_path):
@@ -315,8 +305,8 @@ def test_labels_without_signal_are_warned_of(tmp_path):
     assert study.name == "student-grade"
     (line,) = [line for line in study.warnings if "almost no signal" in line or "the opposite" in line]
     assert line.startswith("where sex = 0")
-    outcome = run_student(study, tmp_path / "stacks")
-    write_student_report(study, outcome, tmp_path)
+    outcome = run(study, tmp_path / "stacks")
+    write_report(study, outcome, tmp_path)
     assert not outcome.failures
     assert line in (tmp_path / "claims.md").read_text()
 
@@ -341,7 +331,7 @@ def test_claims_by_hand():
     f1 |= {("ours", "recorded"): 0.8, ("lower", "recorded"): 0.81}
     disparity = {("ours", "fair"): -0.05, ("lower", "fair"): -0.10, ("no positive bias", "fair"): 0.0}
     accuracy = {("ours", "recorded"): 0.75, ("lower", "recorded"): 0.74}
-    found = student_claims(table(f1, disparity, accuracy), -0.04)
+    found = claims(table(f1, disparity, accuracy), -0.04)
     assert [claim.holds for claim in found] == [True, False, True, False, True, False]
     ahead, simpler, nearer, _, trap, other_trap = found
     assert ahead.measured == "+0.0400 (+0.0400 to +0.0400); 0.860 against 0.820"
@@ -366,8 +356,3 @@ def test_claims_by_hand():
 def test_errors(options, message):
     with pytest.raises(P4FError, match=message):
         student_study(pupils(), **options)
-
-
-def test_jobs_must_mean_something(tmp_path):
-    with pytest.raises(P4FError, match="jobs must be 1 or more"):
-        run_student(tiny(), tmp_path, jobs=0)
