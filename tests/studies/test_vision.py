@@ -13,7 +13,7 @@ from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners import Settings, fit_module
 from studies.vision import ResidualNetwork, named_network, resnet50
 from studies.vision.named import network_version
-from tests.learners.likelihoods import recorded_label
+from tests.learners.observations import recorded_label
 
 
 def striped(rows: int = 128, size: int = 16) -> tuple[torch.Tensor, torch.Tensor]:
