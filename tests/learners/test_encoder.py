@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from problog4fairness.learners.encoder import MAX_CATEGORIES, encode, make_encoder, prepared
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.encoder import MAX_CATEGORIES, encode, make_encoder, prepared
 
 
 def people(rows=2000):
