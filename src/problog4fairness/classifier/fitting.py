@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
 
 
-def learner_of(learner: Learner | str) -> Learner:
-    """The learner that was named, or passed."""
-    if isinstance(learner, Learner):
-        return learner
+def learner_of(learner: object) -> Learner:
+    """The learner that was named or passed, or one around the scikit-learn estimator that was passed."""
     return named_learner(learner)
 
 

@@ -179,7 +179,8 @@ def _constant(slopes: Slopes, outputs: int) -> Floats:
     """The logits ``[outputs]`` of the best classifier that says the same of all inputs."""
     nothing = np.zeros((len(slopes.inputs), 0))
     found, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
-    return np.clip(found[0], -CERTAIN, CERTAIN)
+    constant: Floats = np.clip(found[0], -CERTAIN, CERTAIN)
+    return constant
 
 
 class FittedBoosted(Fitted):

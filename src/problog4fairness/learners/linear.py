@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -11,13 +10,13 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import TrainingError
 from problog4fairness.learners.base import Fitted, Learner, Shape, Task
 from problog4fairness.learners.encoder import Encoder, encode, make_encoder, prepared
 from problog4fairness.learners.encoder_state import encoder_of, encoder_shapes, encoder_state, with_numbers
 from problog4fairness.learners.job import learning_rows
 from problog4fairness.learners.newton import minimise
 from problog4fairness.learners.plain import check_history, require
+from problog4fairness.learners.settings import number_option
 from problog4fairness.learners.slopes import Slopes, slopes_of
 from problog4fairness.program.observed import log_outcomes
 from problog4fairness.rows.types import Codes, Floats
@@ -53,11 +52,8 @@ class Linear(Learner):
 
     def check_options(self) -> None:
         """See :meth:`Learner.check_options`."""
-        value = self.penalty
-        if value == "auto":
-            return
-        if isinstance(value, bool | str) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-            raise TrainingError(f"penalty={value!r} is neither 'auto' nor a number of at least 0")
+        if self.penalty != "auto":
+            number_option("penalty", self.penalty, "of at least 0, nor 'auto'", lambda value: value >= 0)
 
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedLinear]:  # noqa: ARG002
         """See :meth:`Learner.fit_many`; one after another, each quick."""

@@ -6,21 +6,29 @@ from typing import Any
 
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners.base import Learner
-from problog4fairness.learners.boosted import Boosted
-from problog4fairness.learners.linear import Linear
-from problog4fairness.learners.network import Network
+from problog4fairness.learners.choice import CANDIDATES, Auto
+from problog4fairness.learners.em import Reweighted
 from problog4fairness.learners.plain import require
 
-LEARNERS: dict[str, type[Learner]] = {"boosted": Boosted, "linear": Linear, "network": Network}
+LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}
 
 
 def named_learner(name: object) -> Learner:
-    """The learner with this name, with its default options."""
-    if not isinstance(name, str):
-        raise P4FError(f"a learner is one of p4f.learners or its name, not {type(name).__name__}")
-    if name not in LEARNERS:
-        raise UnknownNameError(f"there is no learner {name!r}; there are {', '.join(LEARNERS)}")
-    return LEARNERS[name]()
+    """The learner with this name, with its default options; a learner as it is; one around a scikit-learn estimator."""
+    if isinstance(name, Learner):
+        return name
+    if isinstance(name, str):
+        if name not in LEARNERS:
+            raise UnknownNameError(f"there is no learner {name!r}; there are {', '.join(LEARNERS)}")
+        return LEARNERS[name]()
+    if not hasattr(name, "fit"):
+        raise P4FError(
+            f"a learner is a name ({', '.join(LEARNERS)}), one of p4f.learners or a scikit-learn classifier, "
+            f"not {type(name).__name__}"
+        )
+    learner = Reweighted(name)
+    learner.check_options()
+    return learner
 
 
 def learner_json(learner: Learner | str) -> Any:

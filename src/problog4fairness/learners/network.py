@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted, Learner, Shape, Task
 from problog4fairness.learners.encoder import Encoder, encode, make_encoder, prepared
 from problog4fairness.learners.encoder_state import (
@@ -20,26 +22,34 @@ from problog4fairness.learners.encoder_state import (
 )
 from problog4fairness.learners.fit import fit_many
 from problog4fairness.learners.history import Fit
-from problog4fairness.learners.job import Job
+from problog4fairness.learners.job import Job, check_seed
 from problog4fairness.learners.mlp import MLP
 from problog4fairness.learners.plain import check_history, require
-from problog4fairness.learners.settings import Loss, Settings
+from problog4fairness.learners.settings import Loss, Settings, whole_option
 from problog4fairness.program.observed import log_outcomes
 
 # Inputs that the network looks at together when predicting; and numbers in them, however wide a model file says it is.
 CHUNK, NUMBERS = 1 << 16, 1 << 24
 # What a model file may ask for.
+MAX_NETWORKS = 10_000
 MAX_LAYERS = 100
 MAX_WIDTH = 1 << 24
 
 
-class Network(Learner):
-    """A network with ReLU layers on encoded columns: numbers scaled, categories as indicators.
+# Between the seeds of networks that are averaged: odd and large, so that tasks with neighbouring seeds share none.
+STRIDE = 0x1E3779B97F4A7C15
 
-    Networks that are fitted for several tasks are fitted in stacks, each as it would have been alone.
+
+class Network(Learner):
+    """Networks with ReLU layers on encoded columns: numbers scaled, categories as indicators.
+
+    Several networks, each with its own first weights and its own validation rows, and their probabilities averaged. All
+    networks of all tasks are fitted in stacks, each as it would have been alone.
 
     Parameters
     ----------
+    networks
+        How many are averaged.
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
         See :class:`Settings`.
     """
@@ -56,6 +66,8 @@ class Network(Learner):
         validation: float = Settings.validation,
         loss: Loss = Settings.loss,
         gamma: float = Settings.gamma,
+        *,
+        networks: int = 5,
     ) -> None:
         self.hidden = hidden
         self.dropout = dropout
@@ -67,14 +79,16 @@ class Network(Learner):
         self.validation = validation
         self.loss = loss
         self.gamma = gamma
+        self.networks = networks
 
     def check_options(self) -> None:
         """See :meth:`Learner.check_options`."""
         self.settings()
 
     def settings(self) -> Settings:
-        """The options, checked."""
-        return Settings(**self.get_params(deep=False))
+        """The options of one network, checked."""
+        whole_option("networks", self.networks)
+        return Settings(**{name: value for name, value in self.get_params(deep=False).items() if name != "networks"})
 
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedNetwork]:
         """See :meth:`Learner.fit_many`."""
@@ -84,9 +98,14 @@ class Network(Learner):
         for task in tasks:
             encoder, matrix = _encoded(task, encoded)
             encoders.append(encoder)
-            jobs.append(Job(matrix, task.observation, task.seed, task.train_rows, task.weights, task.validation_rows))
-        fits = fit_many(jobs, settings, progress)
-        return [FittedNetwork.of(encoder, fit) for encoder, fit in zip(encoders, fits, strict=True)]
+            check_seed(task.seed)
+            for member in range(self.networks):
+                # The first network is the one that would have been fitted alone.
+                seed = (int(task.seed) + member * STRIDE) % (1 << 63)
+                rows = task.train_rows, task.weights, task.validation_rows
+                jobs.append(Job(matrix, task.observation, seed, *rows))
+        fits = iter(fit_many(jobs, settings, progress))
+        return [FittedNetwork.of(encoder, [next(fits) for _ in range(self.networks)]) for encoder in encoders]
 
 
 def _encoded(task: Task, known: dict[object, tuple[Encoder, Tensor]]) -> tuple[Encoder, Tensor]:
@@ -101,22 +120,32 @@ def _encoded(task: Task, known: dict[object, tuple[Encoder, Tensor]]) -> tuple[E
 
 
 class FittedNetwork(Fitted):
-    """A trained network and the encoder in front of it."""
+    """Trained networks whose probabilities are averaged, and the encoder in front of them."""
 
     kind = "network"
 
-    def __init__(self, encoder: Encoder, network: MLP, history: Mapping[str, list[float]]) -> None:
-        self.encoder, self.network, self._history = encoder, network, history
+    def __init__(self, encoder: Encoder, networks: Sequence[MLP], history: Mapping[str, list[float]]) -> None:
+        self.encoder, self.networks, self._history = encoder, tuple(networks), history
 
     @classmethod
-    def of(cls, encoder: Encoder, fit: Fit[MLP]) -> FittedNetwork:
-        """What a fit gave."""
-        history = {"training": list(fit.train_loss), "validation": list(fit.validation_loss)}
-        return cls(encoder, fit.network, history)
+    def of(cls, encoder: Encoder, fits: Sequence[Fit[MLP]]) -> FittedNetwork:
+        """What fits gave."""
+        first = fits[0]
+        history = {"training": list(first.train_loss), "validation": list(first.validation_loss)}
+        return cls(encoder, [fit.network for fit in fits], history)
+
+    @property
+    def network(self) -> MLP:
+        """The one network."""
+        if len(self.networks) > 1:
+            raise P4FError(
+                f"the model averages {len(self.networks)} networks; for a single one take Network(networks=1)"
+            )
+        return self.networks[0]
 
     @property
     def history(self) -> Mapping[str, list[float]]:
-        """See :meth:`Fitted.history`: training and validation loss of every epoch."""
+        """See :meth:`Fitted.history`: training and validation loss of every epoch, of the first network."""
         return self._history
 
     @property
@@ -129,36 +158,35 @@ class FittedNetwork(Fitted):
         self.encoder.check(table)
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
-        return log_outcomes((self.network.sizes[-1],), self.logits(table))
-
-    def logits(self, table: pd.DataFrame) -> Tensor:
-        """``[rows, outputs]`` in float64, so that they do not depend on which rows come with a row."""
-        state = {name: tensor.double() for name, tensor in self.network.state_dict().items()}
+        """See :meth:`Fitted.log_proba`; in float64, so that it does not depend on which rows come with a row."""
+        outputs = self.networks[0].sizes[-1]
+        states = [{name: tensor.double() for name, tensor in own.state_dict().items()} for own in self.networks]
         step = min(CHUNK, max(1, NUMBERS // max(1, self.encoder.width)))
         found = []
         with torch.no_grad():
             for start in range(0, max(1, len(table)), step):
                 x = torch.from_numpy(encode(self.encoder, table.iloc[start : start + step])).double()
-                for layer in range(len(self.network.sizes) - 1):
-                    weight, bias = state[f"layers.{layer}.weight"], state[f"layers.{layer}.bias"]
-                    x = torch.nn.functional.linear(x.relu() if layer else x, weight, bias)
-                found.append(x)
+                logs = torch.stack([log_outcomes((outputs,), _logits(state, x)) for state in states])
+                found.append(logs.logsumexp(0) - math.log(len(states)) if len(states) > 1 else logs[0])
         return torch.cat(found)
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """See :meth:`Fitted.state`."""
-        tensors = {name: value.contiguous() for name, value in self.network.state_dict().items()}
+        states = [own.state_dict() for own in self.networks]
+        tensors = {name: torch.stack([state[name] for state in states]) for name in states[0]}
         numbers, plain = encoder_state(self.encoder)
-        sizes, dropout = list(self.network.sizes), self.network.dropout.p
-        return tensors | numbers, {"encoder": plain, "sizes": sizes, "dropout": dropout, "history": self._history}
+        first = self.networks[0]
+        sizes, dropout = list(first.sizes), first.dropout.p
+        own = {"networks": len(states), "sizes": sizes, "dropout": dropout, "history": dict(self._history)}
+        return tensors | numbers, {"encoder": plain, **own}
 
     @classmethod
     def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
         """See :meth:`Fitted.shapes`."""
-        require(set(plain) == {"encoder", "sizes", "dropout", "history"}, "its network is another one")
+        require(set(plain) == {"encoder", "networks", "sizes", "dropout", "history"}, "its network is another one")
         encoder = encoder_of(plain["encoder"], columns)
-        sizes = plain["sizes"]
+        sizes, count = plain["sizes"], plain["networks"]
+        require(type(count) is int and 0 < count < MAX_NETWORKS, "its networks are too many")
         require(isinstance(sizes, list) and 2 <= len(sizes) <= MAX_LAYERS, "its layers are too many")
         require(all(type(size) is int and 0 < size < MAX_WIDTH for size in sizes), "its layers are not numbers")
         fit = sizes[0] == encoder.width and sizes[-1] == (1 if classes == 2 else classes)
@@ -167,8 +195,8 @@ class FittedNetwork(Fitted):
         check_history(plain["history"])
         shapes = encoder_shapes(encoder)
         for layer, (ins, outs) in enumerate(pairwise(sizes)):
-            shapes[f"layers.{layer}.weight"] = (outs, ins), torch.float32
-            shapes[f"layers.{layer}.bias"] = (outs,), torch.float32
+            shapes[f"layers.{layer}.weight"] = (count, outs, ins), torch.float32
+            shapes[f"layers.{layer}.bias"] = (count, outs), torch.float32
         return shapes
 
     @classmethod
@@ -176,8 +204,18 @@ class FittedNetwork(Fitted):
         """See :meth:`Fitted.from_state`."""
         own = dict(tensors)
         encoder = with_numbers(encoder_of(plain["encoder"]), own)
-        sizes = plain["sizes"]
-        with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
-            network = MLP(sizes[0], sizes[1:-1], sizes[-1], plain["dropout"])
-        network.load_state_dict(own, assign=True)
-        return cls(encoder, network.eval().requires_grad_(), plain["history"])
+        sizes, networks = plain["sizes"], []
+        for member in range(plain["networks"]):
+            with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
+                network = MLP(sizes[0], sizes[1:-1], sizes[-1], plain["dropout"])
+            network.load_state_dict({name: tensor[member].contiguous() for name, tensor in own.items()}, assign=True)
+            networks.append(network.eval().requires_grad_())
+        return cls(encoder, networks, plain["history"])
+
+
+def _logits(state: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    """``[rows, outputs]`` of encoded rows."""
+    for layer in range(len(state) // 2):
+        weight, bias = state[f"layers.{layer}.weight"], state[f"layers.{layer}.bias"]
+        x = torch.nn.functional.linear(x.relu() if layer else x, weight, bias)
+    return x

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.optimize
 
 from problog4fairness.learners.slopes import BinarySlopes, Slopes
@@ -102,10 +101,9 @@ def _information(matrix: Floats, information: Floats, ridge: Floats) -> Floats:
 
 def _solve(curvature: Floats, gradient: Floats) -> Floats:
     try:
-        found: Floats = scipy.linalg.solve(curvature, gradient, assume_a="pos")
-    except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
-        found = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-    return found
+        return np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(curvature, gradient, rcond=None)[0], dtype=np.float64)
 
 
 def _descent(slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats) -> tuple[Floats, list[float]]:

@@ -6,7 +6,7 @@ For row i with weight w_i and the logit z_v of a fair input v, with h = P(fair c
     gradient  = sum_i w_i (q_iv h(x_v) - q_iv1)
     curvature = sum_i w_i q_iv h(x_v) (1 - h(x_v))            what it would be if q were known, never below the truth
 
-Where rows need one input each, the curvature is the information that they are expected to bring, (dP/dz)² / (P (1 - P)):
+Where rows need one input each, the curvature is the information that they are expected to bring, (dP/dz)² / P(1 - P):
 a booster then needs less than half as many trees for the same likelihood.
 
 Rows that ask about the same input in the same way are one, with the sum of their weights.
@@ -47,7 +47,7 @@ class Slopes(ABC):
         self.inputs = inputs
         self.total = float(weights.sum())
         repeated = np.repeat(weights, places.shape[1]) if places.shape[1] > 1 else weights
-        self.mass = np.bincount(places.reshape(-1), repeated, len(inputs))
+        self.mass = _sums(places.reshape(-1), repeated, len(inputs))
 
     @abstractmethod
     def loss(self, logits: Floats) -> float:
@@ -128,7 +128,7 @@ class BinarySlopes(Slopes):
         return -float(self._weights @ np.log(total)), self._by_input(self._slope(high, low, total))
 
     def curved(self, logits: Floats) -> tuple[Floats, Floats]:
-        """See :meth:`Slopes.curved`; where rows need one input each, the information that they are expected to bring."""
+        """See :meth:`Slopes.curved`; where rows need one input each, the curvature is the expected information."""
         high, low, total = self._forward(logits)
         slope = self._slope(high, low, total)
         if self.alone:
@@ -179,7 +179,7 @@ class BinarySlopes(Slopes):
         return high, low, total if self._lift is None else total + self._lift
 
     def _slope(self, high: Floats, low: Floats, total: Floats) -> Floats:
-        slope = self._steps * high
+        slope: Floats = self._steps * high
         slope *= low
         share = self._weights / total
         slope *= share if self.alone else share[:, None]
@@ -188,7 +188,7 @@ class BinarySlopes(Slopes):
     def _by_input(self, values: Floats) -> Floats:
         if self._places is None:
             return values[:, None]
-        return np.bincount(self._places.reshape(-1), values.reshape(-1), len(self.inputs))[:, None]
+        return _sums(self._places.reshape(-1), values.reshape(-1), len(self.inputs))[:, None]
 
 
 def _merged(key: Codes | None, codes: Codes, weights: Floats, inputs: int) -> tuple[Codes | slice, Floats]:
@@ -196,7 +196,12 @@ def _merged(key: Codes | None, codes: Codes, weights: Floats, inputs: int) -> tu
     if key is None or 2 * inputs > len(key):
         return slice(None), weights
     _, first, kinds = np.unique(key * (int(codes.max()) + 1) + codes, return_index=True, return_inverse=True)
-    return first, np.bincount(kinds, weights)
+    return first, _sums(kinds, weights, len(first))
+
+
+def _sums(places: Codes, values: Floats, count: int) -> Floats:
+    """The sum of the values at each of ``count`` places."""
+    return np.bincount(places, values, count).astype(np.float64, copy=False)
 
 
 class GeneralSlopes(Slopes):

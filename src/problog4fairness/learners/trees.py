@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +18,6 @@ from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Shape
 from problog4fairness.learners.plain import require
 from problog4fairness.rows.types import Codes, Floats
-
-if TYPE_CHECKING:
-    import lightgbm
 
 NODES = {
     "feature": "split_feature",
@@ -116,7 +113,7 @@ class Trees:
             place, used = place + count + 1, used + int(own[-1])
         require(place == len(self.bounds) and used == len(self.bits), "its sets of categories are wrong")
 
-    def booster(self, features: int, outputs: int) -> lightgbm.Booster:
+    def booster(self, features: int, outputs: int) -> Any:
         """The model that LightGBM predicts with, after :meth:`check`."""
         head = {
             "version": "v4",

@@ -1,0 +1,132 @@
+"""Logistic regression through a belief."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+import problog4fairness as p4f
+from problog4fairness.errors import TrainingError
+from problog4fairness.learners import Linear, Task
+from problog4fairness.learners.slopes import BinarySlopes, GeneralSlopes, slopes_of
+from tests.learners.contract import LABEL, MEASUREMENT, LearnerContract, people, recorded, rows_of
+from tests.learners.observations import blend
+
+
+class TestLinear(LearnerContract):
+    def make(self):
+        return Linear()
+
+
+def test_without_a_belief_it_is_scikit_learns():
+    frame, fair = people(500, 0)
+    fitted = Linear(penalty=1.0).fit(p4f.NoBias(), rows_of(frame, fair))
+    matrix = fitted.encoder.transform(frame, np.float64)
+    matrix = (matrix - matrix.mean(0)) / matrix.std(0)
+    reference = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(matrix, fair)
+    np.testing.assert_allclose(fitted.log_proba(frame).exp(), reference.predict_proba(matrix), atol=1e-6)
+
+
+def test_coefficients_have_names_and_the_units_of_their_column():
+    frame, fair = people(4000, 0)
+    table = Linear(penalty=0.0).fit(p4f.NoBias(), rows_of(frame.assign(x=frame["x"] * 1000 + 5), fair)).coefficients
+    assert list(table.index) == ["x", "first", "second", "kind = u", "kind = v", "kind = w", "intercept"]
+    assert table.loc["x", 0] == pytest.approx(2.5 / 1000, rel=0.1)
+    assert table.loc["first", 0] == pytest.approx(2, abs=0.3)
+    assert table.loc["kind = v", 0] - table.loc["kind = u", 0] == pytest.approx(2, abs=0.3)
+
+
+@pytest.mark.parametrize("belief", [p4f.NoBias(), LABEL, MEASUREMENT])
+@pytest.mark.parametrize("penalty", ["auto", 3.0])
+def test_a_row_of_weight_2_is_as_good_as_two(belief, penalty):
+    frame, fair = people(150, 0)
+    frame, label = recorded("label", frame, fair)
+    times = np.random.default_rng(0).integers(0, 4, 150)
+    weighted = Linear(penalty).fit(belief, rows_of(frame, label), weights=torch.from_numpy(times).double())
+    order = np.random.default_rng(1).permutation(np.repeat(np.arange(150), times))
+    repeated = Linear(penalty).fit(belief, rows_of(frame.iloc[order].reset_index(drop=True), label[order]))
+    assert weighted.penalty == repeated.penalty
+    torch.testing.assert_close(weighted.log_proba(frame), repeated.log_proba(frame), rtol=1e-5, atol=1e-6)
+
+
+def test_few_rows_get_a_penalty_that_suits_them():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 20)), columns=[f"x{i}" for i in range(20)])
+    noise = p4f.Rows(frame, tuple(frame.columns), recorded=rng.integers(0, 2, 60))
+    assert Linear().fit(p4f.NoBias(), noise).penalty == 100.0
+    many, fair = people(2000, 0)
+    assert Linear().fit(p4f.NoBias(), rows_of(many, fair)).penalty == 1.0
+
+
+def test_many_rows_end_where_exact_scoring_ends(monkeypatch):
+    frame, fair = people(4000, 0)
+    observation = LABEL.observe(rows_of(*recorded("label", frame, fair)))
+    exact = Linear().fit(observation).log_proba(frame)
+    monkeypatch.setattr("problog4fairness.learners.newton.MANY", 1000)
+    monkeypatch.setattr("problog4fairness.learners.newton.PART", 500)
+    torch.testing.assert_close(Linear().fit(observation).log_proba(frame), exact, rtol=1e-3, atol=1e-4)
+
+
+def test_folds_as_tasks():
+    frame, fair = people(300, 0)
+    observation = LABEL.observe(rows_of(*recorded("label", frame, fair)))
+    part = torch.arange(200)
+    (found,) = Linear().fit_many([Task(observation, train_rows=part)])
+    alone = Linear().fit(LABEL, rows_of(*recorded("label", frame, fair)).take(part.numpy()))
+    torch.testing.assert_close(found.log_proba(frame), alone.log_proba(frame), rtol=1e-5, atol=1e-6)
+
+
+def test_separable_data_without_a_penalty_end():
+    frame = pd.DataFrame({"x": np.arange(40.0)})
+    fitted = Linear(penalty=0.0).fit(
+        p4f.NoBias(), p4f.Rows(frame, ("x",), recorded=(frame["x"] > 20).astype(int).to_numpy())
+    )
+    assert bool(fitted.log_proba(frame).isfinite().all())
+
+
+@pytest.mark.parametrize("penalty", [-1, "some", None, True, np.nan])
+def test_a_bad_penalty_is_named(penalty):
+    with pytest.raises(TrainingError, match="penalty=.* is not a number of at least 0, nor 'auto'"):
+        Linear(penalty).check_options()
+
+
+@pytest.mark.parametrize("kind", ["label", "measurement", "blend", "weighted"])
+def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
+    if kind == "blend":
+        observation = blend(40, 9)[1]
+        observation.table = pd.DataFrame({"x": range(9)})
+    else:
+        frame, fair = people(60, 0)
+        observation = (MEASUREMENT if kind == "measurement" else LABEL).observe(
+            rows_of(*recorded("label", frame, fair))
+        )
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.arange(0, len(observation), 2)
+    weights = torch.rand(len(observation), generator=generator) if kind == "weighted" else None
+    quick = slopes_of(observation, rows, weights)
+    assert isinstance(quick, BinarySlopes)
+    needed = observation.needs(rows)
+    inputs, places = needed.unique(return_inverse=True)
+    own = torch.ones(len(rows)).double() if weights is None else weights[rows].double()
+    slow = GeneralSlopes(observation, rows, inputs.numpy(), places.numpy(), own.numpy())
+    np.testing.assert_array_equal(quick.inputs, slow.inputs)
+    np.testing.assert_allclose(quick.mass, slow.mass)
+    logits = 3 * torch.randn(len(inputs), 1, generator=generator).double().numpy()
+    logits[0] = 700.0
+    (loss, gradient), (expected, slope) = quick.gradient(logits), slow.gradient(logits)
+    assert loss == pytest.approx(expected) == pytest.approx(quick.loss(logits)) == pytest.approx(slow.loss(logits))
+    np.testing.assert_allclose(gradient, slope, atol=1e-9)
+    np.testing.assert_allclose(quick.curved(logits)[0], slope, atol=1e-9)
+    if not quick.alone:
+        np.testing.assert_allclose(quick.curved(logits)[1], slow.curved(logits)[1], atol=1e-9)
+
+
+def test_rows_that_ask_the_same_are_one():
+    frame = pd.DataFrame({"x": np.arange(400) % 4, "a": np.arange(400) // 4 % 2})
+    rows = p4f.Rows(frame, ("x",), recorded=np.arange(400) // 8 % 2)
+    slopes = slopes_of(LABEL.observe(rows))
+    assert len(slopes._weights) == 16
+    assert slopes.total == slopes._weights.sum() == 400
