@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias
+from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias, Parameter, chain
 from problog4fairness.errors import P4FError, ProbabilityError
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
@@ -206,6 +206,13 @@ def test_a_missing_group_is_named():
         LabelBias("a").estimate(recorded=[0, 1], fair=[0, 1], sensitive_features=[0, None])
     with pytest.raises(P4FError, match="'c', which is not among the groups 'x', 'y'"):
         LabelBias("a", levels=("x", "y")).estimate(recorded=[0, 1], fair=[0, 1], sensitive_features=["x", "c"])
+
+
+def test_a_parameter_keeps_its_cell():
+    belief = LabelBias("a", 0.2)
+    bare = tuple(Parameter(own.name, own.meaning, own.value) for own in belief.probabilities)
+    assert belief.with_probabilities(bare) == belief
+    assert str(chain(belief).with_probabilities(chain(belief).probabilities)) == str(chain(belief))
 
 
 def test_probability_error_is_a_p4f_error():

@@ -39,9 +39,9 @@ def test_label_bias_from_an_audit(folder):
 def test_warnings_are_lines(folder):
     few = pd.read_csv(folder / "audit.csv").head(30).assign(granted=lambda f: f["granted"].map({0: "bad", 1: "good"}))
     few.to_csv(folder / "few.csv", index=False, sep=";")
-    assert "say which one is favourable with --favourable VALUE" in fails(
-        p4f("estimate", "few.csv", *COLUMNS, "-o", "few.pl", folder=folder)
-    )
+    refused = fails(p4f("estimate", "few.csv", *COLUMNS, "-o", "few.pl", folder=folder))
+    assert "say which one is favourable" in refused
+    assert "--favourable VALUE" in refused
     assert not (folder / "few.pl").exists()
     run = p4f("estimate", "few.csv", *COLUMNS, "--favourable", "good", "-o", "few.pl", "--json", folder=folder)
     assert json.loads(run.stdout)["kind"] == "LabelBias"
@@ -64,6 +64,14 @@ def test_measurement_bias_and_programs(folder):
     assert isinstance(belief, MeasurementBias)
     poor = seen[(seen["poor_area"] == "yes") & (seen["noted"] == 0)]
     assert belief.parameters["value"]["p1(noted)"] == pytest.approx(poor["rich"].mean())
+    run = p4f(
+        *("estimate", "seen.parquet", *COLUMNS, "--belief", "historical"),
+        *("--feature", "noted", "--fair-feature", "rich", "--no-positive", "-o", "w.pl", "--json"),
+        folder=folder,
+    )
+    assert json.loads(run.stdout)["kind"] == "HistoricalBias"
+    assert read_belief(folder / "w.pl").parameters["value"]["p1(noted)"] == pytest.approx(poor["rich"].mean())
+    assert read_belief(folder / "w.pl").label is not None
     own = folder / "own.pl"
     own.write_text("nn(h,X)::y(X). nn(g,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x).")
     run = p4f("estimate", "audit.csv", *COLUMNS, "--belief", "own.pl", "-o", "done.pl", folder=folder)

@@ -6,6 +6,7 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -107,9 +108,10 @@ class Belief(ABC):
         return kind._from_json(value)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
-        """The same assumption with other values."""
+        """The same assumption with other values; a parameter of the same name is about the same cell."""
+        cells = {own.name: own.cell for own in self.probabilities}
         other = copy.copy(self)
-        other.probabilities = probabilities
+        other.probabilities = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in probabilities)
         return other
 
     def program(self) -> Program:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -71,8 +72,7 @@ class Chain(Belief):
             for stage, suffix in zip(stages, suffixes, strict=True)
         )
         self.classes = self.stages[0].classes if self.stages else None
-        parts: list[Belief] = [*([self.measurement] if self.measurement else []), *self.stages]
-        self.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
+        self.probabilities = tuple(own for part in self._parts() for own in part.probabilities)
         self.favourable = _favourable(self.stages)
 
     def text(self) -> str:
@@ -175,19 +175,20 @@ class Chain(Belief):
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
         """See :meth:`Belief.with_probabilities`."""
-        copy = Chain.__new__(Chain)
-        copy.__dict__.update(self.__dict__)
-        start = 0
+        other, start = copy.copy(self), 0
         if self.measurement:
             start = len(self.measurement.probabilities)
-            copy.measurement = self.measurement.with_probabilities(probabilities[:start])
+            other.measurement = self.measurement.with_probabilities(probabilities[:start])
         stages = []
         for stage in self.stages:
             stages.append(stage.with_probabilities(probabilities[start : start + len(stage.probabilities)]))
             start += len(stage.probabilities)
-        copy.stages = tuple(stages)
-        copy.probabilities = probabilities
-        return copy
+        other.stages = tuple(stages)
+        other.probabilities = tuple(own for part in other._parts() for own in part.probabilities)
+        return other
+
+    def _parts(self) -> list[Belief]:
+        return [*([self.measurement] if self.measurement else []), *self.stages]
 
     def with_favourable(self, label: Any) -> Chain:
         """See :meth:`Belief.with_favourable`."""
@@ -223,19 +224,18 @@ class Chain(Belief):
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Chain:
-        copy = cls.__new__(cls)
-        copy.variables = tuple(sensitive_from_json(v) for v in value["variables"])
+        belief = cls.__new__(cls)
+        belief.variables = tuple(sensitive_from_json(v) for v in value["variables"])
         measured = value["measurement"]
-        copy.measurement = None if measured is None else MeasurementBias._from_json(measured)
-        copy.features = copy.measurement.features if copy.measurement else ()
-        copy.stages = tuple(stage_from_json(stage) for stage in value["stages"])
-        copy.classes = copy.stages[0].classes if copy.stages else None
-        parts: list[Belief] = [*([copy.measurement] if copy.measurement else []), *copy.stages]
-        copy.probabilities = tuple(parameter for part in parts for parameter in part.probabilities)
-        if not {variable for part in parts for variable in part.variables} <= set(copy.variables):
+        belief.measurement = None if measured is None else MeasurementBias._from_json(measured)
+        belief.features = belief.measurement.features if belief.measurement else ()
+        belief.stages = tuple(stage_from_json(stage) for stage in value["stages"])
+        belief.classes = belief.stages[0].classes if belief.stages else None
+        belief.probabilities = tuple(own for part in belief._parts() for own in part.probabilities)
+        if not {variable for part in belief._parts() for variable in part.variables} <= set(belief.variables):
             raise ValueError("a part is about a sensitive variable that the chain does not have")
-        copy.favourable = _favourable(copy.stages)
-        return copy
+        belief.favourable = _favourable(belief.stages)
+        return belief
 
 
 def _favourable(stages: Sequence[LabelStage]) -> bool | int | float | str | None:
