@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from problog4fairness.baselines.method import Method, Training
 from problog4fairness.baselines.plain import RecordAsItIs, WithoutSensitive
-from problog4fairness.classifier.fitting import drawn_seed, learner_of, row_weights
+from problog4fairness.classifier.fitting import drawn_seed, learner_of
 from problog4fairness.classifier.reading import read_new, read_training
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
@@ -89,16 +89,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
         classes = find_classes(labels, self.favourable)
         known, sensitive = self._groups(frame, sensitive_features)
-        rows = Rows(
-            known,
-            tuple(frame.columns),
-            classes,
-            label_codes(labels, classes),
-            weights=row_weights(self.class_weight, labels, weights),
-        )
+        rows = Rows(known, tuple(frame.columns), classes, label_codes(labels, classes), weights=weights)
         method = self.method(sensitive)
         method.check(rows)
-        training = Training(rows, drawn_seed(self.random_state))
+        training = Training(rows, drawn_seed(self.random_state), self.class_weight)
         self.trained_ = method.fit(training, learner, None if self.verbose else False)
         self.classes_ = np.asarray(classes)
         return self
