@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,7 +32,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     Parameters
     ----------
     sensitive
-        Names of the sensitive columns of X.
+        Names of the sensitive columns of X; those of an array are ``x0``, ``x1``, ...
+    levels
+        The two groups, the sensitive one second, for baselines that treat them in different ways.
     favourable
         The label that counts as 1; the larger of the two by default.
     learner, class_weight, random_state, verbose
@@ -52,6 +55,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self,
         *,
         sensitive: str | list[str] | None = None,
+        levels: Sequence[Any] = (0, 1),
         favourable: Any = None,
         learner: Learner | str = "network",
         class_weight: Any = None,
@@ -59,6 +63,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         verbose: bool = False,
     ) -> None:
         self.sensitive = sensitive
+        self.levels = levels
         self.favourable = favourable
         self.learner = learner
         self.class_weight = class_weight
