@@ -40,7 +40,8 @@ def test_tables_figure_and_csv(files, tmp_path):
     # 200 loans, 40 of the audit among them as well, and 40 that were added.
     assert "On fair labels, 80 rows" in run.stdout
     assert "On recorded labels, 280 rows" in run.stdout
-    assert {"ours", "lower", "unawareness", "massaging", "parity"} <= set(run.stdout.split())
+    for method in ("this model", "the record as it is", "without poor_area", "massaging", "parity by thresholds"):
+        assert method in run.stdout
     assert (tmp_path / "out" / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "out" / "comparison.csv").read_text().startswith("method,seed,fold,labels,metric,value")

@@ -26,9 +26,9 @@ def loan_rows(rows=240, **options):
     return compared_rows(people, recorded, sensitive_features="poor_area", **{"fair": fair, **options})
 
 
-def found(data, *methods, seeds=2, folds=2, learner=QUICK):
+def found(data, *methods, seeds=2, folds=2, learner=QUICK, class_weight=None):
     parts = cells(data, seeds, folds)
-    result = predictions(data, methods, parts, learner, progress=False)
+    result = predictions(data, methods, parts, learner, progress=False, class_weight=class_weight)
     assert not result.left_out
     return parts, result.chances
 
@@ -79,6 +79,36 @@ def test_other_beliefs_are_what_the_classifier_does_alone(belief):
 def test_methods_are_what_the_estimators_do_alone(kind, baseline):
     data = loan_rows()
     check_against(data, METHODS[kind](data.sensitive), lambda **options: baseline(sensitive="poor_area", **options))
+
+
+@pytest.mark.parametrize("weight", ["balanced", {0: 3.0, 1: 1.0}])
+def test_classes_may_have_weights(weight):
+    data = loan_rows()
+    check_against(
+        data,
+        ThroughBelief(data.sensitive, BELIEF),
+        lambda **options: p4f.DebiasedClassifier(BELIEF, class_weight=weight, **options),
+        class_weight=weight,
+    )
+    check_against(
+        data,
+        METHODS["massaging"](data.sensitive),
+        lambda **options: Massaging(sensitive="poor_area", class_weight=weight, **options),
+        class_weight=weight,
+    )
+
+
+def test_features_of_tested_rows_may_be_biased():
+    people, recorded, _ = binary(240)
+    data = compared_rows(people, recorded, sensitive_features="a")
+    belief = p4f.MeasurementBias("q", "a", negative=0.4, positive=0.1)
+    check_against(
+        data,
+        ThroughBelief(data.sensitive, belief, test_features="biased"),
+        lambda **options: p4f.DebiasedClassifier(belief, test_features="biased", **options),
+    )
+    with pytest.raises(P4FError, match="test_features must be 'fair', 'biased' or None, not 'new'"):
+        ThroughBelief(data.sensitive, belief, test_features="new")
 
 
 def test_knowing_fair_labels_and_only_audited_rows_learn_fair_labels():

@@ -128,6 +128,7 @@ def test_json_has_no_number_that_is_not_one():
     content = json.loads(json.dumps(made(seeds=1).to_dict(), allow_nan=False))
     assert content["data_disparity"] == {"fair": 0.01, "recorded": -0.3}
     assert content["left_out"] == {"massaging": "three groups"}
+    assert content["kinds"] == KINDS
     assert content["summary"][0]["standard_error"] is None
     assert len(content["summary"]) == 4 * 2 * 5
 

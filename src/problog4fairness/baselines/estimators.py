@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from problog4fairness.baselines.method import Method, Training
 from problog4fairness.baselines.plain import RecordAsItIs, WithoutSensitive
-from problog4fairness.classifier.fitting import drawn_seed, learner_of, row_weights
+from problog4fairness.classifier.fitting import drawn_seed, learner_of
 from problog4fairness.classifier.reading import read_new, read_training
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
@@ -31,7 +32,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     Parameters
     ----------
     sensitive
-        Names of the sensitive columns of X.
+        Names of the sensitive columns of X; those of an array are ``x0``, ``x1``, ...
+    levels
+        The two groups, the sensitive one second, for baselines that treat them in different ways.
     favourable
         The label that counts as 1; the larger of the two by default.
     learner, class_weight, random_state, verbose
@@ -52,6 +55,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self,
         *,
         sensitive: str | list[str] | None = None,
+        levels: Sequence[Any] = (0, 1),
         favourable: Any = None,
         learner: Learner | str = "network",
         class_weight: Any = None,
@@ -59,6 +63,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         verbose: bool = False,
     ) -> None:
         self.sensitive = sensitive
+        self.levels = levels
         self.favourable = favourable
         self.learner = learner
         self.class_weight = class_weight
@@ -89,16 +94,10 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
         classes = find_classes(labels, self.favourable)
         known, sensitive = self._groups(frame, sensitive_features)
-        rows = Rows(
-            known,
-            tuple(frame.columns),
-            classes,
-            label_codes(labels, classes),
-            weights=row_weights(self.class_weight, labels, weights),
-        )
+        rows = Rows(known, tuple(frame.columns), classes, label_codes(labels, classes), weights=weights)
         method = self.method(sensitive)
         method.check(rows)
-        training = Training(rows, drawn_seed(self.random_state))
+        training = Training(rows, drawn_seed(self.random_state), self.class_weight)
         self.trained_ = method.fit(training, learner, None if self.verbose else False)
         self.classes_ = np.asarray(classes)
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from problog4fairness.baselines.estimators import Array, Baseline, named
 from problog4fairness.baselines.massaging import MassagedLabels, MassagedTrained
 from problog4fairness.baselines.parity import ParityByThresholds
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.base import Learner
 from problog4fairness.rows.columns import beside, require_column
 from problog4fairness.rows.sensitive import Sensitive
 
@@ -21,42 +19,14 @@ from problog4fairness.rows.sensitive import Sensitive
 class GroupedBaseline(Baseline):
     """A baseline for two labels and two groups.
 
-    Parameters
-    ----------
-    sensitive
-        The sensitive column of X, where it is not passed as ``sensitive_features``; those of an array are ``x0``,
-        ``x1``, ... It stays among the features.
-    levels
-        The two groups as the column has them, the sensitive one second.
-    favourable, learner, class_weight, random_state, verbose
-        As for :class:`Baseline`.
+    Parameters are those of :class:`Baseline`. ``sensitive`` names one column of X, where it is not passed as
+    ``sensitive_features``; it stays among the features. ``levels`` must be as the column has them.
 
     Attributes
     ----------
     sensitive_
         The name of the sensitive column.
     """
-
-    def __init__(
-        self,
-        *,
-        sensitive: str | None = None,
-        levels: Sequence[Any] = (0, 1),
-        favourable: Any = None,
-        learner: Learner | str = "network",
-        class_weight: Any = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        super().__init__(
-            sensitive=sensitive,
-            favourable=favourable,
-            learner=learner,
-            class_weight=class_weight,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.levels = levels
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

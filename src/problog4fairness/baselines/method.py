@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.classifier.explaining import predicted
-from problog4fairness.classifier.fitting import task_through
+from problog4fairness.classifier.fitting import row_weights, task_through
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.rows.rows import Rows
@@ -31,10 +31,13 @@ class Training:
         Recorded rows. Fair labels are in them where they are known; only methods that say so look at them.
     seed
         All that is random is drawn from it.
+    class_weight
+        None, ``"balanced"``, or a dictionary from label to weight; of the labels that are learned.
     """
 
     rows: Rows
     seed: int = 0
+    class_weight: Any = None
 
     @cached_property
     def record(self) -> Task:
@@ -43,6 +46,9 @@ class Training:
 
     def task(self, rows: Rows, belief: Belief | None = None) -> Task:
         """To learn from some rows, through a belief or, by default, as they are."""
+        if self.class_weight is not None:
+            labels = np.asarray(rows.classes)[recorded_codes(rows)]
+            rows = replace(rows, weights=row_weights(self.class_weight, labels, rows.weights))
         return task_through(NoBias() if belief is None else belief, rows, self.seed)
 
 
@@ -58,11 +64,14 @@ class Trained:
         From which columns.
     belief
         Through which belief.
+    test_features
+        Whether the features of new rows are ``"fair"`` or ``"biased"``; None for what the belief says.
     """
 
     fitted: Fitted
     features: tuple[str, ...]
     belief: Belief
+    test_features: str | None = field(default=None, kw_only=True)
 
     @classmethod
     def plainly(cls, fitted: Fitted, rows: Rows) -> Trained:
@@ -73,7 +82,7 @@ class Trained:
         """P(label), ``[rows, classes]``."""
         known = rows.with_features(self.features).without_record()
         self.fitted.check(known.frame[list(self.features)])
-        return predicted(self.belief, self.fitted, known, self.belief.predicts_from)
+        return predicted(self.belief, self.fitted, known, self.test_features or self.belief.predicts_from)
 
     def scores(self, rows: Rows) -> Floats:
         """P(favourable label), ``[rows]``, to twelve digits: rows that are the same tie, whatever is beside them."""

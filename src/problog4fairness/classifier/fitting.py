@@ -30,12 +30,17 @@ def learner_of(learner: object) -> Learner:
     return named_learner(learner)
 
 
+def check_test_features(test_features: object) -> None:
+    """Raise the error that says what it may be."""
+    if test_features not in (None, "fair", "biased"):
+        raise P4FError(f"test_features must be 'fair', 'biased' or None, not {test_features!r}")
+
+
 def training_rows(
     model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any
 ) -> Rows:
     """Recorded data as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
-    if model.test_features not in (None, "fair", "biased"):
-        raise P4FError(f"test_features must be 'fair', 'biased' or None, not {model.test_features!r}")
+    check_test_features(model.test_features)
     name = getattr(y, "name", None)
     model.recorded_ = str(name) if name is not None and name != "" else None
     frame, labels = read_training(model, X, y)

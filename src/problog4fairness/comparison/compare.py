@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,8 @@ def compare(
     levels: Sequence[Any] | None = None,
     split_groups: Any = None,
     independent: bool = True,
+    test_features: Literal["fair", "biased"] | None = None,
+    class_weight: Any = None,
     methods: Sequence[str] | None = None,
     seeds: int | Sequence[int] = 5,
     folds: int = 5,
@@ -73,6 +75,8 @@ def compare(
         that is then not a feature.
     independent
         Whether the fair label is independent of A, so that A is left out of the belief's inputs.
+    test_features, class_weight
+        As for :class:`~problog4fairness.DebiasedClassifier`; weights of classes are for all methods.
     methods
         What to compare with: among ``"upper"`` (knowing the fair labels), ``"audit only"`` (only audited rows),
         ``"lower"`` (the record as it is), ``"unawareness"`` (without the sensitive column), ``"massaging"`` and
@@ -120,12 +124,15 @@ def compare(
         split_groups=split_groups,
         names=columns,
     )
-    chosen: list[Method] = [ThroughBelief(data.sensitive, own, name, independent) for name, own in beliefs.items()]
+    chosen: list[Method] = [
+        ThroughBelief(data.sensitive, own, name, independent=independent, test_features=test_features)
+        for name, own in beliefs.items()
+    ]
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if not chosen:
         raise P4FError("nothing to compare: there is no belief, and methods is empty")
     parts = cells(data, seeds, folds)
-    found = predictions(data, chosen, parts, able, progress)
+    found = predictions(data, chosen, parts, able, progress, class_weight)
     for name, reason in found.left_out.items():
         if name in beliefs:
             raise P4FError(f"{name}: {reason}")

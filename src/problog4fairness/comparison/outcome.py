@@ -131,6 +131,7 @@ class Comparison:
             "levels": [list(level) if isinstance(level, tuple) else level for level in self.levels],
             "data_disparity": {name: _known(value) for name, value in self.data_disparity.items()},
             "left_out": dict(self.left_out),
+            "kinds": dict(self.kinds),
             "summary": [{name: _known(value) for name, value in record.items()} for record in records],
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,7 @@ def predictions(
     cells: Sequence[Cell],
     learner: Learner,
     progress: bool | None = None,
+    class_weight: Any = None,
 ) -> Predictions:
     """Train every method in every cell and predict the test rows.
 
@@ -64,6 +66,8 @@ def predictions(
         What learns.
     progress
         Whether to show a progress bar; by default only where standard error is a terminal.
+    class_weight
+        As for :class:`~problog4fairness.DebiasedClassifier`.
     """
     titles = [method.title for method in methods]
     for title in titles:
@@ -80,7 +84,7 @@ def predictions(
         runs = [
             _Run(method, cell, method.steps(training))
             for cell in cells[start : start + count]
-            for training in [Training(data.rows.take(cell.train), drawn_seed(cell.random_state))]
+            for training in [Training(data.rows.take(cell.train), drawn_seed(cell.random_state), class_weight)]
             for method in methods
             if method.title not in found.left_out
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from problog4fairness.baselines import Method, Steps, Trained, Training
 from problog4fairness.beliefs.base import Belief
+from problog4fairness.classifier.fitting import check_test_features
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -22,6 +23,8 @@ class ThroughBelief(Method):
         How it is called in tables and figures.
     independent
         Whether the fair label is independent of the sensitive variable, so that the learner does not see its columns.
+    test_features
+        Whether the features of tested rows are ``"fair"`` or ``"biased"``; None for what the belief says.
     """
 
     kind = "ours"
@@ -29,10 +32,18 @@ class ThroughBelief(Method):
     title = "this model"
 
     def __init__(
-        self, sensitive: Sensitive, belief: Belief, title: str = "this model", independent: bool = True
+        self,
+        sensitive: Sensitive,
+        belief: Belief,
+        title: str = "this model",
+        *,
+        independent: bool = True,
+        test_features: str | None = None,
     ) -> None:
         super().__init__(sensitive)
-        self.belief, self.title, self.independent = belief, title, independent
+        check_test_features(test_features)
+        self.belief, self.title = belief, title
+        self.independent, self.test_features = independent, test_features
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
@@ -47,7 +58,8 @@ class ThroughBelief(Method):
         """See :meth:`Method.steps`."""
         rows = training.rows.with_labels(training.rows.recorded).with_features(self._features(training.rows))
         self.belief.check_rows(rows)
-        return Trained((yield training.task(rows, self.belief)), rows.features, self.belief)
+        fitted = yield training.task(rows, self.belief)
+        return Trained(fitted, rows.features, self.belief, test_features=self.test_features)
 
     def _features(self, rows: Rows) -> tuple[str, ...]:
         hidden = {*self.sensitive.columns, *self.belief.sensitive_columns} if self.independent else set()
