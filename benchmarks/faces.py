@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,20 +23,22 @@ from pathlib import Path
 import torch
 from measure.rounds import Contestant, ratio, run_rounds
 from PIL import Image
-from problog4fairness.datasets.faces.photographs import decode, imagenet
-from problog4fairness.experiments.faces import METHODS
-from problog4fairness.experiments.faces.beliefs import likelihood
-from problog4fairness.experiments.faces.plan import SMALL
-from problog4fairness.learners.vision import ResidualNetwork
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
-from problog4fairness.datasets import FaceData, drawn_faces
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-BATCH = SMALL.batch_size
+from studies.data import FaceData, drawn_faces
+from studies.data.faces.photographs import decode, imagenet
+from studies.face_runs import METHODS, belief
+from studies.face_runs import rows as rows_of
+from studies.faces import SMALL
+from studies.vision import ResidualNetwork
+
+BATCH = SMALL.batch_size or 64
 GOAL = 0.01
 PHOTOGRAPHS = "photographs of 178 × 218 to 224 × 224"
 
@@ -71,7 +74,7 @@ def training(faces: FaceData, rounds: int) -> dict[str, float]:
     """Seconds of a step, with and without the belief, and of either loss alone."""
     pictures = torch.from_numpy(faces.pictures(faces.rows(None)))
     rows, label = torch.from_numpy(faces.rows("train")), torch.from_numpy(faces.recorded).float()
-    chained = likelihood(METHODS[-1], faces)
+    chained = belief(METHODS[-1], faces).observe(rows_of(METHODS[-1], faces))
 
     def through_chain(logits: Tensor, chosen: Tensor) -> Tensor:
         return -chained(logits.unsqueeze(1), chosen).mean()

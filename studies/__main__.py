@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 from problog4fairness.errors import P4FError, printable
-from problog4fairness.rows import reason_of
 from studies.commands import app
 
 
@@ -21,6 +20,8 @@ def main() -> None:
     try:
         app(prog_name="python -m studies")
     except (P4FError, OSError) as error:
+        from problog4fairness.rows import reason_of
+
         print(printable(" ".join(reason_of(error).split())), file=sys.stderr)
         sys.exit(2)
 

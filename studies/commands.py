@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from problog4fairness.errors import printable
-from problog4fairness.rows import TableError, ready_folder, reason_of
 
 if TYPE_CHECKING:
     from studies.engine.study import Study
@@ -165,6 +164,7 @@ def faces(
 
 def _reproduce(study: Study, output: Path, **options: Any) -> None:
     """Run a study and write its report; print which claims hold, where everything is, and what failed."""
+    from problog4fairness.rows import TableError, ready_folder, reason_of
     from studies.engine.report import write_report
     from studies.engine.run import run
 

@@ -106,8 +106,9 @@ def remarks(data: StudentData, results: pd.DataFrame) -> list[str]:
 
 
 def _plus_minus(row: pd.Series[float]) -> str:
-    error = row["standard_error"]
-    return f"{row['mean']:.3f}" + ("" if pd.isna(error) else f" ± {error:.3f}")
+    """The mean, and half of its 95% interval."""
+    mean, high = row["mean"], row["high"]
+    return f"{mean:.3f}" + ("" if pd.isna(high) else f" ± {high - mean:.3f}")
 
 
 def _quoted(name: str) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from problog4fairness.cli import reproduce
+from problog4fairness.errors import P4FError
 
 
 def test_studies_of_a_checkout_are_run(inside, tmp_path, monkeypatch):
@@ -20,11 +23,10 @@ def test_studies_of_a_checkout_are_run(inside, tmp_path, monkeypatch):
 
 
 def test_without_a_study_they_are_listed(inside):
-    for words in ([], ["--help"]):
-        done = inside("reproduce", *words)
-        assert done.returncode == 0
-        assert "p4f reproduce" in done.stdout
-        assert "bias-sweep" in done.stdout
+    done = inside("reproduce", "--help")
+    assert done.returncode == 0
+    assert "p4f reproduce" in done.stdout
+    assert "bias-sweep" in done.stdout
 
 
 def test_wrong_words_are_one_line(inside):
@@ -34,9 +36,11 @@ def test_wrong_words_are_one_line(inside):
         assert done.stderr.count("\n") == 1
 
 
-def test_an_installed_library_says_where_the_studies_are(inside, tmp_path, monkeypatch):
-    monkeypatch.setattr(reproduce, "ROOT", tmp_path)
-    done = inside("reproduce", "dependent")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "the folder studies/ of problog4fairness' source repository" in done.stderr
+def test_an_installed_library_says_where_the_studies_are(tmp_path):
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    reproduce.register(app, tmp_path)
+    for words in (["reproduce"], ["reproduce", "dependent", "--quick"]):
+        error = CliRunner().invoke(app, words).exception
+        assert isinstance(error, P4FError)
+        assert "the folder studies/ of problog4fairness' source repository" in str(error)
