@@ -38,8 +38,8 @@ SURE, SUREST = 1e-4, 1e-12
 LIGHT = 1e-6
 # Below this many rows, out-of-fold predictions need larger parts.
 FEW = 5_000
-# A likelihood that falls by more than this (for each row) is worth a word.
-FALL = 0.01
+# A mean log-likelihood that falls by more than this is worth a word; less is chance, and where EM stops.
+FALL = 0.1
 
 
 class LikelihoodWarning(UserWarning):

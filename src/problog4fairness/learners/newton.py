@@ -24,7 +24,7 @@ MAX_STEPS, MAX_HALVINGS = 100, 30
 
 
 def minimise(
-    slopes: Slopes, matrix: Floats, scales: Floats, penalty: float, start: Floats
+    slopes: Slopes, matrix: Floats, scales: Floats, penalty: float, start: Floats, tolerance: float = TOLERANCE
 ) -> tuple[Floats, list[float]]:
     """The coefficients ``[width + 1, outputs]``, the intercept last; and the mean loss after each step.
 
@@ -40,22 +40,26 @@ def minimise(
         How strongly.
     start
         ``[width + 1, outputs]``: where to begin.
+    tolerance
+        The largest component of the gradient at the end, relative to the total weight of the rows.
     """
     ridge = penalty * scales**2
     if isinstance(slopes, BinarySlopes) and slopes.alone:
-        found, losses = _scoring(slopes, matrix, ridge, start[:, 0])
+        found, losses = _scoring(slopes, matrix, ridge, start[:, 0], tolerance)
         return found[:, None], losses
-    return _descent(slopes, matrix, ridge, start)
+    return _descent(slopes, matrix, ridge, start, tolerance)
 
 
-def _scoring(slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats) -> tuple[Floats, list[float]]:
+def _scoring(
+    slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
+) -> tuple[Floats, list[float]]:
     """Newton's method with the expected information in place of the curvature, which may be negative."""
-    part, seen, tolerance = None, matrix, TOLERANCE
+    part, seen = None, matrix
     if len(matrix) > max(MANY, 20 * matrix.shape[1]):
-        tolerance = TOLERANCE_MANY
+        tolerance = max(tolerance, TOLERANCE_MANY)
         part, inputs = slopes.sample(PART)
         seen = matrix[inputs]
-        start, _ = _scoring(part, seen, ridge, start)
+        start, _ = _scoring(part, seen, ridge, start, tolerance)
     w, z = start, _logits(matrix, start)
     value, slope, information = _penalised(slopes, z, w, ridge)
     losses = [value / slopes.total]
@@ -106,7 +110,9 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
         return np.asarray(np.linalg.lstsq(curvature, gradient, rcond=None)[0], dtype=np.float64)
 
 
-def _descent(slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats) -> tuple[Floats, list[float]]:
+def _descent(
+    slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
+) -> tuple[Floats, list[float]]:
     shape = start.shape
     losses: list[float] = []
 
@@ -120,7 +126,7 @@ def _descent(slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats) -> tu
     def note(intermediate_result: Any) -> None:
         losses.append(float(intermediate_result.fun))
 
-    options = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-15, "gtol": TOLERANCE}
+    options = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-15, "gtol": tolerance}
     found = scipy.optimize.minimize(
         value, start.reshape(-1), jac=True, method="L-BFGS-B", callback=note, options=options
     )
