@@ -54,7 +54,7 @@ class BeliefContract:
                 assert {name: value.item() for name, value in found.items()} == pytest.approx(expected, abs=1e-12)
 
     def tables(self, belief: Belief) -> list[torch.Tensor]:
-        label = belief.label_table()
+        label = label_table(belief)
         return [*feature_tables(belief).values(), *([] if label is None else [label])]
 
     def test_probabilities_of_all_outcomes_sum_to_one(self):
@@ -124,6 +124,12 @@ class BeliefContract:
         assert all(column in repr(self.bound()) for column in self.bound().sensitive_columns)
 
 
+def label_table(belief: Belief) -> torch.Tensor | None:
+    """P(recorded label | fair label, groups), where a belief distorts the label."""
+    part = getattr(belief, "label", belief)
+    return part.label_table() if hasattr(part, "label_table") else None
+
+
 def feature_tables(belief: Belief) -> dict[str, torch.Tensor]:
     """P(fair value | recorded value, group) of each feature that a belief distorts."""
     measured = getattr(belief, "measurement", belief)
@@ -137,4 +143,4 @@ def draw(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def distorted_labels(belief: Belief, fair: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Recorded labels of people with these fair labels and (joint) groups."""
-    return draw(belief.label_table().numpy()[groups, fair], rng)
+    return draw(label_table(belief).numpy()[groups, fair], rng)

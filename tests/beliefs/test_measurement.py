@@ -11,7 +11,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias
 from problog4fairness.errors import P4FError
-from tests.beliefs.contract import BeliefContract, draw, feature_tables
+from tests.beliefs.contract import BeliefContract, draw, feature_tables, label_table
 
 
 def simulate_features(belief, rows, rng):
@@ -19,7 +19,7 @@ def simulate_features(belief, rows, rng):
     frame = pd.DataFrame({"a": groups})
     recorded, fair = {}, {}
     for feature, table in feature_tables(belief).items():
-        values = np.array(belief.feature_values()[feature])
+        values = np.array(getattr(belief, "measurement", belief).values[feature])
         seen = rng.integers(0, len(values), rows)
         frame[f"{feature} recorded"] = values[seen]
         frame[f"{feature} fair"] = values[draw(table.numpy()[groups, seen], rng)]
@@ -69,7 +69,7 @@ class TestHistoricalWithLabel(TestMeasurementBias):
     def simulate(self, belief, rows, rng):
         frame, arguments = simulate_features(belief, rows, rng)
         fair = rng.integers(0, 2, rows)
-        recorded = draw(belief.label_table().numpy()[frame["a"], fair], rng)
+        recorded = draw(label_table(belief).numpy()[frame["a"], fair], rng)
         return frame, {**arguments, "recorded_label": recorded, "fair_label": fair}
 
 

@@ -16,7 +16,7 @@ import problog4fairness as p4f
 from problog4fairness.beliefs import belief_text, read_belief
 from problog4fairness.beliefs.text import BUILT_IN, atom, comment, is_plain, predicates, unquoted
 from problog4fairness.errors import P4FError
-from tests.beliefs.contract import feature_tables
+from tests.beliefs.contract import feature_tables, label_table
 
 EVIL = "x\nquery(evil).\n0.7::evil."
 # Text that a file can hold: everything but NUL and surrogates.
@@ -85,7 +85,7 @@ def test_clauses_do_not_depend_on_names(names):
 )
 def test_what_is_computed_does_not_depend_on_names(names):
     for belief, plain in zip(beliefs(names), PLAIN, strict=True):
-        label, expected = belief.label_table(), plain.label_table()
+        label, expected = label_table(belief), label_table(plain)
         assert (label is None) == (expected is None)
         pairs = list(zip(feature_tables(belief).values(), feature_tables(plain).values(), strict=True))
         for found, wanted in [*pairs, *([] if label is None else [(label, expected)])]:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import problog4fairness as p4f
 from problog4fairness.beliefs import Belief, Parameter, read_belief
-from problog4fairness.beliefs.base import favourable_json
+from problog4fairness.beliefs.favourable import favourable_json
 from problog4fairness.beliefs.probabilities import parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import sensitive_from_json, sensitive_json
 from problog4fairness.rows.rows import Rows

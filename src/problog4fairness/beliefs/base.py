@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.admissible import admissible_values
-from problog4fairness.beliefs.combinations import answers
+from problog4fairness.beliefs.favourable import agreed, plain_label
 from problog4fairness.beliefs.general import observe_program
-from problog4fairness.beliefs.inputs import fair_inputs
+from problog4fairness.beliefs.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, table
 from problog4fairness.beliefs.words import Label, share
@@ -25,7 +25,7 @@ from problog4fairness.program.program import Program
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Codes, Floats, Level
+from problog4fairness.rows.types import Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,20 +148,7 @@ class Belief(ABC):
         A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
         with labels written in another way does not, but then somebody has to say which one is meant.
         """
-        known = self.favourable
-        if known is None or (said is not None and known not in labels):
-            return said
-        if known not in labels:
-            raise P4FError(
-                f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
-                "say which one it is by favourable=..."
-            )
-        if said is not None and said != known:
-            raise P4FError(
-                f"favourable={said!r} contradicts the belief, in which {known!r} is the favourable label; "
-                "leave it out, or estimate the belief anew"
-            )
-        return known
+        return agreed(self.favourable, labels, said)
 
     def require_known(self) -> None:
         """Raise the error that names unknown parameters, if there are any."""
@@ -185,23 +172,25 @@ class Belief(ABC):
         """
         self.require_known()
         self.require_columns(rows)
-        inputs = fair_inputs(rows)
-
-        def place(leaf: Leaf) -> Tensor:
-            if leaf.arguments != ("x",):
-                raise P4FError(
-                    f"the program asks for {leaf}; a belief about the label asks the classifier about x only"
-                )
-            return inputs.index[:, 0]
-
+        inputs = fair_inputs(rows, self._input_values())
         return observe_program(
             self.program(),
             rows,
             inputs,
             classifier=self.classifier,
             value=lambda leaf: self.leaf_value(leaf, rows),
-            place=place,
+            place=lambda leaf: self._leaf_input(leaf, rows, inputs),
         )
+
+    def _input_values(self) -> dict[str, tuple[Level, ...]]:
+        """For each feature of which the program asks for other values than the recorded one, all its values."""
+        return {}
+
+    def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:  # noqa: ARG002
+        """``[rows]``: which of the inputs a leaf of the classifier is about."""
+        if leaf.arguments != ("x",):
+            raise P4FError(f"the program asks for {leaf}; a belief about the label asks the classifier about x only")
+        return inputs.index[:, 0]
 
     def restore(self, rows: Rows) -> Observation:
         """The fair features that recorded ones may stand for, as :meth:`Observation.fair_proba` needs them."""
@@ -245,20 +234,9 @@ class Belief(ABC):
             if set(variable.columns) <= set(rows.frame.columns)
         ]
 
-    def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """For each changed feature the values that it can take."""
-        return {}
-
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
         """For each changed feature and row the probability that its fair value is not the recorded one."""
         return {}
-
-    def label_table(self, groups: Codes | None = None) -> Tensor | None:  # noqa: ARG002
-        """P(recorded label | fair label, groups), ``[groups, fair, recorded]``; None where there is no such table.
-
-        ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
-        """
-        return None
 
     def estimate(
         self,
@@ -386,31 +364,3 @@ class Belief(ABC):
 
     def __hash__(self) -> int:
         return hash(self.text())
-
-
-def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int, groups: Codes) -> Tensor:
-    """The label table of a program with one classifier ``h``, for some combinations of groups."""
-    circuit = program.compile()
-    h = torch.arange(2).double() if classes == 2 else torch.eye(classes).double()
-    labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
-    recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
-    return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded
-
-
-def plain_label(label: Any) -> bool | int | float | str | None:
-    """A label as plain data, which a file can hold."""
-    label = label.item() if hasattr(label, "item") else label
-    if label is not None and not isinstance(label, bool | int | float | str):
-        raise P4FError(f"the favourable label {label!r} is neither text nor a number nor a truth value; recode it")
-    return label
-
-
-def favourable_json(belief: Belief) -> dict[str, Any]:
-    """The favourable label as an entry of a belief's plain data, where it is known."""
-    return {} if belief.favourable is None else {"favourable": belief.favourable}
-
-
-def favourable_comment(belief: Belief) -> list[str]:
-    """The same as a line for the head of a program, where it is not 1."""
-    known = belief.favourable
-    return [] if known is None or known == 1 else [f"The favourable label, which counts as 1, is {known}."]

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from problog4fairness.beliefs.audit import tell
-from problog4fairness.beliefs.base import Belief, favourable_comment
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_json import FORMAT, BeliefError, checked_belief
 from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.scanning import tokens
 from problog4fairness.beliefs.text import comment, number, printed

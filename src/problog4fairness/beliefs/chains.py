@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, favourable_comment, label_table
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import occurring, part_of
+from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
-from problog4fairness.beliefs.stage import LabelStage, classifier, label_queries, stage_from_json
+from problog4fairness.beliefs.stage import LabelStage, classifier, label_queries, label_table, stage_from_json
 from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.text import comment, distinct, predicates
 from problog4fairness.beliefs.words import Label, Stage
@@ -22,7 +23,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Codes, Floats, Level
+from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,7 @@ class Chain(Belief):
         return Program(declarations + "\n\n" + self._label_part() + "\n")
 
     def label_table(self, groups: Codes | None = None) -> Tensor | None:
-        """See :meth:`Belief.label_table`."""
+        """See :meth:`LabelStage.label_table`; None without a bias of the label."""
         if not self.stages:
             return None
         self.require_known()
@@ -132,15 +133,11 @@ class Chain(Belief):
         self.require_columns(rows)
         groups = occurring(self.variables, rows)
         labels, features = self.label_table(groups.levels), self.feature_tables(groups.levels)
-        return observe_tables(rows, groups, labels, features, self.feature_values())
+        return observe_tables(rows, groups, labels, features, self.measurement.values)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
         return {} if self.measurement is None else self.measurement.feature_distortion(rows)
-
-    def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Belief.feature_values`."""
-        return self.measurement.feature_values() if self.measurement else {}
 
     def estimate(
         self,

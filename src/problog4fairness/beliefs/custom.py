@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, favourable_json, plain_label
-from problog4fairness.beliefs.general import observe_program
-from problog4fairness.beliefs.inputs import fair_inputs
-from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.favourable import favourable_json, plain_label
+from problog4fairness.beliefs.inputs import FairInputs
 from problog4fairness.beliefs.probabilities import Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.text import unquoted
 from problog4fairness.beliefs.words import Label, program_words
@@ -147,25 +146,13 @@ class ProgramBelief(Belief):
             )
         return np.asarray(column == pair[1], dtype=np.float64)
 
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`."""
-        self.require_known()
-        self.require_columns(rows)
-        inputs = fair_inputs(rows, self.feature_values())
+    def _input_values(self) -> dict[str, tuple[Level, ...]]:
+        return dict.fromkeys(self.features, (0, 1))
+
+    def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:
+        flips = self._flips(leaf.arguments[0]) if leaf.arguments else ()
         index = inputs.needed()
-
-        def place(leaf: Leaf) -> Tensor:
-            flips = self._flips(leaf.arguments[0]) if leaf.arguments else ()
-            return index[:, 0] if index.shape[1] == 1 else index.gather(1, self._variant(flips, rows)).squeeze(1)
-
-        return observe_program(
-            self.program(),
-            rows,
-            inputs,
-            classifier=self.classifier,
-            value=lambda leaf: self.leaf_value(leaf, rows),
-            place=place,
-        )
+        return index[:, 0] if index.shape[1] == 1 else index.gather(1, self._variant(flips, rows)).squeeze(1)
 
     def _variant(self, flips: Sequence[int], rows: Rows) -> Tensor:
         """``[rows, 1]``: which variant of a row it is itself, or with some features flipped."""
@@ -233,10 +220,6 @@ class ProgramBelief(Belief):
             raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
         found = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
         return tuple(found.get(own.name, own) for own in self.probabilities)
-
-    def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Belief.feature_values`."""
-        return dict.fromkeys(self.features, (0, 1))
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
-
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.chains import Chain
 from problog4fairness.beliefs.label import LabelBias
@@ -19,7 +17,7 @@ from problog4fairness.beliefs.sensitive import Strength
 from problog4fairness.beliefs.stage import LabelStage, stage_from_json
 from problog4fairness.beliefs.words import Label
 from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.types import Codes, Floats, Level
+from problog4fairness.rows.types import Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,14 +95,6 @@ class HistoricalBias(Belief):
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
         return self.measurement.feature_distortion(rows)
-
-    def label_table(self, groups: Codes | None = None) -> Tensor | None:
-        """See :meth:`Belief.label_table`."""
-        return None if self.label is None else self._whole.label_table(groups)
-
-    def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Belief.feature_values`."""
-        return self._whole.feature_values()
 
     def estimate(
         self,

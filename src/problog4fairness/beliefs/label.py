@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from problog4fairness.beliefs.base import plain_label
+from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.sensitive import Strength, acting_groups, goal, parameter_name, strengths
 from problog4fairness.beliefs.stage import LabelStage

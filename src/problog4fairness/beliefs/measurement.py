@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, favourable_json
+from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import answers, every, occurring
+from problog4fairness.beliefs.favourable import favourable_json
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import (
@@ -216,10 +217,6 @@ class MeasurementBias(Belief):
             f"{name}(X,V) :- {name}_(X,R), {name}_flip(X,R,V).",
         ]
         return [*lines, *(f"?- {name}(x,{atom(v)})." for v in options)]
-
-    def feature_values(self) -> dict[str, tuple[Level, ...]]:
-        """See :meth:`Belief.feature_values`."""
-        return dict(self.values)
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """P(fair value | recorded value, groups) of each feature, ``[groups, recorded, fair]``."""

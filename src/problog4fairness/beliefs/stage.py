@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
+import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief, favourable_comment, favourable_json, label_table
-from problog4fairness.beliefs.combinations import every
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.combinations import answers, every
+from problog4fairness.beliefs.favourable import favourable_comment, favourable_json
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
 from problog4fairness.beliefs.text import atom, comment
 from problog4fairness.beliefs.words import Label, Stage, joined, share
+from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes
@@ -67,7 +70,10 @@ class LabelStage(Belief):
         return {own.cell: own for own in self.probabilities if own.cell is not None}
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
-        """See :meth:`Belief.label_table`."""
+        """P(recorded label | fair label, group), ``[groups, fair, recorded]``.
+
+        ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
+        """
         self.require_known()
         groups = every(self.variables) if groups is None else groups
         return label_table(self.program(), self.variables, self.class_count, groups)
@@ -161,3 +167,12 @@ def label_queries(classes: Sequence[int | str] | None) -> str:
     if classes is None:
         return "?- y_(x)."
     return "\n".join(f"?- y_(x,{atom(c)})." for c in classes)
+
+
+def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int, groups: Codes) -> Tensor:
+    """The label table of a program with one classifier ``h``, for some combinations of groups."""
+    circuit = program.compile()
+    h = torch.arange(2).double() if classes == 2 else torch.eye(classes).double()
+    labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
+    recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
+    return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded

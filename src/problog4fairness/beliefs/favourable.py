@@ -1,0 +1,47 @@
+"""The favourable label: the one that counts as 1."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.base import Belief
+
+
+def agreed(known: Any, labels: Collection[Any], said: Any) -> Any:
+    """See :meth:`Belief.favourable_among`; ``known`` is what the belief knows."""
+    if known is None or (said is not None and known not in labels):
+        return said
+    if known not in labels:
+        raise P4FError(
+            f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
+            "say which one it is by favourable=..."
+        )
+    if said is not None and said != known:
+        raise P4FError(
+            f"favourable={said!r} contradicts the belief, in which {known!r} is the favourable label; "
+            "leave it out, or estimate the belief anew"
+        )
+    return known
+
+
+def plain_label(label: Any) -> bool | int | float | str | None:
+    """A label as plain data, which a file can hold."""
+    label = label.item() if hasattr(label, "item") else label
+    if label is not None and not isinstance(label, bool | int | float | str):
+        raise P4FError(f"the favourable label {label!r} is neither text nor a number nor a truth value; recode it")
+    return label
+
+
+def favourable_json(belief: Belief) -> dict[str, Any]:
+    """The favourable label as an entry of a belief's plain data, where it is known."""
+    return {} if belief.favourable is None else {"favourable": belief.favourable}
+
+
+def favourable_comment(belief: Belief) -> list[str]:
+    """The same as a line for the head of a program, where it is not 1."""
+    known = belief.favourable
+    return [] if known is None or known == 1 else [f"The favourable label, which counts as 1, is {known}."]
