@@ -43,7 +43,12 @@ def test_every_public_name_exists():
 
 
 def module_names() -> list[str]:
-    return [m.name for m in pkgutil.walk_packages(p4f.__path__, "problog4fairness.") if not m.name.endswith("__main__")]
+    """All modules of the library, and of the studies beside it."""
+    found = [
+        *pkgutil.walk_packages(p4f.__path__, "problog4fairness."),
+        *pkgutil.walk_packages([str(ROOT / "studies")], "studies."),
+    ]
+    return [module.name for module in found if not module.name.endswith("__main__")]
 
 
 @pytest.mark.parametrize("name", ["problog4fairness", *module_names()])

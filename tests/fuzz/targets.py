@@ -194,15 +194,19 @@ def _stores() -> Sequence[bytes]:
 
 
 def _fit(checkpoint: Path, epochs: int) -> object:
+    import numpy as np
     import torch
-    from problog4fairness.learners.likelihood import RecordedLabel
 
+    from problog4fairness.beliefs import NoBias
     from problog4fairness.learners import Settings, fit_module
+    from problog4fairness.rows import Rows
 
-    inputs, likelihood = torch.linspace(-1, 1, 40).view(20, 2), RecordedLabel(torch.arange(20) % 2)
+    inputs = torch.linspace(-1, 1, 40).view(20, 2)
+    rows = Rows(pd.DataFrame({"number": range(20)}), ("number",), (0, 1), np.arange(20) % 2)
     torch.manual_seed(0)
     settings = Settings(max_epochs=epochs, batch_size=8, learning_rate=0.01)
-    return fit_module(torch.nn.Linear(2, 1), inputs, likelihood, settings, checkpoint=checkpoint, progress=False)
+    options = {"settings": settings, "checkpoint": checkpoint, "progress": False}
+    return fit_module(torch.nn.Linear(2, 1), inputs, NoBias(), rows, **options)
 
 
 def _read_store(path: Path) -> object:

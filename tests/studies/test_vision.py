@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from types import ModuleType, SimpleNamespace
 
+import pandas as pd
 import pytest
 import torch
 from torch import nn
 
+from problog4fairness.beliefs import NoBias
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners import Settings, fit_module
+from problog4fairness.rows import Rows
 from studies.vision import ResidualNetwork, named_network, resnet50
 from studies.vision.named import network_version
-from tests.learners.observations import recorded_label
 
 
 def striped(rows: int = 128, size: int = 16) -> tuple[torch.Tensor, torch.Tensor]:
@@ -31,7 +33,8 @@ def test_a_residual_network_learns_where_something_is():
     torch.manual_seed(0)
     pictures, label = striped()
     settings = Settings(learning_rate=3e-3, batch_size=16, max_epochs=5)
-    fit = fit_module(ResidualNetwork(width=8), pictures, recorded_label(label), settings)
+    rows = Rows(pd.DataFrame({"picture": range(len(label))}), ("picture",), (0, 1), label.long().numpy())
+    fit = fit_module(ResidualNetwork(width=8), pictures, NoBias(), rows, settings=settings)
     with torch.no_grad():
         assert ((fit.network(pictures)[:, 0] > 0) == (label == 1)).float().mean() > 0.95
 

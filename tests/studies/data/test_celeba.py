@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from problog4fairness import datasets
 from problog4fairness.errors import P4FError
+from studies import data
 from studies.data.celeba import CelebA, celeba
 from studies.data.faces import photographs
 from studies.data.faces.photographs import DamagedPictureError, DamagedPictureWarning, decode
@@ -96,7 +96,7 @@ def test_labels_are_those_of_the_files(folder: Path):
 
 def test_folder_is_found_by_the_environment(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("P4F_DATA", str(folder.parent))
-    assert len(datasets.celeba()) == FACES
+    assert len(data.celeba()) == FACES
 
 
 def test_images_dropped_from_the_cleaned_labels_are_no_problem(folder: Path):
@@ -358,7 +358,5 @@ def test_options_are_checked(folder: Path, options: dict[str, object], named: st
 
 
 def test_import_needs_neither_torch_nor_pillow():
-    code = (
-        "import sys, problog4fairness.datasets as d; d.celeba; print([m for m in ('torch', 'PIL') if m in sys.modules])"
-    )
+    code = "import sys, studies.data as d; d.celeba; print([m for m in ('torch', 'PIL') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

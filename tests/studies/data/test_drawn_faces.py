@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from problog4fairness.datasets import FaceData, Faces, drawn_faces
 from problog4fairness.errors import P4FError
+from studies.data import FaceData, Faces, drawn_faces
 from studies.data.faces.drawing import RANGES, draw, look
 from studies.data.faces.labels import (
     LABEL_NUMBERS,
@@ -236,7 +236,7 @@ def test_both_kinds_of_face_data_have_the_same_interface(faces: FaceData):
     def names_of(kind: type) -> set[str]:
         return {name for name in vars(kind) if not name.startswith("_")} | {"__len__"}
 
-    from problog4fairness.datasets import CelebA
+    from studies.data import CelebA
 
     for kind in (FaceData, CelebA):
         assert names_of(Faces) <= set(dir(kind)) | set(kind.__dataclass_fields__)

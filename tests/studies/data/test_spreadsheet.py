@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from problog4fairness.datasets import spreadsheet
 from problog4fairness.errors import P4FError
+from studies.data import spreadsheet
 from studies.data.spreadsheet import read_sheet
 from tests.studies.data.pupils import SHEET, archive, sheet
 

@@ -7,9 +7,8 @@ import pytest
 
 from problog4fairness import LabelBias
 from problog4fairness.beliefs import AuditWarning
-from problog4fairness.datasets import student
-from problog4fairness.datasets import student as loader
 from problog4fairness.errors import P4FError
+from studies.data import student
 from studies.data.student import FEATURES, LABELS, MATHS
 from tests.studies.data.pupils import write_files
 
@@ -87,7 +86,7 @@ def test_raw_columns_are_those_of_the_same_pupil(student_folder):
 def made_up(tmp_path, monkeypatch):
     """Files of the published layout that the loader takes for the published ones."""
     files = write_files(tmp_path / "student")
-    monkeypatch.setitem(loader.__globals__, "FILES", files)
+    monkeypatch.setitem(student.__globals__, "FILES", files)
     return tmp_path / "student"
 
 
@@ -116,9 +115,9 @@ def test_a_pupil_of_both_subjects(made_up):
 def test_files_that_do_not_fit_each_other(made_up, monkeypatch):
     text = (made_up / MATHS).read_text().replace("course", "home")
     (made_up / MATHS).write_text(text)
-    publisher, _ = loader.__globals__["FILES"][MATHS]
+    publisher, _ = student.__globals__["FILES"][MATHS]
     digest = hashlib.sha256(text.encode()).hexdigest()
-    monkeypatch.setitem(loader.__globals__["FILES"], MATHS, (publisher, digest))
+    monkeypatch.setitem(student.__globals__["FILES"], MATHS, (publisher, digest))
     with pytest.raises(P4FError, match="rows of the same pupil differ"):
         student(made_up)
 
