@@ -170,7 +170,7 @@ def test_nothing_is_printed(capfd):
         (None, {}, "which columns are sensitive"),
         (None, {"methods": ["upper"], "sensitive_features": "poor_area"}, "upper: needs the fair label of every row"),
         (
-            p4f.LabelBias("poor_area", classes=["a", "b", "c"], transitions=0.1),
+            p4f.ClassBias("poor_area", ["a", "b", "c"], 0.1),
             {},
             "ours: the belief is for 3 classes; two are compared",
         ),
