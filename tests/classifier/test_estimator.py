@@ -139,7 +139,7 @@ def test_three_classes_through_transitions():
     area = rng.integers(0, 2, 3000)
     recorded = np.where((area == 1) & (fair == 2) & (rng.random(3000) < 0.8), 0, fair)
     transitions = {(1, f, r): 0.8 if (f, r) == (2, 0) else 0.0 for f in range(3) for r in range(3)}
-    belief = p4f.LabelBias("area", classes=(0, 1, 2), groups=[1], transitions=transitions)
+    belief = p4f.ClassBias("area", (0, 1, 2), transitions, groups=[1])
     ours = p4f.DebiasedClassifier(belief, **QUICK).fit(x, recorded, sensitive_features=area)
     plain = p4f.DebiasedClassifier(**QUICK).fit(x, recorded)
     high = x[:, 0] > 1
@@ -224,7 +224,7 @@ def test_weights_and_losses(fitted):
         ({"belief": p4f.LabelBias("area")}, "estimate from audited rows"),
         ({"belief": p4f.MeasurementBias(["income"], "area", 0.1, 0.1)}, "must be binary or categorical"),
         ({"belief": p4f.LabelBias("area", 0.1, 0.1, levels=(0, 1, 2))}, "no row has area = 2"),
-        ({"belief": p4f.LabelBias("area", classes=(0, 1, 2), transitions=0.1)}, r"for 3 classes, \[0, 1, 2\]; y has 2"),
+        ({"belief": p4f.ClassBias("area", (0, 1, 2), 0.1)}, r"for 3 classes, \[0, 1, 2\]; y has 2"),
         ({"belief": 3}, "a template such as LabelBias, a Program or its text, not int"),
         ({"sensitive": "nowhere"}, "no column 'nowhere' for sensitive"),
         ({"test_features": "both"}, "test_features must be"),

@@ -190,7 +190,7 @@ def test_nothing_is_printed(capfd):
             "fair labels: needs the fair label of every row",
         ),
         (
-            p4f.LabelBias("poor_area", classes=["a", "b", "c"], transitions=0.1),
+            p4f.ClassBias("poor_area", ["a", "b", "c"], 0.1),
             {},
             "this model: the belief is for 3 classes; two are compared",
         ),

@@ -84,7 +84,7 @@ def _beliefs() -> Sequence[bytes]:
     beliefs = (
         p4f.LabelBias("poor_area").estimate(audit, recorded="granted", fair="repaid"),
         p4f.LabelBias("city", 0.1, 0.2, levels=("New York", "rome", 3)),
-        p4f.LabelBias("area", classes=["low", "mid", "high"], transitions=0.1),
+        p4f.ClassBias("area", ["low", "mid", "high"], 0.1),
         p4f.chain(p4f.MeasurementBias(["days off"], "area", 0.2), p4f.LabelBias("b", 0.3)),
         p4f.HistoricalBias(["q0"], "area", 0.2, False),
         p4f.ProgramBelief(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),

@@ -14,6 +14,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import sensitive_frame, to_frame
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
@@ -43,11 +44,13 @@ def read_audit(
         labels = list(dict.fromkeys([*seen.tolist(), *true.tolist()]))
         classes = _two_classes(labels, belief.favourable_among(labels, favourable))
     frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(seen))
-    seen_codes, true_codes = (
-        label_codes(seen, classes, "the recorded label"),
-        label_codes(true, classes, "the fair label"),
-    )
-    return Rows(frame, (), classes, seen_codes, true_codes)
+    codes = [value_codes(own, classes, f"the {role} label") for own, role in ((seen, "recorded"), (true, "fair"))]
+    return Rows(frame, (), classes, codes[0], codes[1])
+
+
+def value_codes(values: pd.Series[Any], known: Sequence[Any], name: str) -> Codes:
+    """The position of each audited value among those that are known."""
+    return label_codes(values, known, name, unknown="is not among")
 
 
 def audited_pair(
@@ -63,7 +66,7 @@ def audited_pair(
 def audit_frame(audit: Any, sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
     """A data frame with the sensitive columns, from the audit or from what was passed beside it."""
     if sensitive_features is not None:
-        return sensitive_frame(sensitive_features, columns, rows)
+        return sensitive_frame(sensitive_features, columns, rows, "the data have")
     if audit is None and columns:
         raise P4FError(
             f"the sensitive values are missing; pass sensitive_features, or an audit with {', '.join(columns)}"

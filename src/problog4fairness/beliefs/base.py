@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -102,7 +103,7 @@ class Belief(ABC):
     @staticmethod
     def from_json(value: dict[str, Any]) -> Belief:
         """The belief that :meth:`to_json` described."""
-        kind = Belief.kinds.get(str(value.get("kind")))
+        kind = Belief.kinds.get(str(value.get("kind"))) or known_kinds().get(str(value.get("kind")))
         if kind is None:
             raise P4FError(f"there is no belief {value.get('kind')!r}; import the module that defines it first")
         return kind._from_json(value)
@@ -364,3 +365,10 @@ class Belief(ABC):
 
     def __hash__(self) -> int:
         return hash(self.text())
+
+
+def known_kinds() -> dict[str, type[Belief]]:
+    """All kinds of beliefs by the name of their class; those of other packages by their entry points."""
+    for point in entry_points(group="problog4fairness.beliefs"):
+        point.load()
+    return Belief.kinds

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.probabilities import Cell, Parameter
-from problog4fairness.beliefs.sensitive import acting_groups, goal
+from problog4fairness.beliefs.sensitive import acting_groups
 from problog4fairness.beliefs.stage import LabelStage
 from problog4fairness.beliefs.text import atom
 from problog4fairness.errors import P4FError
@@ -79,17 +80,8 @@ class ClassBias(LabelStage):
 
     def rules(self, fair: str, recorded: str) -> list[str]:
         """See :meth:`LabelStage.rules`."""
-        flip, flipped = f"label_flip{self.suffix}", f"label_flipped{self.suffix}"
-        heads: dict[tuple[int, int], list[str]] = {(g, f): [] for g in self.groups for f in range(len(self.classes))}
-        for cell, own in self.by_cell().items():
-            there = f"{flip}(X,{atom(self.classes[cell.fair])},{atom(self.classes[cell.recorded])})"
-            heads[cell.group, cell.fair].append(f"{own.weight} :: {there}")
-        facts = [
-            " ;\n    ".join(outcomes) + f" :- {goal(self.variable, level)}." for (level, _), outcomes in heads.items()
-        ]
-        rules = [
-            f"{flipped}(X,F) :- {flip}(X,F,_).",
-            f"{recorded}(X,F) :- {fair}(X,F), \\+{flipped}(X,F).",
-            f"{recorded}(X,R) :- {fair}(X,F), {flip}(X,F,R).",
-        ]
+        chances = {(cell.group, cell.fair, cell.recorded): own for cell, own in self.by_cell().items()}
+        facts, rules = flip_rules(
+            self.variable, self.classes, chances, before=fair, after=recorded, name="label", suffix=self.suffix
+        )
         return ["\n".join(facts), "\n".join(rules)]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from problog4fairness.beliefs.audit_table import AuditTable
-from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.base import Belief, known_kinds
 from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.none import NoBias
@@ -37,9 +36,7 @@ def named_belief(name: str, table: AuditTable) -> Belief:
     table
         The audited table.
     """
-    for point in entry_points(group="problog4fairness.beliefs"):
-        point.load()
-    kinds = {kind.command: kind for kind in Belief.kinds.values() if kind.command is not None}
+    kinds = {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
     if name in kinds:
         return kinds[name].from_table(table)
     if not name.endswith(".pl") and not Path(name).exists():

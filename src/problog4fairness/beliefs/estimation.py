@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import torch
 
-from problog4fairness.beliefs.audit import AuditWarning, audit_frame, audited_pair, tell
+from problog4fairness.beliefs.audit import AuditWarning, audit_frame, audited_pair, tell, value_codes
 from problog4fairness.beliefs.maximum import LabelModel, maximise
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval, proportion
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
-from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
@@ -67,7 +66,7 @@ def counted_features(
         if groups is None:
             frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(pair[0]))
             groups = belief.variable.positions(frame)
-        seen, true = (label_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
+        seen, true = (value_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
         tables[feature] = _cross(groups, len(belief.variable.levels), seen, true, len(options))
 
     def estimate(cell: Cell) -> Estimate:

@@ -12,6 +12,7 @@ from torch import Tensor
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import answers, every, occurring
 from problog4fairness.beliefs.favourable import favourable_json
+from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import (
@@ -206,16 +207,9 @@ class MeasurementBias(Belief):
     def _table_rules(self, feature: str, parameters: Mapping[Cell, Parameter]) -> list[str]:
         name, options = self.names[feature], self.values[feature]
         lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
-        heads: dict[tuple[int, int], list[str]] = {(g, r): [] for g in self.groups for r in range(len(options))}
-        for cell, own in parameters.items():
-            there = f"{name}_flip(X,{atom(options[cell.recorded])},{atom(options[cell.fair])})"
-            heads[cell.group, cell.recorded].append(f"{own.weight} :: {there}")
-        lines += [" ;\n    ".join(own) + f" :- {goal(self.variable, level)}." for (level, _), own in heads.items()]
-        lines += [
-            f"{name}_flipped(X,R) :- {name}_flip(X,R,_).",
-            f"{name}(X,R) :- {name}_(X,R), \\+{name}_flipped(X,R).",
-            f"{name}(X,V) :- {name}_(X,R), {name}_flip(X,R,V).",
-        ]
+        chances = {(cell.group, cell.recorded, cell.fair): own for cell, own in parameters.items()}
+        facts, rules = flip_rules(self.variable, options, chances, before=f"{name}_", after=name, name=name)
+        lines += [*facts, *rules]
         return [*lines, *(f"?- {name}(x,{atom(v)})." for v in options)]
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:

@@ -53,8 +53,11 @@ def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame[~gone].reset_index(drop=True) if gone.any() else frame
 
 
-def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
-    """The sensitive columns as a data frame, from an array, a series, a frame or a dictionary."""
+def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int, data: str = "X has") -> pd.DataFrame:
+    """The sensitive columns as a data frame, from an array, a series, a frame or a dictionary.
+
+    ``data`` says in the error what has another number of rows.
+    """
     if isinstance(sensitive_features, dict):
         frame = pd.DataFrame({str(k): np.asarray(v) for k, v in sensitive_features.items()})
     elif is_frame(sensitive_features):
@@ -69,7 +72,7 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) 
             )
         frame = pd.DataFrame({name: values[:, i] for i, name in enumerate(columns)})
     if len(frame) != rows:
-        raise P4FError(f"sensitive_features have {len(frame)} rows, the data have {rows}")
+        raise P4FError(f"sensitive_features have {len(frame)} rows, {data} {rows}")
     return frame.reset_index(drop=True)
 
 

@@ -25,7 +25,13 @@ def find_classes(labels: Any, favourable: Any = None) -> tuple[Any, ...]:
     return tuple(classes)
 
 
-def label_codes(labels: Any, classes: Sequence[Any], name: str = "y", missing: bool = False) -> Codes:
+def label_codes(
+    labels: Any,
+    classes: Sequence[Any],
+    name: str = "y",
+    missing: bool = False,
+    unknown: str = "training did not see; it saw",
+) -> Codes:
     """The class of each row by its position among ``classes``.
 
     Parameters
@@ -38,13 +44,15 @@ def label_codes(labels: Any, classes: Sequence[Any], name: str = "y", missing: b
         What the labels are called in errors.
     missing
         Whether a missing label is allowed; its code is -1.
+    unknown
+        What the error says of a label that is not among the classes, before it lists them.
     """
     codes, found = pd.factorize(np.asarray(labels, dtype=object) if missing else np.asarray(labels))
     place = {value: number for number, value in enumerate(np.asarray(classes).tolist())}
     for value in np.asarray(found).tolist():
         if value not in place:
             known = ", ".join(map(repr, place))
-            raise P4FError(f"{name} has the label {value!r}, which is not among {known}")
+            raise P4FError(f"{name} has the label {value!r}, which {unknown} {known}")
     if not missing and (codes < 0).any():
         raise P4FError(f"{name} has {int((codes < 0).sum())} missing values; drop those rows")
     places: Codes = np.array([*(place[value] for value in np.asarray(found).tolist()), -1], dtype=np.int64)
