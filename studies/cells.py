@@ -59,9 +59,17 @@ class People:
         """The columns that a network reads; the sensitive one is among them if it is aware."""
         return tuple(name for name in self.recorded_frame.columns if aware or name != self.sensitive)
 
-    def tested(self, rows: Codes, aware: bool) -> Rows:
-        """What is seen of these people when they are tested."""
-        return Rows(self.tested_frame.iloc[rows].reset_index(drop=True), self.features(aware))
+    def rows(self, aware: bool, label: Codes | None = None) -> Rows:
+        """What was recorded of them, with labels to learn from."""
+        return Rows(self.recorded_frame, self.features(aware), (0, 1), label)
+
+    def fair_rows(self) -> Rows:
+        """What should have been recorded of them."""
+        return Rows(self.fair_frame, self.features(True), (0, 1), self.fair)
+
+    def tested_rows(self, chosen: Codes, aware: bool) -> Rows:
+        """What is seen of some of them when they are tested."""
+        return Rows(self.tested_frame, self.features(aware)).take(chosen)
 
 
 @dataclass(frozen=True)

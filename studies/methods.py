@@ -19,7 +19,7 @@ from problog4fairness.beliefs import Belief, NoBias, Observation
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Fitted, Network, Task
 from problog4fairness.rows import Rows
-from studies.cells import Array, Cell, Codes, People
+from studies.cells import Array, Cell
 
 Predict: TypeAlias = Callable[[Sequence[Cell], Network], Sequence[Array]]
 
@@ -53,8 +53,8 @@ def unawareness(cells: Sequence[Cell], learner: Network) -> list[Array]:
 
 def upper(cells: Sequence[Cell], learner: Network) -> list[Array]:
     """Trained on fair features and labels, and tested on fair features everywhere: what no method can have."""
-    rows = {cell.people: Rows(cell.people.fair_frame, cell.people.features(True)) for cell in cells}
-    observed = {people: NoBias().observe(_with(own, people.fair)) for people, own in rows.items()}
+    rows = {people: people.fair_rows() for people in dict.fromkeys(cell.people for cell in cells)}
+    observed = {people: NoBias().observe(own) for people, own in rows.items()}
     nets = learner.fit_many([_task(cell, observed[cell.people]) for cell in cells], progress=False)
     return [_fair(net, NoBias(), rows[cell.people].take(cell.test)) for cell, net in zip(cells, nets, strict=True)]
 
@@ -69,7 +69,7 @@ def massaging(cells: Sequence[Cell], learner: Network) -> list[Array]:
         label, train = cell.people.recorded.copy(), cell.train
         rng = np.random.default_rng(cell.random_state)
         label[train] = massage(label[train], _scores(cell, net), cell.people.groups[train], rng)
-        tasks.append(_task(cell, NoBias().observe(_with(_rows(cell.people, True), label))))
+        tasks.append(_task(cell, NoBias().observe(cell.people.rows(True, label))))
     nets = learner.fit_many(tasks, progress=False)
     return [_chances(cell, net, True) for cell, net in zip(cells, nets, strict=True)]
 
@@ -99,7 +99,7 @@ def ours(cells: Sequence[Cell], learner: Network) -> list[Array]:
     for cell in cells:
         key = (cell.people, cell.belief, cell.aware)
         if key not in observed:  # folds of a seed share it
-            observed[key] = _belief(cell).observe(_with(_rows(cell.people, cell.aware), cell.people.recorded))
+            observed[key] = _belief(cell).observe(cell.people.rows(cell.aware, cell.people.recorded))
         tasks.append(_task(cell, observed[key]))
     nets = learner.fit_many(tasks, progress=False)
     return [_chances(cell, net, cell.aware, _belief(cell)) for cell, net in zip(cells, nets, strict=True)]
@@ -124,7 +124,7 @@ def _recorded(cells: Sequence[Cell], learner: Network, aware: bool) -> list[Fitt
 def _remembered(cells: tuple[Cell, ...], options: tuple[tuple[str, object], ...], aware: bool) -> list[Fitted]:
     """Lower, massaging and parity begin with the same networks, and one process computes the three."""
     people = dict.fromkeys(cell.people for cell in cells)
-    observed = {own: NoBias().observe(_with(_rows(own, aware), own.recorded)) for own in people}
+    observed = {own: NoBias().observe(own.rows(aware, own.recorded)) for own in people}
     tasks = [_task(cell, observed[cell.people]) for cell in cells]
     return list(Network(**dict(options)).fit_many(tasks, progress=False))  # type: ignore[arg-type]
 
@@ -133,26 +133,18 @@ def _belief(cell: Cell) -> Belief:
     return NoBias() if cell.belief is None else cell.belief
 
 
-def _rows(people: People, aware: bool) -> Rows:
-    return Rows(people.recorded_frame, people.features(aware))
-
-
-def _with(rows: Rows, label: Codes) -> Rows:
-    return Rows(rows.frame, rows.features, (0, 1), label)
-
-
 def _task(cell: Cell, observation: Observation) -> Task:
     return Task(observation, cell.random_state, torch.from_numpy(cell.train))
 
 
 def _scores(cell: Cell, net: Fitted) -> Array:
     """The chances of the people that the cell learns from, by their recorded features."""
-    return _fair(net, NoBias(), _rows(cell.people, True).take(cell.train))
+    return _fair(net, NoBias(), cell.people.rows(True).take(cell.train))
 
 
 def _chances(cell: Cell, net: Fitted, aware: bool, belief: Belief | None = None) -> Array:
     """P(fair label = 1) of the people a cell is tested on."""
-    return _fair(net, NoBias() if belief is None else belief, cell.people.tested(cell.test, aware))
+    return _fair(net, NoBias() if belief is None else belief, cell.people.tested_rows(cell.test, aware))
 
 
 def _fair(net: Fitted, belief: Belief, rows: Rows) -> Array:

@@ -82,8 +82,7 @@ class TableStack(Stack):
         cells = [self.cell(place, seed, fold) for place in every for seed in self.seeds for fold in range(self.folds)]
         # Places where a method learns from the same people and believes the same share their networks.
         distinct = list(dict.fromkeys(cells))
-        learner = Network(**asdict(self.training))
-        chances = dict(zip(distinct, method.predict(distinct, learner), strict=True))
+        chances = dict(zip(distinct, method.predict(distinct, one_network(self.training)), strict=True))
         found = {cell: self._numbers(cell, chances[cell], method.randomised) for cell in distinct}
         numbers = [number for cell in cells for number in found[cell]]
         return [[*key, number] for key, number in zip(self.keys(), numbers, strict=True)]
@@ -95,6 +94,11 @@ class TableStack(Stack):
             metrics.scores(labels[by], chance, people.groups[test], randomised=randomised) for by in self.judged_by
         ]
         return [own[metric] for own in found for metric in self.measures]
+
+
+def one_network(training: Settings) -> Network:
+    """The learner of all methods: a single network, as in the paper."""
+    return Network(**asdict(training))
 
 
 def check_sizes(name: str, seeds: Sequence[int], folds: int) -> None:

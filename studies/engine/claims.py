@@ -108,9 +108,9 @@ def above(text: str, values: Values, detail: str = "") -> list[Claim]:
     return everywhere(text, values, lambda number: number.mean, detail)
 
 
-def within(text: str, values: Values, bound: float, detail: str = "") -> list[Claim]:
+def within(text: str, values: Values, bound: float) -> list[Claim]:
     """A claim that something is no further from 0 than a bound."""
-    return everywhere(text, values, lambda number: bound - abs(number.mean), detail)
+    return everywhere(text, values, lambda number: bound - abs(number.mean))
 
 
 def claims_table(found: list[Claim]) -> list[str]:

@@ -21,9 +21,8 @@ class Study(ABC):
     Attributes
     ----------
     columns
-        The names of the columns of the results, of which the last one is the value.
-    alone
-        Whether one stack at a time takes the whole machine.
+        The names of the columns of the results. There is one ``seed``, perhaps one ``fold`` and ``x``, the place on an
+        axis; the last one is ``value``.
     """
 
     columns: ClassVar[tuple[str, ...]]

@@ -42,7 +42,7 @@ def test_everything_that_computes_is_reached(module):
         "problog4fairness.beliefs.estimation",
         "problog4fairness.beliefs.observation",
         "problog4fairness.learners.fit",
-        "problog4fairness.metrics.scores",
+        "problog4fairness.metrics",
         "problog4fairness.program.ground",
         "problog4fairness.program.worker",  # only ever run in a process of its own
         "problog4fairness.rows.rows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,10 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.errors import P4FError
-from problog4fairness.learners import Network
 from studies.cells import Cell, People
 from studies.methods import METHODS
 from studies.synthetic_cells import Point, SyntheticStack
+from studies.table_stack import one_network
 from tests.studies.tiny import TRAINING
 
 BIASES = ("label", "measurement", "historical")
@@ -30,7 +30,7 @@ def cells_of(stack):
 
 
 def predictions(stack):
-    return METHODS[stack.method].predict(cells_of(stack), Network(**asdict(TRAINING)))
+    return METHODS[stack.method].predict(cells_of(stack), one_network(TRAINING))
 
 
 @pytest.mark.parametrize("dependent", [False, True])
@@ -54,7 +54,7 @@ def test_features_with_three_values(bias):
 def test_ours_is_what_the_classifier_predicts(bias, dependent):
     """The paper's results are those of the pipeline that users run: the same rows, belief, learner and seed."""
     cell = replace(stack_of("ours", bias, dependent=dependent), rows=800).cell(0, 1, 1)
-    learner = Network(**asdict(TRAINING))
+    learner = one_network(TRAINING)
     (found,) = METHODS["ours"].predict([cell], learner)
     people = cell.people
     frame = people.recorded_frame.iloc[cell.train].reset_index(drop=True)
@@ -68,7 +68,7 @@ def test_ours_is_what_the_classifier_predicts(bias, dependent):
 
 
 def test_cells_are_trained_alike_alone_and_together():
-    cells, learner = cells_of(stack_of("ours", "measurement")), Network(**asdict(TRAINING))
+    cells, learner = cells_of(stack_of("ours", "measurement")), one_network(TRAINING)
     together = METHODS["ours"].predict(cells, learner)
     for cell, expected in zip(cells, together, strict=True):
         (alone,) = METHODS["ours"].predict([cell], learner)
@@ -123,4 +123,4 @@ def test_parity_needs_both_labels_in_each_group():
     own = people()
     own.recorded[own.groups == 1] = 0
     with pytest.raises(P4FError, match=r"all training rows with a = 1 \(seed 0, fold 0\) have the same recorded label"):
-        METHODS["parity"].predict([Cell(own, 0, 0, 2)], Network(**asdict(TRAINING)))
+        METHODS["parity"].predict([Cell(own, 0, 0, 2)], one_network(TRAINING))
