@@ -22,6 +22,14 @@ seen(X) :- y(X), \+officer(X).
 seen(X) :- \+y(X), mistake(X).
 ?- seen(x).
 """
+# Only those who came were recorded, and who would be granted it came more often.
+SELECTED = (
+    PROGRAM
+    + r"""0.9 :: came(X) :- y(X).
+0.3 :: came(X) :- \+y(X).
+evidence(came(x)).
+"""
+)
 LABEL = p4f.LabelBias("a", negative={1: 0.4, 0: 0.1}, positive=0.05)
 MEASUREMENT = p4f.MeasurementBias(["first", "second"], "a", negative=0.3, positive=0.1, groups=[1])
 BELIEFS = {

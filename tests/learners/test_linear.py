@@ -12,7 +12,7 @@ import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners import Linear, Task
 from problog4fairness.learners.slopes import BinarySlopes, ClassSlopes, GeneralSlopes, slopes_of
-from tests.learners.contract import LABEL, MEASUREMENT, LearnerContract, people, recorded, rows_of
+from tests.learners.contract import LABEL, MEASUREMENT, PROGRAM, SELECTED, LearnerContract, people, recorded, rows_of
 from tests.learners.observations import blend
 
 
@@ -122,6 +122,27 @@ def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
     np.testing.assert_allclose(quick.curved(logits)[0], slope, atol=1e-9)
     if kind in ("measurement", "blend", "classes"):
         np.testing.assert_allclose(quick.curved(logits)[1], slow.curved(logits)[1], atol=1e-9)
+
+
+def test_a_program_that_is_not_affine():
+    frame, fair = people(1200, 0)
+    rng = np.random.default_rng(5)
+    came = np.flatnonzero(rng.random(1200) < np.where(fair == 1, 0.9, 0.3))
+    biased, label = recorded("program", frame, fair)
+    rows = rows_of(biased, label).take(came)
+    observation = p4f.ProgramBelief(SELECTED).observe(rows)
+    slopes = slopes_of(observation)
+    assert isinstance(slopes, GeneralSlopes)
+    logits = rng.normal(size=(len(slopes.inputs), 1))
+    step = np.zeros_like(logits)
+    step[3] = 1e-5
+    slope = (slopes.loss(logits + step) - slopes.loss(logits - step)) / 2e-5
+    assert slopes.gradient(logits)[1][3, 0] == pytest.approx(slope, rel=1e-5)
+    new, own = people(4000, 1)
+    share = Linear(penalty=1.0).fit(observation).log_proba(new).exp()[:, 1].mean().item()
+    among = Linear(penalty=1.0).fit(p4f.ProgramBelief(PROGRAM), rows).log_proba(new).exp()[:, 1].mean().item()
+    assert share == pytest.approx(own.mean(), abs=0.05)
+    assert among > own.mean() + 0.1
 
 
 def test_rows_that_ask_the_same_are_one():
