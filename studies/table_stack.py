@@ -98,7 +98,7 @@ class TableStack(Stack):
 
 def one_network(training: Settings) -> Network:
     """The learner of all methods: a single network, as in the paper."""
-    return Network(**asdict(training))
+    return Network(**asdict(training), networks=1)
 
 
 def check_sizes(name: str, seeds: Sequence[int], folds: int) -> None:

@@ -106,11 +106,12 @@ def _models() -> Sequence[bytes]:
     import tempfile
 
     from problog4fairness import DebiasedClassifier, LabelBias
+    from problog4fairness.learners import Network
 
     belief = LabelBias("poor", 0.3, 0.05)
     found = []
     for features in (["area", "income", "poor"], ["income", "poor"]):
-        model = DebiasedClassifier(belief, hidden=(3,), max_epochs=1, random_state=0)
+        model = DebiasedClassifier(belief, Network(hidden=(3,), max_epochs=1, networks=1), random_state=0)
         model.fit(ROWS[features].fillna(0), ROWS["granted"], sensitive_features=ROWS["poor"])
         with tempfile.TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.p4f")
