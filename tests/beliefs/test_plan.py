@@ -50,7 +50,7 @@ def test_rows_are_drawn_from_each_group_whatever_was_recorded():
     pd.testing.assert_frame_equal(drawn, plan.draw(DATA, ROLES, fair="repaid", seed=1))
     assert not drawn["row"].equals(plan.draw(DATA, ROLES, fair="repaid", seed=2)["row"])
     assert len(plan.draw(DATA, ROLES, by_group=False)) == plan.simple
-    with pytest.raises(TableError, match="already has a column 'x'; name another one with --fair"):
+    with pytest.raises(TableError, match="already has a column 'x'; name another one by fair="):
         plan.draw(DATA, ROLES, fair="x")
 
 

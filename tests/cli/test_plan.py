@@ -26,8 +26,8 @@ def test_rows_to_audit_are_drawn(folder):
     run = p4f("plan", *options, "--draw", "todo.csv", "--fair", "repaid", folder=folder)
     assert run.returncode == 0, run.stderr
     assert "47 rows of each cell" in run.stdout
-    assert "note: granted: 1 is favourable, 0 is not; say otherwise with --favourable" in run.stderr
-    assert "note: poor_area: yes is the sensitive group, no is not; say otherwise with --group" in run.stderr
+    assert "note: granted: 1 is favourable, 0 is not; say otherwise by --favourable VALUE" in run.stderr
+    assert "note: poor_area: yes is the sensitive group, no is not; say otherwise by --group VALUE" in run.stderr
     todo, loans = pd.read_csv(folder / "todo.csv"), pd.read_csv(folder / "loans.csv")
     assert todo["repaid"].isna().all()
     assert (loans["customer"].to_numpy()[todo["row"] - 1] == todo["customer"]).all()

@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
     (folder / "belief.pl").write_text(belief_text(belief))
     run = p4f(*TRAIN, "-o", "loans.p4f", "--epochs", "3", "--seed", "1", "--json", folder=folder)
     assert run.returncode == 0, run.stderr
-    assert "warning: column 'customer' identifies rows and was left out; keep with --keep COLUMN" in run.stderr
+    assert "warning: column 'customer' identifies rows and was left out; keep by --keep COLUMN" in run.stderr
     done = json.loads(run.stdout)
     assert done["features"] == ["income", "savings", "job", "children"]
     assert (done["rows"], done["epochs"], done["columns_left_out"]) == (600, 3, ["customer"])

@@ -13,6 +13,7 @@ OPTIONS = (
     "feature", "folds", "group", "independent", "keep", "learner", "only_group", "positive_rate", "recorded", "seeds",
     "sensitive", "test_features", "threshold",
 )  # fmt: skip
+_COLUMNS = {"drop", "fair", "fair_feature", "feature", "keep", "recorded", "sensitive"}
 _ARGUMENT = re.compile(r"\b(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")
 
 
@@ -25,7 +26,8 @@ def with_options(message: str) -> str:
 
     def option(found: re.Match[str]) -> str:
         name, value = found.groups()
-        shown = {"...": " VALUE", "[...]": " VALUE", "True": ""}.get(value, f" {value}")
+        kind = " COLUMN" if name in _COLUMNS else " VALUE"
+        shown = {"...": kind, "[...]": kind, "True": ""}.get(value, f" {value}")
         return f"--{name.replace('_', '-')}{shown}"
 
     return _ARGUMENT.sub(option, message)

@@ -11,22 +11,12 @@ import pandas as pd
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
+from problog4fairness.metrics import METRICS
 from problog4fairness.reporting.amounts import MISSING, count, percent, points
 from problog4fairness.reporting.markup import Content, Markup, bullets, figure, join, stacked, table, tag, terms
 from problog4fairness.reporting.svg import inline, page_style
 
-METRICS = {"accuracy": "Accuracy", "f1": "F1", "disparity": "Disparity", "equalized_odds": "Equalized odds difference",
-           "positive_rate": "Favourable rate"}  # fmt: skip
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
-# A method that is not here says what it is by its name.
-METHODS = {
-    "this model": "learns through the belief",
-    "the record as it is": "learns the recorded labels",
-    "knowing the fair labels": "learns from the fair labels of all rows",
-    "audit only": "learns from the audited rows alone",
-    "massaging": "changes labels until groups get equal rates",
-    "parity": "a threshold for each group, for equal rates",
-}
 
 
 def comparison(found: Comparison, same_rows: bool = False) -> Markup:
@@ -57,7 +47,7 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
         ),
         tag("p", " ".join(_warnings(found, seeds, same_rows))),
         *(_score_table(found, kind, seeds) for kind in found.labels),
-        terms({method: METHODS[method] for method in found.methods if method in METHODS}),
+        terms(found.about),
         figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
         *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
     ]
@@ -71,7 +61,7 @@ def _score_table(found: Comparison, kind: Literal["fair", "recorded"], seeds: in
     caption = f"On {kind} labels of {count(found.audited if kind == 'fair' else found.rows, 'row')}"
     if seeds > 1:
         caption += " (± half the 95% interval over seeds)"
-    header = ["Method", *(METRICS[name] for name in metrics)]
+    header = ["Method", *(METRICS[name].label for name in metrics)]
     return table(header, rows, caption=caption, numbers=range(1, len(header)))
 
 
