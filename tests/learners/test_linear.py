@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
 import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
@@ -50,6 +51,11 @@ def test_a_row_of_weight_2_is_as_good_as_two(belief, penalty):
     repeated = Linear(penalty).fit(belief, rows_of(frame.iloc[order].reset_index(drop=True), label[order]))
     assert weighted.penalty == repeated.penalty
     torch.testing.assert_close(weighted.log_proba(frame), repeated.log_proba(frame), rtol=1e-5, atol=1e-6)
+
+
+def test_scikit_learn_agrees_that_weights_are_repetitions():
+    model = p4f.DebiasedClassifier(learner="linear")
+    check_sample_weight_equivalence_on_dense_data("DebiasedClassifier", model)
 
 
 def test_few_rows_get_a_penalty_that_suits_them():
