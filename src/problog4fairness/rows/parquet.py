@@ -95,7 +95,8 @@ def write_parquet(frames: Iterable[pd.DataFrame], handle: IO[bytes]) -> None:
     schema, writer = None, None
     try:
         for frame in frames:
-            table = pyarrow.Table.from_pandas(frame, schema, preserve_index=False)
+            # Without what pandas notes of the first piece, which may be another thing than all of them are.
+            table = pyarrow.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata(None)
             if writer is None:
                 schema, writer = table.schema, pyarrow.parquet.ParquetWriter(handle, table.schema)
             writer.write_table(table)
