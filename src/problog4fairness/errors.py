@@ -54,6 +54,18 @@ class P4FError(ValueError):
         return one_line(super().__str__())
 
 
+class CellError(P4FError):
+    """A cell of a table that cannot be used: what it has, the row (from 0), and the rest of the sentence."""
+
+    def __init__(self, has: str, row: int, rest: str) -> None:
+        super().__init__(f"{has} in row {row + 1}, {rest}")
+        self.has, self.row, self.rest = has, row, rest
+
+    def at(self, row: int) -> CellError:
+        """The same error in a table in which the row has another number."""
+        return type(self)(self.has, row, self.rest)
+
+
 class ProgramError(P4FError):
     """A ProbLog program that cannot be used, and where in its text the reason stands."""
 

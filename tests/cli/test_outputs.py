@@ -52,7 +52,7 @@ def model(tmp_path_factory):
     (folder / "belief.pl").write_text(belief_text(belief))
     rows = data.loans.assign(note="=cmd|' /C calc'!A0")
     rows.to_csv(folder / "loans.csv", index=False)
-    trained = p4f.DebiasedClassifier(belief, max_epochs=2, random_state=0)
+    trained = p4f.DebiasedClassifier(belief, learner=p4f.learners.Network(max_epochs=2), random_state=0)
     trained.fit(rows[[*data.features]], rows["granted"], sensitive_features=rows["poor_area"]).save(folder / "m.p4f")
     return folder
 

@@ -9,7 +9,10 @@ import pandas as pd
 import pytest
 
 from problog4fairness import DebiasedClassifier, LabelBias
+from problog4fairness.learners import Network
 from tests.classifier.data import loans
+
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
 
 
 @pytest.fixture(scope="module")
@@ -23,10 +26,10 @@ def folder(tmp_path_factory):
     flags = np.array([True, False, None])[np.arange(300) % 3]
     rows = frame[["income"]].assign(code=codes, flag=flags)
     label = pd.Series(np.where(recorded == 1, "1", "no"), name="granted")
-    model = DebiasedClassifier(belief, favourable="1", max_epochs=1, random_state=0)
+    model = DebiasedClassifier(belief, favourable="1", learner=Network(max_epochs=1), random_state=0)
     model.fit(rows, label, sensitive_features={"area": groups}).save(folder / "texts.p4f")
     rows.assign(area=groups, granted=label).to_csv(folder / "all.csv", index=False)
-    model = DebiasedClassifier(max_epochs=1, random_state=0)
+    model = DebiasedClassifier(learner=Network(max_epochs=1), random_state=0)
     model.fit(rows[["income"]].assign(code=np.arange(300) % 3), label).save(folder / "numbers.p4f")
     return folder
 

@@ -178,7 +178,7 @@ def test_an_ordinary_file_is_read_without_a_word(tmp_path):
 
 
 def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("problog4fairness.rows.reading.UNPACKED", 1 << 20)
+    monkeypatch.setattr("problog4fairness.rows.source.UNPACKED", 1 << 20)
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000))
     with pytest.raises(TableError, match=r"bomb\.csv\.gz: the file unpacks to more than 1048576 bytes"):
         read_table(tmp_path / "bomb.csv.gz")

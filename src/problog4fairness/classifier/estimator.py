@@ -14,6 +14,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier import explaining, fitting
 from problog4fairness.classifier.explaining import Explanation
 from problog4fairness.classifier.learned import concerns, tell
+from problog4fairness.classifier.spread import by_partition, is_spread
 from problog4fairness.learners.base import Learner
 from problog4fairness.program.program import Program
 
@@ -106,7 +107,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            Recorded features: an array or a data frame, with numbers and categories.
+            Recorded features: an array or a data frame, with numbers and categories; a Dask data frame, whose rows
+            may be spread over a cluster, for ``learner="boosted"``.
         y
             Recorded labels.
         sensitive_features
@@ -116,6 +118,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight
             A weight for each row.
         """
+        if is_spread(X):
+            return self._fit_spread(X, y, sensitive_features, fair, sample_weight)
         learner = fitting.learner_of(self.learner)
         rows = fitting.training_rows(self, X, y, sensitive_features, fair, sample_weight)
         task = fitting.task(self, rows)
@@ -124,12 +128,28 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tell(self.concerns_, stacklevel=2)
         return self
 
+    def _fit_spread(self, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any) -> Self:
+        from problog4fairness.classifier.cluster import fit_spread
+
+        fitted, rows = fit_spread(self, X, y, sensitive_features, fair, sample_weight)
+        fitting.take(self, fitted)
+        self.concerns_ = concerns(self, rows, self.belief_.observe(rows))
+        tell(self.concerns_, stacklevel=3)
+        return self
+
     def predict_proba(self, X: Any) -> Array:
-        """P(fair label), ``[rows, classes]``; under biased test features, the belief is applied to them."""
+        """P(fair label), ``[rows, classes]``; under biased test features, the belief is applied to them.
+
+        A Dask array where X is a Dask data frame.
+        """
+        if is_spread(X):
+            return by_partition(self.predict_proba, X, np.zeros((1, len(self.classes_))))
         return explaining.fair_proba(self, fitting.new_rows(self, X))
 
     def predict(self, X: Any) -> Array:
         """The more likely fair label."""
+        if is_spread(X):
+            return by_partition(self.predict, X, self.classes_)
         likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import CellError, P4FError
 from problog4fairness.learners.encoder import MISSING
+from problog4fairness.rows.chunks import StartAgain
 from problog4fairness.rows.problems import listed, warn
 from problog4fairness.rows.values import plain_column
 
@@ -16,6 +19,13 @@ if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
 
 COLUMNS = ("fair_probability", "fair_label", "recorded_probability", "distorted_probability")
+
+
+DISTORTED = "distorted_probability"
+
+
+class UnusableLabelError(P4FError):
+    """Recorded labels from which it cannot be told who was distorted."""
 
 
 # What a column of yes and no with gaps is read as; in another file it may be without gaps, or be spelt otherwise.
@@ -77,36 +87,98 @@ def score_rows(
         ``distorted_probability`` (that the recorded label is not the fair one) where the label is there too. They are
         missing in rows without a group or without a label.
     """
-    if len(model.classes_) != 2:
-        raise P4FError(f"the model is for {len(model.classes_)} classes; only binary labels can be scored as a table")
-    taken = [name for name in COLUMNS if name in frame.columns]
-    if taken:
-        raise P4FError(f"the table already has the column {taken[0]!r}; drop or rename it")
-    recorded = model.recorded_ if recorded is None else recorded
-    features = feature_frame(model, frame)
-    belief = model.belief_
-    if not all(name in frame.columns for name in (*belief.sensitive_columns, *belief.features)):
-        return frame.assign(**_fair(model, model.predict_proba(features)[:, 1], threshold))
-    known = frame[list(belief.sensitive_columns)].notna().all(axis=1).to_numpy()
-    label = frame[recorded] if recorded is not None and recorded in frame.columns else None
-    labelled = known if label is None else known & label.notna().to_numpy()
-    parts = [labelled, known & ~labelled, ~known]
-    scores = pd.DataFrame(index=frame.index, columns=list(COLUMNS), dtype=np.float64)
-    for number, rows in enumerate(parts):
-        if rows.any():
-            own = _scores(model, features[rows], frame[rows], label[rows] if label is not None and not number else None,
-                          with_groups=number < 2)  # fmt: skip
+    scorer = Scorer(model, recorded=recorded, threshold=threshold)
+    while True:
+        with suppress(StartAgain):
+            (scored,) = scorer.through([frame])
+            return scored
+
+
+class Scorer:
+    """:func:`score_rows` for a table that comes piece by piece.
+
+    Parameters
+    ----------
+    model, recorded, threshold
+        As for :func:`score_rows`.
+
+    Attributes
+    ----------
+    rows, favourable
+        How many rows were scored, and how many of them have the favourable fair label.
+    added
+        The columns that were added.
+    """
+
+    def __init__(self, model: DebiasedClassifier, *, recorded: str | None = None, threshold: float = 0.5) -> None:
+        if len(model.classes_) != 2:
+            raise P4FError(
+                f"the model is for {len(model.classes_)} classes; only binary labels can be scored as a table"
+            )
+        self._model, self._threshold = model, threshold
+        self._recorded = model.recorded_ if recorded is None else recorded
+        self.rows = self.favourable = 0
+        self.added: list[str] = []
+
+    def through(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """The pieces with what the model says of each row.
+
+        Where a piece shows that the recorded labels of the table cannot be used, :class:`StartAgain` asks for all
+        pieces from the beginning; then all are scored without them.
+        """
+        self.rows = self.favourable = 0
+        useful = False
+        for frame in frames:
+            scores = self._scores(frame)
+            self.added = list(scores)
+            useful |= DISTORTED in scores and bool(np.isfinite(scores[DISTORTED]).any())
+            self.rows += len(frame)
+            self.favourable += int((scores["fair_probability"] >= self._threshold).sum())
+            yield frame.assign(**scores)
+        if DISTORTED in self.added and not useful:
+            self._recorded = None
+            raise StartAgain
+
+    def _scores(self, frame: pd.DataFrame) -> dict[str, Any]:
+        taken = [name for name in COLUMNS if name in frame.columns]
+        if taken:
+            raise P4FError(f"the table already has the column {taken[0]!r}; drop or rename it")
+        features = feature_frame(self._model, frame)
+        # By the columns that are there, so that all pieces of a table get the same ones.
+        names = [name for name in COLUMNS if self._tells(name, frame)]
+        found = {name: np.full(len(frame), np.nan) for name in names}
+        for rows, with_groups, with_label in self._parts(frame, names):
+            try:
+                label = frame[self._recorded][rows] if with_label else None
+                own = _scores(self._model, features[rows], frame[rows], label, with_groups=with_groups)
+            except CellError as error:
+                raise error.at(self.rows + int(np.flatnonzero(rows)[error.row])) from None
+            except UnusableLabelError as error:
+                warn(f"no {DISTORTED}: {error}")
+                self._recorded = None
+                raise StartAgain from None
             for name, values in own.items():
-                scores.loc[rows, name] = values
-    del scores["fair_label"]
-    if label is None or scores["distorted_probability"].isna().all():
-        del scores["distorted_probability"]
-    return frame.assign(**{**_fair(model, scores["fair_probability"].to_numpy(), threshold), **scores.iloc[:, 1:]})
+                found[name][rows] = values
+        favourable = (found["fair_probability"] >= self._threshold).astype(int)
+        return found | {"fair_label": np.asarray(self._model.classes_)[favourable]}
 
+    def _tells(self, name: str, frame: pd.DataFrame) -> bool:
+        """Whether a column can be added to a table."""
+        belief = self._model.belief_
+        needed = (*belief.sensitive_columns, *belief.features) if name.startswith(("recorded", "distorted")) else ()
+        there = all(column in frame.columns for column in needed)
+        return there and (name != DISTORTED or self._recorded in frame.columns)
 
-def _fair(model: DebiasedClassifier, fair: Any, threshold: float) -> dict[str, Any]:
-    labels = np.asarray(model.classes_)[(fair >= threshold).astype(int)]
-    return {"fair_probability": fair, "fair_label": labels}
+    def _parts(self, frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, bool, bool]]:
+        """Rows that are scored together, whether their groups are known, and whether their labels are."""
+        known, labelled = (np.zeros(len(frame), dtype=bool) for _ in range(2))
+        if "recorded_probability" in names:
+            known = frame[list(self._model.belief_.sensitive_columns)].notna().all(axis=1).to_numpy()
+        if DISTORTED in names:
+            labelled = known & frame[self._recorded].notna().to_numpy()
+        for rows, *what in ((labelled, True, True), (known & ~labelled, True, False), (~known, False, False)):
+            if rows.any():
+                yield rows, what[0], what[1]
 
 
 def _scores(
@@ -119,11 +191,13 @@ def _scores(
     values = None if label is None else plain_column(label).infer_objects().to_numpy()
     try:
         found = model.explain(features, values, sensitive_features=groups)
+    except CellError:
+        raise
     except P4FError as error:
         if values is None:
             raise
-        warn(f"no distorted_probability: {error}")
-        found = model.explain(features, sensitive_features=groups)
+        # Where it is not the labels, the error comes again without them.
+        raise UnusableLabelError(str(error)) from None
     scores = {"fair_probability": found.fair[:, 1], "recorded_probability": found.recorded[:, 1]}
     return scores if found.distorted is None else scores | {"distorted_probability": found.distorted}
 

@@ -90,18 +90,22 @@ def network(**options: Any) -> Network:
     return Network(**{name: value for name, value in options.items() if value is not None})
 
 
-def save(write: Callable[[Path], object], output: str | Path) -> None:
-    """Write what was computed to a file or folder; where that fails now, to a new folder that the error names."""
+def save(write: Callable[[Path], object], output: str | Path, *failures: type[Exception]) -> None:
+    """Write what was computed to a file or folder; where that fails now, to a new folder that the error names.
+
+    ``failures`` are the errors that count as such; by default those of files and of tables.
+    """
     from problog4fairness.rows import TableError
 
+    failures = failures or (OSError, TableError)
     try:
         write(Path(output))
-    except (OSError, TableError) as error:
+    except failures as error:
         named = f"{error.filename or output}: {error.strerror or error}" if isinstance(error, OSError) else str(error)
         try:
             kept = Path(tempfile.mkdtemp(prefix="p4f-")) / Path(output).name
             write(kept)
-        except (OSError, TableError):
+        except failures:
             raise P4FError(f"{named}; the result is lost, nothing could be written elsewhere either") from None
         raise P4FError(f"{named}; the result was kept as {kept}") from None
 
@@ -151,7 +155,12 @@ def _cell(value: Any) -> str:
 
 def print_json(value: Any) -> None:
     """JSON on standard output: NaN and infinity as null, dates as text, data frames as lists of objects."""
-    print(json.dumps(_plain(value), default=str, allow_nan=False))
+    print(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """What :func:`print_json` prints."""
+    return json.dumps(_plain(value), default=str, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

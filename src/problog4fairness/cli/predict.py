@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,12 +15,15 @@ from problog4fairness.cli.data import (
     ForSpreadsheet,
     Json,
     Table,
+    json_text,
     print_json,
-    read,
     save,
     working,
 )
 from problog4fairness.cli.output import say
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def register(app: typer.Typer) -> None:
@@ -43,33 +47,57 @@ def predict(
     encoding: Encoding = None,
     decimal: Decimal = None,
 ) -> None:
-    """Add what a model says to each row of a table.
+    """Add what a model says to each row of a table, of any length: it is read and written piece by piece.
 
     fair_probability and fair_label; recorded_probability where the sensitive column is there; distorted_probability
     where the recorded label is there, too. All other columns are kept. With --json and no output file, the rows
     themselves are printed as JSON. Cells are written as they came; say --for-spreadsheet if the rows are a stranger's
     and the CSV file will be opened in a spreadsheet, which runs cells such as =cmd|...
     """
-    from problog4fairness.classifier import DebiasedClassifier, score_rows, text_columns
-    from problog4fairness.rows import check_column, check_output, write_table
+    from problog4fairness.classifier import DebiasedClassifier, Scorer, text_columns
+    from problog4fairness.rows import check_column, check_output, read_chunks, write_chunks
 
     check_output(output, data, model)
     trained = DebiasedClassifier.load(model)
-    frame = read(data, delimiter, encoding, decimal, text_columns(trained, recorded))
-    if recorded is not None:
-        check_column(frame, recorded, "recorded label", "recorded")
-    with working("predicting"):
-        scored = score_rows(trained, frame, recorded=recorded, threshold=threshold)
-    if output == "-":
-        if as_json:
-            print_json(scored)
+    scorer = Scorer(trained, recorded=recorded, threshold=threshold)
+
+    def checked(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for number, frame in enumerate(frames):
+            if recorded is not None and not number:
+                check_column(frame, recorded, "recorded label", "recorded")
+            yield frame
+
+    def write(file: str | Path) -> None:
+        table.through(
+            lambda frames: write_chunks(scorer.through(checked(frames)), file, for_spreadsheet=for_spreadsheet)
+        )
+
+    texts = text_columns(trained, recorded)
+    with working(f"predicting {data}"):
+        table = read_chunks(data, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
+        if output != "-":
+            save(write, output, OSError)
+        elif as_json:
+            table.through(lambda frames: _print_records(scorer.through(checked(frames))))
         else:
-            write_table(scored, output, for_spreadsheet=for_spreadsheet)
+            write(output)
+    if output == "-":
         return
-    save(lambda file: write_table(scored, file, for_spreadsheet=for_spreadsheet), output)
-    new = [name for name in scored.columns if name not in frame.columns]
-    favourable = float((scored["fair_label"] == trained.classes_[1]).mean())
+    favourable = scorer.favourable / scorer.rows
     if as_json:
-        print_json({"scored": output, "rows": len(scored), "columns": new, "favourable": favourable})
+        print_json({"scored": output, "rows": scorer.rows, "columns": scorer.added, "favourable": favourable})
         return
-    say(f"{len(scored)} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(new)}", output)
+    say(
+        f"{scorer.rows} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(scorer.added)}",
+        output,
+    )
+
+
+def _print_records(frames: Iterator[pd.DataFrame]) -> None:
+    """All rows as one list of JSON objects."""
+    from problog4fairness.rows import whole_output
+
+    with whole_output() as file:
+        for number, frame in enumerate(frames):
+            file.write(("[" if not number else ", ").encode() + json_text(frame)[1:-1].encode())
+        file.write(b"]\n")

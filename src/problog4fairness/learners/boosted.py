@@ -104,7 +104,7 @@ class Boosted(Learner):
         own, held = (slopes_of(observation, rows, task.weights) for rows in (chosen.train, chosen.validation))
         stops = self.validation > 0 or task.validation_rows is not None
         encoder = make_encoder(prepared(_inputs(observation.table, own.inputs)))
-        constant = _constant(own, observation.outputs)
+        constant = best_constant(own, observation.outputs)
         run = _Run(own, held if stops else None, constant)
         text = run.train(encoder, observation.table, self._parameters(task.seed), self.max_trees, self.patience)
         return FittedBoosted(encoder, Trees.of(text), constant, {"validation": run.losses})
@@ -181,7 +181,7 @@ def _inputs(table: pd.DataFrame, chosen: Codes) -> pd.DataFrame:
     return table if len(chosen) == len(table) else table.iloc[chosen]
 
 
-def _constant(slopes: Slopes, outputs: int) -> Floats:
+def best_constant(slopes: Slopes, outputs: int) -> Floats:
     """The logits ``[outputs]`` of the best classifier that says the same of all inputs."""
     nothing = np.zeros((len(slopes.inputs), 0))
     found, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.preprocessing import OneHotEncoder
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import CellError, P4FError
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -131,10 +131,8 @@ def _refuse(name: str, column: pd.Series[Any], wrong: Any, reason: str) -> None:
     if len(rows):
         value = column.iloc[rows[0]]
         shown = repr(value) if isinstance(value, str) else str(value)
-        raise P4FError(
-            f"column {name!r} has {shown} in row {rows[0] + 1}, {reason}, and the model was trained on numbers there; "
-            "correct it, or leave it empty"
-        )
+        rest = f"{reason}, and the model was trained on numbers there; correct it, or leave it empty"
+        raise CellError(f"column {name!r} has {shown}", int(rows[0]), rest)
 
 
 def as_numbers(column: pd.Series[Any]) -> Floats:

@@ -1,5 +1,6 @@
 """Tables as files: reading them as they come, which column is what, and writing files whole or not at all."""
 
+from problog4fairness.rows.chunks import Chunks, StartAgain, read_chunks
 from problog4fairness.rows.features import feature_columns, identifiers
 from problog4fairness.rows.problems import FileNote, FileWarning, TableError, reason_of
 from problog4fairness.rows.reading import read_table
@@ -10,15 +11,19 @@ from problog4fairness.rows.writing import (
     check_output,
     ready_folder,
     refuse_overwrite,
+    whole_output,
+    write_chunks,
     write_table,
     write_whole,
 )
 
 __all__ = [
+    "Chunks",
     "FileNote",
     "FileWarning",
     "Roles",
     "Rows",
+    "StartAgain",
     "TableError",
     "check_column",
     "check_folder",
@@ -26,10 +31,13 @@ __all__ = [
     "feature_columns",
     "find_roles",
     "identifiers",
+    "read_chunks",
     "read_table",
     "ready_folder",
     "reason_of",
     "refuse_overwrite",
+    "whole_output",
+    "write_chunks",
     "write_table",
     "write_whole",
 ]

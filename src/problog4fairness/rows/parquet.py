@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from problog4fairness.rows.memory import allowed
@@ -25,23 +27,57 @@ def read_parquet(handle: IO[bytes]) -> pd.DataFrame:
     What it will take is bounded twice: by the rows and bytes that the file says it has, before anything is unpacked,
     and by those that it does have, while it is.
     """
+    limit = min(allowed(), max(UNPACKED, RATIO * handle.seek(0, io.SEEK_END)))
+    with _errors():
+        file, schema = _opened(handle)
+        _refuse_larger(_told_size(file.metadata, schema), limit)
+        import pyarrow
+
+        parts = list(_batches(file, schema, limit, ROWS))
+        frame = (pyarrow.concat_tables(parts) if parts else schema.empty_table()).to_pandas(ignore_metadata=True)
+    return _named(frame)
+
+
+def parquet_chunks(handle: IO[bytes], rows: int) -> Iterator[pd.DataFrame]:
+    """The table in a Parquet file, so many rows at a time; each of its own groups of rows must fit memory."""
+    with _errors():
+        file, schema = _opened(handle)
+        for number in range(file.metadata.num_row_groups):
+            _refuse_larger(file.metadata.row_group(number).total_byte_size, allowed())
+        given = 0
+        for part in _batches(file, schema, None, rows):
+            given += len(part)
+            yield _named(part.to_pandas(ignore_metadata=True))
+        if not given:
+            raise TableError("the file has no rows")
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """One line for what pyarrow finds in a damaged file."""
     require_pyarrow("read")
     import pyarrow
-    import pyarrow.parquet
 
     try:
-        schema = pyarrow.parquet.read_schema(handle)
-        _check_columns(schema)
-        texts = [field.name for field in schema if _is_text(field.type)]
-        # A long text that many rows share is stored once, and stays so until its length times its rows is known.
-        file = pyarrow.parquet.ParquetFile(handle, read_dictionary=texts)
-        limit = min(allowed(), max(UNPACKED, RATIO * handle.seek(0, io.SEEK_END)))
-        _refuse_larger(_told_size(file.metadata, schema), limit)
-        frame = _read(file, schema, limit).to_pandas(ignore_metadata=True)
+        yield
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         if isinstance(error, TableError):
             raise
         raise TableError(f"the Parquet file is damaged ({error})") from None
+
+
+def _opened(handle: IO[bytes]) -> tuple[Any, Any]:
+    """The file and its columns."""
+    import pyarrow.parquet
+
+    schema = pyarrow.parquet.read_schema(handle)
+    _check_columns(schema)
+    texts = [field.name for field in schema if _is_text(field.type)]
+    # A long text that many rows share is stored once, and stays so until its length times its rows is known.
+    return pyarrow.parquet.ParquetFile(handle, read_dictionary=texts), schema
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
     if not len(frame.columns) or not len(frame):
         raise TableError("the file has no rows")
     if len(frame.columns) == 1:
@@ -50,12 +86,23 @@ def read_parquet(handle: IO[bytes]) -> pd.DataFrame:
     return frame
 
 
-def parquet_bytes(frame: pd.DataFrame) -> bytes:
-    """A table as a Parquet file."""
+def write_parquet(frames: Iterable[pd.DataFrame], handle: IO[bytes]) -> None:
+    """Write tables with the same columns one after another, as one Parquet file."""
     require_pyarrow("write")
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False, engine="pyarrow")
-    return buffer.getvalue()
+    import pyarrow
+    import pyarrow.parquet
+
+    schema, writer = None, None
+    try:
+        for frame in frames:
+            # Without what pandas notes of the first piece, which may be another thing than all of them are.
+            table = pyarrow.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata(None)
+            if writer is None:
+                schema, writer = table.schema, pyarrow.parquet.ParquetWriter(handle, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
 
 
 def require_pyarrow(verb: str) -> None:
@@ -109,17 +156,17 @@ def _refuse_larger(size: int, limit: int) -> None:
         )
 
 
-def _read(file: Any, schema: Any, limit: int) -> Any:
-    """All rows, their sizes added up before they are unpacked; decimal numbers as floats."""
+def _batches(file: Any, schema: Any, limit: int | None, rows: int) -> Iterator[Any]:
+    """All rows, their sizes added up before they are unpacked, or looked at one by one; decimal numbers as floats."""
     import pyarrow
 
-    parts, size = [], 0
-    for batch in file.iter_batches(batch_size=ROWS):
-        size += sum(_unpacked_size(column) for column in batch.columns)
-        _refuse_larger(size, limit)
+    size = 0
+    for batch in file.iter_batches(batch_size=rows):
+        own = sum(_unpacked_size(column) for column in batch.columns)
+        size += own
+        _refuse_larger(own if limit is None else size, allowed() if limit is None else limit)
         columns = [_plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
-        parts.append(pyarrow.table(columns, names=schema.names))
-    return pyarrow.concat_tables(parts) if parts else schema.empty_table()
+        yield pyarrow.table(columns, names=schema.names)
 
 
 def _unpacked_size(column: Any) -> int:

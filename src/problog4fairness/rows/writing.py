@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import shutil
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from problog4fairness.errors import printable
 from problog4fairness.rows.formulas import without_formulas
-from problog4fairness.rows.parquet import parquet_bytes, require_pyarrow
+from problog4fairness.rows.parquet import require_pyarrow, write_parquet
 from problog4fairness.rows.problems import TableError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STANDARD = "-"
+# Bytes for a pipe or standard output that are kept in memory until all are there.
+SPOOLED = 1 << 24
 
 
 def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
@@ -35,24 +40,46 @@ def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
     content
         Bytes, or text, which is written as UTF-8.
     """
+    data = content.encode() if isinstance(content, str) else content
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to that is put in its place at the end, whole, or not at all; see :func:`write_whole`."""
     path = Path(path)
     _check_place(path)
-    data = content.encode() if isinstance(content, str) else content
+    device = path.exists() and not path.is_file()
+    with _errors_of(path), _before(path) if device else _beside(path.resolve()) as file:
+        yield file
+
+
+@contextmanager
+def _before(device: Path) -> Iterator[IO[bytes]]:
+    """What a pipe or a device gets at the end."""
+    with tempfile.SpooledTemporaryFile(max_size=SPOOLED) as file:
+        yield file
+        file.seek(0)
+        with device.open("wb") as out:
+            shutil.copyfileobj(file, out)
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
     try:
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)
-        else:
-            _replace(path.resolve(), data)
+        yield
     except OSError as error:
         # The error would name no file, or the one beside it, which nobody knows.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
-def _replace(target: Path, data: bytes) -> None:
+@contextmanager
+def _beside(target: Path) -> Iterator[IO[bytes]]:
     handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(_mode(target))
@@ -164,27 +191,58 @@ def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreads
     for_spreadsheet
         Whether to put an apostrophe before texts in a CSV file that a spreadsheet would take for formulas.
     """
-    if _is_parquet(target):
-        write_whole(target, parquet_bytes(frame))
-        return
-    if for_spreadsheet:
-        frame = without_formulas(frame)
-    suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
-    content = frame.to_csv(index=False, sep="\t" if ".tsv" in suffixes else ",", lineterminator="\n")
+    write_chunks([frame], target, for_spreadsheet=for_spreadsheet)
+
+
+def write_chunks(frames: Iterable[pd.DataFrame], target: str | PathLike[str], *, for_spreadsheet: bool = False) -> None:
+    """Write tables with the same columns one after another, as :func:`write_table` writes one.
+
+    Nothing is in the file, or on standard output, before the last of them was there.
+
+    Parameters
+    ----------
+    frames
+        The pieces of the table.
+    target, for_spreadsheet
+        As for :func:`write_table`.
+    """
     if str(target) == STANDARD:
-        _print(content)
+        with whole_output() as file:
+            _write_csv(frames, file, ",", for_spreadsheet)
         return
-    data = content.encode()
-    # Without a time in it, so that the same table is the same file.
-    write_whole(target, gzip.compress(data, mtime=0) if suffixes[-1:] == [".gz"] else data)
+    suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
+    with whole_file(target) as file:
+        if _is_parquet(target):
+            write_parquet(frames, file)
+            return
+        delimiter = "\t" if ".tsv" in suffixes else ","
+        if suffixes[-1:] != [".gz"]:
+            _write_csv(frames, file, delimiter, for_spreadsheet)
+            return
+        # Without a name and a time in it, so that the same table is the same file.
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            _write_csv(frames, packed, delimiter, for_spreadsheet)
+
+
+def _write_csv(
+    frames: Iterable[pd.DataFrame], file: IO[bytes] | gzip.GzipFile, delimiter: str, for_spreadsheet: bool
+) -> None:
+    for number, frame in enumerate(frames):
+        shown = without_formulas(frame) if for_spreadsheet else frame
+        text = shown.to_csv(index=False, header=not number, sep=delimiter, lineterminator="\n")
+        file.write(text.encode())
+
+
+@contextmanager
+def whole_output() -> Iterator[IO[bytes]]:
+    """Text for standard output, which gets it at the end: as it is for a program, escaped for a terminal."""
+    with tempfile.SpooledTemporaryFile(max_size=SPOOLED) as file:
+        yield file
+        file.seek(0)
+        show = sys.stdout.isatty()
+        for line in io.TextIOWrapper(file, "utf-8", newline="\n"):
+            sys.stdout.write(f"{printable(line.rstrip(chr(10)))}\n" if show else line)
 
 
 def _is_parquet(target: str | PathLike[str]) -> bool:
     return Path(target).suffix.lower() in (".parquet", ".pq")
-
-
-def _print(content: str) -> None:
-    """A file's content on standard output: as it is for a program that reads it, escaped for a terminal."""
-    if sys.stdout.isatty():
-        content = "".join(f"{printable(line)}\n" for line in content.splitlines())
-    sys.stdout.write(content)
