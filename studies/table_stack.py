@@ -82,7 +82,7 @@ class TableStack(Stack):
         cells = [self.cell(place, seed, fold) for place in every for seed in self.seeds for fold in range(self.folds)]
         # Places where a method learns from the same people and believes the same share their networks.
         distinct = list(dict.fromkeys(cells))
-        learner = Network(**asdict(self.training))
+        learner = Network(**asdict(self.training), networks=1)  # as the paper did; the default averages several
         chances = dict(zip(distinct, method.predict(distinct, learner), strict=True))
         found = {cell: self._numbers(cell, chances[cell], method.randomised) for cell in distinct}
         numbers = [number for cell in cells for number in found[cell]]
