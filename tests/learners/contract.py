@@ -22,7 +22,14 @@ seen(X) :- y(X), \+officer(X).
 seen(X) :- \+y(X), mistake(X).
 ?- seen(x).
 """
-# Recorded as 1 where the labels of both are: the program asks about two inputs at once.
+# Only those who came were recorded, and who would be granted it came more often.
+SELECTED = (
+    PROGRAM
+    + r"""0.9 :: came(X) :- y(X).
+0.3 :: came(X) :- \+y(X).
+evidence(came(x)).
+"""
+)
 LABEL = p4f.LabelBias("a", negative={1: 0.4, 0: 0.1}, positive=0.05)
 MEASUREMENT = p4f.MeasurementBias(["first", "second"], "a", negative=0.3, positive=0.1, groups=[1])
 BELIEFS = {
@@ -47,7 +54,7 @@ def people(rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
         }
     )
     z = 2.5 * frame["x"] + 2 * (frame["kind"] == "v") - 1 + 2 * frame["first"] - 2 * frame["second"]
-    return frame, (rng.random(rows) < 1 / (1 + np.exp(-z))).astype(np.int64)
+    return frame, (rng.random(rows) < 1 / (1 + np.exp(-z.to_numpy()))).astype(np.int64)
 
 
 def recorded(name: str, frame: pd.DataFrame, fair: np.ndarray, seed: int = 7) -> tuple[pd.DataFrame, np.ndarray]:
@@ -127,8 +134,8 @@ class LearnerContract:
         third = np.where(frame["kind"] == "w", 2, fair)
         rng = np.random.default_rng(0)
         lost = (third == 2) & (frame["a"] == 1) & (rng.random(len(frame)) < 0.4)
-        transitions = {(a, f, r): 0.4 * (a == 1 and f == 2 and r == 0) for a in (0, 1) for f in range(3) for r in range(3)
-                       if f != r}  # fmt: skip
+        others = [(a, f, r) for a in (0, 1) for f in range(3) for r in range(3) if f != r]
+        transitions = {key: 0.4 if key == (1, 2, 0) else 0.0 for key in others}
         belief = p4f.LabelBias("a", classes=(0, 1, 2), transitions=transitions)
         fitted = self.make().fit(belief, rows_of(frame, np.where(lost, 0, third), 3))
         new, own = people(2000, 1)

@@ -71,7 +71,7 @@ def test_a_label_that_nothing_explains_is_a_constant():
 
 def test_numbers_of_a_stranger_are_trees_or_refused():
     """No change of a number reaches LightGBM unless what is there is still a tree."""
-    model, frame = fitted(300)
+    model, frame = fitted()
     tensors, plain = model.state()
     names = ["leaves", "sets", "feature", "decision", "left", "right", "threshold", "bounds", "bits"]
     rng = np.random.default_rng(0)
@@ -92,7 +92,6 @@ def test_numbers_of_a_stranger_are_trees_or_refused():
 
 
 def test_a_circle_and_a_leaf_with_two_parents_are_refused():
-    model, _ = fitted(300)
     for left, right in (([0, -1], [-2, -3]), ([1, 0], [-1, -2]), ([1, -1], [-1, -2]), ([1, -4], [-1, -2])):
         trees = Trees(
             leaves=np.array([3]), sets=np.array([0]), feature=np.array([0, 1]), threshold=np.zeros(2),

@@ -31,7 +31,7 @@ class TestAuto(LearnerContract):
 def test_a_linear_truth_chooses_linear_and_steps_choose_trees():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(1500, 4)), columns=list("pqrs"))
-    chance = 1 / (1 + np.exp(-2 * frame["p"] + frame["q"]))
+    chance = 1 / (1 + np.exp(-2 * frame["p"] + frame["q"])).to_numpy()
     steps = np.where((frame["p"] > 0) ^ (frame["q"] > 0), 0.95, 0.05)
     for truth, expected in ((chance, "linear"), (steps, "boosted")):
         label = (rng.random(1500) < truth).astype(np.int64)

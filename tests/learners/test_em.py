@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners import LikelihoodWarning, Linear, Reweighted
-from tests.learners.contract import LABEL, LearnerContract, accuracy, people, recorded, rows_of
+from tests.learners.contract import LABEL, SELECTED, LearnerContract, accuracy, people, recorded, rows_of
 
 
 class TestLogisticRegression(LearnerContract):
@@ -114,6 +114,12 @@ def test_the_classifier_takes_any_estimator():
     first = model.fit(frame, label).predict_proba(frame)
     assert np.array_equal(model.fit(frame, label).predict_proba(frame), first)
     assert model.fitted_.estimators[0].random_state is not None
+
+
+def test_a_program_that_selects_rows_by_their_fair_label_is_not_for_em():
+    frame, fair = people(100, 0)
+    with pytest.raises(TrainingError, match="the program's evidence depends on the classifier, so rows are missing"):
+        Reweighted(LogisticRegression()).fit(p4f.ProgramBelief(SELECTED), rows_of(frame, fair))
 
 
 class Fussy(LogisticRegression):

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
 
 import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners import Linear, Task
-from problog4fairness.learners.slopes import BinarySlopes, GeneralSlopes, slopes_of
-from tests.learners.contract import LABEL, MEASUREMENT, LearnerContract, people, recorded, rows_of
+from problog4fairness.learners.slopes import BinarySlopes, ClassSlopes, GeneralSlopes, slopes_of
+from tests.learners.contract import LABEL, MEASUREMENT, PROGRAM, SELECTED, LearnerContract, people, recorded, rows_of
 from tests.learners.observations import blend
 
 
@@ -52,6 +53,11 @@ def test_a_row_of_weight_2_is_as_good_as_two(belief, penalty):
     torch.testing.assert_close(weighted.log_proba(frame), repeated.log_proba(frame), rtol=1e-5, atol=1e-6)
 
 
+def test_scikit_learn_agrees_that_weights_are_repetitions():
+    model = p4f.DebiasedClassifier(learner="linear")
+    check_sample_weight_equivalence_on_dense_data("DebiasedClassifier", model)
+
+
 def test_few_rows_get_a_penalty_that_suits_them():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 20)), columns=[f"x{i}" for i in range(20)])
@@ -81,47 +87,68 @@ def test_folds_as_tasks():
 
 def test_separable_data_without_a_penalty_end():
     frame = pd.DataFrame({"x": np.arange(40.0)})
-    fitted = Linear(penalty=0.0).fit(
-        p4f.NoBias(), p4f.Rows(frame, ("x",), recorded=(frame["x"] > 20).astype(int).to_numpy())
-    )
+    fitted = Linear(penalty=0.0).fit(p4f.NoBias(), p4f.Rows(frame, ("x",), recorded=np.arange(40) // 20))
     assert bool(fitted.log_proba(frame).isfinite().all())
 
 
 @pytest.mark.parametrize("penalty", [-1, "some", None, True, np.nan])
 def test_a_bad_penalty_is_named(penalty):
-    with pytest.raises(TrainingError, match="penalty=.* is not a number of at least 0, nor 'auto'"):
+    with pytest.raises(TrainingError, match=r"penalty=.* is not a number of at least 0, nor 'auto'"):
         Linear(penalty).check_options()
 
 
-@pytest.mark.parametrize("kind", ["label", "measurement", "blend", "weighted"])
+@pytest.mark.parametrize("kind", ["label", "measurement", "blend", "weighted", "classes"])
 def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
+    frame, fair = people(60, 0)
     if kind == "blend":
         observation = blend(40, 9)[1]
         observation.table = pd.DataFrame({"x": range(9)})
+    elif kind == "classes":
+        belief = p4f.LabelBias("a", classes=(0, 1, 2), transitions=0.1)
+        observation = belief.observe(rows_of(frame, fair + (frame["kind"] == "w").to_numpy(), 3))
     else:
-        frame, fair = people(60, 0)
-        observation = (MEASUREMENT if kind == "measurement" else LABEL).observe(
-            rows_of(*recorded("label", frame, fair))
-        )
+        belief = MEASUREMENT if kind == "measurement" else LABEL
+        observation = belief.observe(rows_of(*recorded("label", frame, fair)))
     generator = torch.Generator().manual_seed(0)
     rows = torch.arange(0, len(observation), 2)
     weights = torch.rand(len(observation), generator=generator) if kind == "weighted" else None
     quick = slopes_of(observation, rows, weights)
-    assert isinstance(quick, BinarySlopes)
+    assert isinstance(quick, ClassSlopes if kind == "classes" else BinarySlopes)
     needed = observation.needs(rows)
     inputs, places = needed.unique(return_inverse=True)
     own = torch.ones(len(rows)).double() if weights is None else weights[rows].double()
     slow = GeneralSlopes(observation, rows, inputs.numpy(), places.numpy(), own.numpy())
     np.testing.assert_array_equal(quick.inputs, slow.inputs)
     np.testing.assert_allclose(quick.mass, slow.mass)
-    logits = 3 * torch.randn(len(inputs), 1, generator=generator).double().numpy()
-    logits[0] = 700.0
+    logits = 3 * torch.randn(len(inputs), observation.outputs, generator=generator).double().numpy()
+    logits[0, 0] = 400.0
     (loss, gradient), (expected, slope) = quick.gradient(logits), slow.gradient(logits)
     assert loss == pytest.approx(expected) == pytest.approx(quick.loss(logits)) == pytest.approx(slow.loss(logits))
     np.testing.assert_allclose(gradient, slope, atol=1e-9)
     np.testing.assert_allclose(quick.curved(logits)[0], slope, atol=1e-9)
-    if not quick.alone:
+    if kind in ("measurement", "blend", "classes"):
         np.testing.assert_allclose(quick.curved(logits)[1], slow.curved(logits)[1], atol=1e-9)
+
+
+def test_a_program_that_is_not_affine():
+    frame, fair = people(1200, 0)
+    rng = np.random.default_rng(5)
+    came = np.flatnonzero(rng.random(1200) < np.where(fair == 1, 0.9, 0.3))
+    biased, label = recorded("program", frame, fair)
+    rows = rows_of(biased, label).take(came)
+    observation = p4f.ProgramBelief(SELECTED).observe(rows)
+    slopes = slopes_of(observation)
+    assert isinstance(slopes, GeneralSlopes)
+    logits = rng.normal(size=(len(slopes.inputs), 1))
+    step = np.zeros_like(logits)
+    step[3] = 1e-5
+    slope = (slopes.loss(logits + step) - slopes.loss(logits - step)) / 2e-5
+    assert slopes.gradient(logits)[1][3, 0] == pytest.approx(slope, rel=1e-5)
+    new, own = people(4000, 1)
+    share = Linear(penalty=1.0).fit(observation).log_proba(new).exp()[:, 1].mean().item()
+    among = Linear(penalty=1.0).fit(p4f.ProgramBelief(PROGRAM), rows).log_proba(new).exp()[:, 1].mean().item()
+    assert share == pytest.approx(own.mean(), abs=0.05)
+    assert among > own.mean() + 0.1
 
 
 def test_rows_that_ask_the_same_are_one():

@@ -117,6 +117,9 @@ class Boosted(Learner):
             "lambda_l2": float(self.penalty),
             "num_threads": int(self.threads),
             "seed": int(seed) % (1 << 31),
+            # Small tables are split, too.
+            "min_data_in_bin": 1,
+            "feature_pre_filter": False,
             "deterministic": True,
             "force_row_wise": True,
             "verbosity": -1,
@@ -136,10 +139,13 @@ class _Run:
         """The trees up to the best one, as LightGBM writes them."""
         package = light()
         outputs = len(self._constant)
+        matrix = encoder.columns(_inputs(table, self._own.inputs))
+        if not (matrix != matrix[:1]).any():
+            return ""  # nothing to split by, which LightGBM takes for a mistake
         parameters |= {"objective": self._slope, "metric": "none", "num_class": outputs}
         places = list(range(len(encoder.numbers), len(encoder.numbers) + len(encoder.categories)))
         data = package.Dataset(
-            encoder.columns(_inputs(table, self._own.inputs)),
+            matrix,
             categorical_feature=places,
             init_score=self._start(self._own),
             free_raw_data=True,
@@ -190,7 +196,8 @@ class FittedBoosted(Fitted):
 
     def __init__(self, encoder: Encoder, trees: Trees, constant: Floats, history: Mapping[str, list[float]]) -> None:
         self.encoder, self.trees, self._constant, self._history = encoder, trees, constant, history
-        self._booster = trees.booster(len(encoder.numbers) + len(encoder.categories), len(constant))
+        width = len(encoder.numbers) + len(encoder.categories)
+        self._booster = trees.booster(width, len(constant)) if len(trees.leaves) else None
 
     @property
     def history(self) -> Mapping[str, list[float]]:
@@ -209,11 +216,12 @@ class FittedBoosted(Fitted):
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """See :meth:`Fitted.log_proba`."""
         outputs = len(self._constant)
-        scores = np.empty((len(table), outputs))
+        scores = np.tile(self._constant, (len(table), 1))
         for start in range(0, len(table), CHUNK):
-            columns = self.encoder.columns(table.iloc[start : start + CHUNK])
-            found = self._booster.predict(columns, raw_score=True, num_threads=1)
-            scores[start : start + CHUNK] = np.reshape(found, (-1, outputs)) + self._constant
+            if self._booster is not None:
+                columns = self.encoder.columns(table.iloc[start : start + CHUNK])
+                found = self._booster.predict(columns, raw_score=True, num_threads=1)
+                scores[start : start + CHUNK] += np.reshape(found, (-1, outputs))
         return log_outcomes((outputs,), torch.from_numpy(scores))
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -236,9 +236,11 @@ def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozen
 
 def encode(encoder: Encoder, frame: pd.DataFrame, kind: type[Any] = np.float32) -> Matrix:
     """A learner's input, made piece by piece: what is made on the way takes several times as much memory."""
+    # torch wants rows that lie together; linear algebra does not mind, and columns are quicker to write.
+    order: Literal["C", "F"] = "C" if kind is np.float32 else "F"
     if len(frame) <= CHUNK:
-        return np.ascontiguousarray(encoder.transform(frame, kind))
-    matrix = np.empty((len(frame), encoder.width), dtype=kind)
+        return np.asarray(encoder.transform(frame, kind), order=order)
+    matrix = np.empty((len(frame), encoder.width), dtype=kind, order=order)
     for start in range(0, len(frame), CHUNK):
         matrix[start : start + CHUNK] = encoder.transform(frame.iloc[start : start + CHUNK], kind)
     return matrix

@@ -26,6 +26,8 @@ DEFAULT, PENALTIES = 1.0, (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 # Rows for each coefficient above which the penalty hardly matters.
 MANY = 100
 FOLDS = 5
+# The precision of fits that only compare penalties.
+ROUGH = 1e-5
 # Rows that are predicted together.
 CHUNK = 1 << 16
 
@@ -91,7 +93,7 @@ class Linear(Learner):
             (known, seen), (held, unseen) = ((part, matrix[place[part.inputs]]) for part in own)
             found = start
             for number, penalty in enumerate(PENALTIES):
-                found, _ = minimise(known, seen, scales, penalty, found)
+                found, _ = minimise(known, seen, scales, penalty, found, ROUGH)
                 losses[number] += held.loss(unseen @ found[:-1] + found[-1])
         return PENALTIES[int(losses.argmin())]
 

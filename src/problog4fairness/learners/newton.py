@@ -18,13 +18,13 @@ from problog4fairness.rows.types import Floats
 
 # The largest component of the gradient at the end, relative to the total weight of the rows; and where rows are so many
 # that a part of them is enough to begin with and to tell the curvature from. Chance alone moves it far more than that.
-TOLERANCE, TOLERANCE_MANY = 1e-9, 1e-6
+TOLERANCE, TOLERANCE_MANY, TOLERANCE_PART = 1e-9, 1e-5, 1e-3
 MANY, PART = 20_000, 10_000
 MAX_STEPS, MAX_HALVINGS = 100, 30
 
 
 def minimise(
-    slopes: Slopes, matrix: Floats, scales: Floats, penalty: float, start: Floats
+    slopes: Slopes, matrix: Floats, scales: Floats, penalty: float, start: Floats, tolerance: float = TOLERANCE
 ) -> tuple[Floats, list[float]]:
     """The coefficients ``[width + 1, outputs]``, the intercept last; and the mean loss after each step.
 
@@ -40,22 +40,26 @@ def minimise(
         How strongly.
     start
         ``[width + 1, outputs]``: where to begin.
+    tolerance
+        The largest component of the gradient at the end, relative to the total weight of the rows.
     """
     ridge = penalty * scales**2
     if isinstance(slopes, BinarySlopes) and slopes.alone:
-        found, losses = _scoring(slopes, matrix, ridge, start[:, 0])
+        found, losses = _scoring(slopes, matrix, ridge, start[:, 0], tolerance)
         return found[:, None], losses
-    return _descent(slopes, matrix, ridge, start)
+    return _descent(slopes, matrix, ridge, start, tolerance)
 
 
-def _scoring(slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats) -> tuple[Floats, list[float]]:
+def _scoring(
+    slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
+) -> tuple[Floats, list[float]]:
     """Newton's method with the expected information in place of the curvature, which may be negative."""
-    part, seen, tolerance = None, matrix, TOLERANCE
+    part, seen, curvature = None, matrix, None
     if len(matrix) > max(MANY, 20 * matrix.shape[1]):
-        tolerance = TOLERANCE_MANY
-        part, inputs = slopes.sample(PART)
+        tolerance = max(tolerance, TOLERANCE_MANY)
+        part, inputs = slopes.sample(max(PART, len(matrix) // 20))
         seen = matrix[inputs]
-        start, _ = _scoring(part, seen, ridge, start)
+        start, _ = _scoring(part, seen, ridge, start, TOLERANCE_PART)
     w, z = start, _logits(matrix, start)
     value, slope, information = _penalised(slopes, z, w, ridge)
     losses = [value / slopes.total]
@@ -63,9 +67,11 @@ def _scoring(slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats)
         gradient = np.append(slope @ matrix + ridge * w[:-1], slope.sum())
         if np.abs(gradient).max() <= tolerance * slopes.total:
             break
-        if part is not None:
-            information = part.informed(_logits(seen, w)[:, None])[2]
-        step = _solve(_information(seen, information, ridge), gradient)
+        if part is None:
+            curvature = _information(matrix, information, ridge)
+        elif curvature is None:
+            curvature = _information(seen, part.informed(_logits(seen, w)[:, None])[2], ridge)
+        step = _solve(curvature, gradient)
         change = _logits(matrix, step)
         size = 1.0
         for _ in range(MAX_HALVINGS):
@@ -75,6 +81,8 @@ def _scoring(slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats)
             size /= 2
         else:
             break  # as good as rounding allows
+        if size < 1:
+            curvature = None  # of a part of the rows, and no longer right
         w, z = w - size * step, z - size * change
         value, slope, information = found
         losses.append(value / slopes.total)
@@ -106,7 +114,9 @@ def _solve(curvature: Floats, gradient: Floats) -> Floats:
         return np.asarray(np.linalg.lstsq(curvature, gradient, rcond=None)[0], dtype=np.float64)
 
 
-def _descent(slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats) -> tuple[Floats, list[float]]:
+def _descent(
+    slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
+) -> tuple[Floats, list[float]]:
     shape = start.shape
     losses: list[float] = []
 
@@ -120,7 +130,7 @@ def _descent(slopes: Slopes, matrix: Floats, ridge: Floats, start: Floats) -> tu
     def note(intermediate_result: Any) -> None:
         losses.append(float(intermediate_result.fun))
 
-    options = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-15, "gtol": TOLERANCE}
+    options = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-15, "gtol": tolerance}
     found = scipy.optimize.minimize(
         value, start.reshape(-1), jac=True, method="L-BFGS-B", callback=note, options=options
     )

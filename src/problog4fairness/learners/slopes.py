@@ -19,6 +19,7 @@ from copy import copy
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from torch import Tensor
 
 from problog4fairness.beliefs.observation import CHUNK, Observation
@@ -80,10 +81,11 @@ def slopes_of(observation: Observation, rows: Tensor | None = None, weights: Ten
     own = np.ones(len(chosen)) if weights is None else weights[chosen].double().numpy()
     inputs, places = _needed(observation, chosen, rows is None)
     kernel = observation.observed
-    if type(kernel) is AffineObserved and set(kernel.widths) == {1} and kernel.base.ndim == 1:
+    if type(kernel) is AffineObserved and kernel.base.ndim == 1 and len(set(kernel.widths)) == 1:
         # A run of inputs is known by its first one.
         key = places[:, 0] if observation.variants == 1 or observation.runs is not None else None
-        return BinarySlopes(kernel, kernel.codes[chosen].numpy(), inputs, places, key, own)
+        kind = BinarySlopes if observation.outputs == 1 else ClassSlopes
+        return kind(kernel, kernel.codes[chosen].numpy(), inputs, places, key, own)
     return GeneralSlopes(observation, chosen, inputs, places, own)
 
 
@@ -189,6 +191,49 @@ class BinarySlopes(Slopes):
         if self._places is None:
             return values[:, None]
         return _sums(self._places.reshape(-1), values.reshape(-1), len(self.inputs))[:, None]
+
+
+class ClassSlopes(Slopes):
+    """More than two classes and a likelihood that is affine in h."""
+
+    def __init__(
+        self, kernel: AffineObserved, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
+    ) -> None:
+        super().__init__(inputs, places, weights)
+        kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
+        self._places, codes = places[kept], codes[kept]
+        self._terms = kernel.coefficients.numpy()[codes].reshape(*self._places.shape, -1)
+        self._lift = kernel.base.numpy()[codes]
+
+    def loss(self, logits: Floats) -> float:
+        """See :meth:`Slopes.loss`."""
+        return -float(self._weights @ np.log(self._forward(logits)[2]))
+
+    def gradient(self, logits: Floats) -> tuple[float, Floats]:
+        """See :meth:`Slopes.gradient`."""
+        chance, terms, total = self._forward(logits)
+        return -float(self._weights @ np.log(total)), self._slope(chance, terms, total)[0]
+
+    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+        """See :meth:`Slopes.curved`."""
+        chance, terms, total = self._forward(logits)
+        slope, share = self._slope(chance, terms, total)
+        return slope, share * chance * (1 - chance)
+
+    def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
+        """h of all inputs, the terms of each row, and their sum."""
+        chance = softmax(np.clip(logits - logits.max(1, keepdims=True), -CERTAIN, 0), axis=1)
+        terms = self._terms * chance[self._places]
+        return chance, terms, terms.sum((1, 2)) + self._lift
+
+    def _slope(self, chance: Floats, terms: Floats, total: Floats) -> tuple[Floats, Floats]:
+        """The gradient, and the expected weight of each input."""
+        posterior = terms * (self._weights / total)[:, None, None]
+        places, count = self._places.reshape(-1), len(self.inputs)
+        own = [_sums(places, posterior[..., label].reshape(-1), count) for label in range(chance.shape[1])]
+        expected = np.column_stack(own)
+        share = expected.sum(1, keepdims=True)
+        return share * chance - expected, share
 
 
 def _merged(key: Codes | None, codes: Codes, weights: Floats, inputs: int) -> tuple[Codes | slice, Floats]:

@@ -28,6 +28,8 @@ NODES = {
 }
 # Bits of a decision: is it categorical, do missing values go left, and what counts as missing (two bits, below 3).
 CATEGORICAL, DECISIONS = 1, 12
+# What a leaf may add at most, so that no sum of them overflows.
+LARGEST = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,7 @@ class Trees:
         require(bool((seen_nodes == 1).all() and (seen_leaves == 1).all()), "its trees are not trees")
         require(bool(((self.feature >= 0) & (self.feature < features)).all()), "its trees ask about unknown columns")
         require(bool(((self.decision >= 0) & (self.decision < DECISIONS)).all()), "its trees decide in unknown ways")
+        require(bool((np.abs(self.value) < LARGEST).all()), "its trees are too sure")
         chosen = (self.decision & CATEGORICAL) > 0
         number = self.threshold[chosen]
         fit = (number >= 0) & (number < self.sets[tree[chosen]]) & (number == np.floor(number))
