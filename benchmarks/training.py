@@ -49,7 +49,7 @@ def binary_data(rows: int, features: int, seed: int = 0) -> tuple[pd.DataFrame, 
 
 def seconds_of(belief: p4f.Belief | None, frame: pd.DataFrame, label: np.ndarray) -> float:
     """Seconds of a fit of a few epochs, set-up included."""
-    learner = Network(batch_size=64, learning_rate=3e-4, max_epochs=EPOCHS, patience=EPOCHS)
+    learner = Network(batch_size=64, learning_rate=3e-4, max_epochs=EPOCHS, patience=EPOCHS, networks=1)
     model = p4f.DebiasedClassifier(belief, learner, sensitive=["a", "b", "c"], random_state=0)
     start = time.perf_counter()
     model.fit(frame, label)
@@ -127,7 +127,7 @@ rng = np.random.default_rng(0)
 X = rng.normal(size=(rows, 10))
 a = rng.integers(0, 2, rows)
 y = (X.sum(1) > 0).astype(int)
-learner = p4f.learners.Network(max_epochs=1)
+learner = p4f.learners.Network(max_epochs=1, networks=1)
 model = p4f.DebiasedClassifier(p4f.LabelBias("a", {1: 0.3}, False, groups=[1]), learner, random_state=0)
 start = time.perf_counter()
 model.fit(X, y, sensitive_features=a)

@@ -162,6 +162,25 @@ def faces(
     _reproduce(face_study(data.value, network, quick=quick, epochs=epochs, seeds=seeds), output, jobs=jobs)
 
 
+@app.command(epilog="Example:  learners --quick --jobs 2 -o results")
+def learners(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+    """Beyond the paper: each learner through the belief, knowing the fair labels, and on the record.
+
+    On made-up people, and on the student data where P4F_DATA names the folder with them. A run that was interrupted
+    goes on where it stopped.
+    """
+    from problog4fairness.errors import P4FError
+    from studies import data
+    from studies.learners import learner_study
+
+    try:
+        pupils = data.student()
+    except P4FError as error:
+        _say(f"warning: without the student data: {error}", error=True)
+        pupils = None
+    _reproduce(learner_study(pupils, quick=quick, seeds=seeds), output, jobs=jobs)
+
+
 def _reproduce(study: Study, output: Path, **options: Any) -> None:
     """Run a study and write its report; print which claims hold, where everything is, and what failed."""
     from problog4fairness.rows import TableError, ready_folder, reason_of

@@ -125,3 +125,13 @@ def test_without_lightgbm_it_is_one_line(monkeypatch):
     ) as caught:
         Boosted().fit(LABEL, rows_of(frame, fair))
     assert "\n" not in str(caught.value)
+
+
+def test_rows_that_share_few_inputs_are_still_split():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (2000, 3)), columns=["x", "y", "z"])
+    label = (frame.sum(axis=1) + rng.normal(size=2000) > 1.5).astype(int).to_numpy()
+    model = Boosted().fit(p4f.NoBias(), p4f.Rows(frame, ("x", "y", "z"), recorded=label))
+    kinds = frame.assign(label=label).groupby(["x", "y", "z"])["label"].mean()
+    found = model.log_proba(kinds.index.to_frame(index=False)).exp()[:, 1]
+    np.testing.assert_allclose(found, kinds, atol=0.06)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
@@ -164,3 +165,22 @@ def test_what_cannot_learn_is_named_in_one_line(learner, kind, message):
     with pytest.raises(kind, match=message) as caught:
         p4f.DebiasedClassifier(LABEL, learner).fit(frame, fair)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("belief", [LABEL, p4f.MeasurementBias(["first", "second", "third"], "a", 0.2, 0.1)])
+def test_rows_that_share_few_inputs_count_one_by_one(belief):
+    rng = np.random.default_rng(0)
+    names = ("first", "second", "third")
+    frame = pd.DataFrame(rng.integers(0, 2, (2000, 4)), columns=[*names, "a"])
+    label = (frame[list(names)].sum(axis=1) + rng.normal(size=2000) > 1.5).astype(int).to_numpy()
+    rows = p4f.Rows(frame, names, recorded=label)
+    learner = Reweighted(HistGradientBoostingClassifier(max_iter=30), max_rounds=2)
+    kinds = frame[list(names)].drop_duplicates()
+    linear, trees = (own.fit(belief, rows).log_proba(kinds).exp()[:, 1].numpy() for own in (Linear(), learner))
+    assert np.corrcoef(linear, trees)[0, 1] > 0.95
+
+
+def test_more_inputs_than_any_estimator_fits_are_refused(monkeypatch):
+    monkeypatch.setattr("problog4fairness.learners.expectation.MOST", 100)
+    with pytest.raises(TrainingError, match="200 rows that may stand for 1 fair inputs each are too many for EM"):
+        Reweighted(LogisticRegression()).fit(LABEL, rows_of(*people(200, 0)))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 import torch
@@ -190,6 +191,10 @@ class Observation:
 
         1 where labels are right, 0 where they say nothing about the fair one, below 0 where they mean the opposite.
         """
+        return self._signal
+
+    @cached_property
+    def _signal(self) -> Tensor | None:
         if self.variants != 1 or self.outputs != 1 or self._view is None:
             return None
         # A classifier as sure as this is certain in float64, and its logarithms are still finite.

@@ -42,7 +42,7 @@ class Boosted(Learner):
     leaves
         Leaves of a tree at most.
     min_rows
-        Inputs in a leaf at least.
+        Rows in a leaf at least; on average, where rows share inputs.
     penalty
         How strongly the values of leaves are drawn to 0.
     max_trees
@@ -106,14 +106,16 @@ class Boosted(Learner):
         encoder = make_encoder(prepared(_inputs(observation.table, own.inputs)))
         constant = best_constant(own, observation.outputs)
         run = _Run(own, held if stops else None, constant)
-        text = run.train(encoder, observation.table, self._parameters(task.seed), self.max_trees, self.patience)
+        share = len(own.inputs) / (len(chosen.train) * observation.variants)
+        text = run.train(encoder, observation.table, self._parameters(task.seed, share), self.max_trees, self.patience)
         return FittedBoosted(encoder, Trees.of(text), constant, {"validation": run.losses})
 
-    def _parameters(self, seed: int) -> dict[str, Any]:
+    def _parameters(self, seed: int, share: float = 1.0) -> dict[str, Any]:
+        """``share`` is the number of inputs, which LightGBM takes for rows, for each row that needs one."""
         return {
             "learning_rate": float(self.learning_rate),
             "num_leaves": int(self.leaves),
-            "min_data_in_leaf": int(self.min_rows),
+            "min_data_in_leaf": max(1, round(self.min_rows * min(1.0, share))),
             "lambda_l2": float(self.penalty),
             "num_threads": int(self.threads),
             "seed": int(seed) % (1 << 31),

@@ -25,6 +25,8 @@ from problog4fairness.rows.types import Codes, Floats
 SURE = 1e-4
 # Pairs of an input and a class with less than this share of the average weight are left out.
 LIGHT = 1e-6
+# Rows times fair inputs that an estimator can be expected to fit.
+MOST = 1 << 25
 # Rows that are looked at to see whether EM suits a belief.
 CHECKED = 64
 
@@ -85,8 +87,15 @@ class Data:
     def of(cls, task: Task, rows: Tensor, as_it_is: bool) -> Data:
         """The inputs of some rows; their columns as they are, or encoded."""
         observation = task.observation
-        inputs, places = observation.needs(rows).unique(return_inverse=True)
-        table = observation.table.iloc[inputs.numpy()].reset_index(drop=True)
+        inputs = observation.needs(rows)
+        if inputs.numel() > MOST:
+            raise TrainingError(
+                f"{len(rows)} rows that may stand for {observation.variants} fair inputs each are too many for EM; "
+                "take learner='linear', 'boosted' or 'network'"
+            )
+        # Rows with equal inputs stay apart: estimators count rows in a leaf and draw rows, whatever their weight.
+        places = torch.arange(inputs.numel()).view_as(inputs)
+        table = observation.table.iloc[inputs.reshape(-1).numpy()].reset_index(drop=True)
         weights = torch.ones(len(rows)).double() if task.weights is None else task.weights[rows].double()
         encoder = None if as_it_is else make_encoder(prepared(table))
         matrix = table if encoder is None else encode(encoder, table)
