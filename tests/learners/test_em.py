@@ -61,6 +61,24 @@ def test_the_likelihood_never_falls_in_the_history():
     assert losses == sorted(losses, reverse=True)
 
 
+def test_many_rows_are_gone_through_with_drawn_labels_and_end_with_weights(monkeypatch):
+    monkeypatch.setattr("problog4fairness.learners.em.FEW", 500)
+    sizes = []
+
+    class Counted(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):  # noqa: N803
+            sizes.append((len(y), sample_weight is None))
+            return super().fit(X, y, sample_weight)
+
+    frame, fair = people(1000, 0)
+    fitted = Reweighted(Counted()).fit(LABEL, rows_of(*recorded("label", frame, fair)))
+    *rounds, last = sizes
+    assert last == (2000, False)
+    assert {drawn for _, drawn in rounds} == {True}
+    assert sum(size for size, _ in rounds[:2]) == 1000
+    assert accuracy(fitted, *people(2000, 1)) > 0.8
+
+
 def test_without_anything_hidden_it_is_one_fit():
     fits = []
 

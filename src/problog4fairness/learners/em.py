@@ -29,7 +29,8 @@ from problog4fairness.learners.settings import number_option, whole_option
 
 # No estimator is surer than this in the end.
 SUREST = 1e-12
-# Below this many rows, out-of-fold predictions need larger parts.
+# Below this many rows, out-of-fold predictions need larger parts, and every pair of an input and a class; above, labels
+# that are drawn are enough until the last fit, and far quicker.
 FEW = 5_000
 # A mean log-likelihood that falls by more than this is worth a word; less is chance, and where EM stops.
 FALL = 0.1
@@ -64,7 +65,7 @@ class Reweighted(Learner):
     def __init__(
         self,
         estimator: Any,
-        max_rounds: int = 5,
+        max_rounds: int = 4,
         tolerance: float = 1e-3,
         folds: int | None = None,
         draws: int = 5,
@@ -117,7 +118,7 @@ class Reweighted(Learner):
         count = self.folds or (3 if data.size < FEW else 2)
         folds, best = data.folds(count, maker.seed), expected
         for number in range(self.max_rounds):
-            chance = maker.out_of_fold(data, expected, folds)
+            chance = maker.out_of_fold(data, expected, folds, drawn=data.size >= FEW)
             loss = data.loss(chance)
             if losses and losses[-1] - loss < self.tolerance:
                 if loss - losses[-1] > FALL:

@@ -148,22 +148,25 @@ class Maker:
         self._weighted = has_fit_parameter(last, "sample_weight")
         self._key = f"{estimator.steps[-1][0]}__sample_weight" if isinstance(estimator, Pipeline) else "sample_weight"
 
-    def out_of_fold(self, data: Data, expected: Expected, folds: Codes) -> Floats:
-        """log P(fair class), ``[inputs, classes]``, by estimators that have not seen the input."""
+    def out_of_fold(self, data: Data, expected: Expected, folds: Codes, drawn: bool) -> Floats:
+        """log P(fair class), ``[inputs, classes]``, by estimators that have not seen the input.
+
+        With ``drawn``, labels are drawn from what is expected, one for each row, instead of one for each class.
+        """
         found = np.empty_like(expected.weights)
         for fold in np.unique(folds):
             inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            fitted = self._fit(data, expected, outside)
+            fitted = self._fit(data, expected, outside, drawn)
             found[inside] = log_chances([fitted], data.take(inside), found.shape[1], SURE)
         return found
 
     def fit_all(self, data: Data, expected: Expected) -> list[Any]:
         """The estimator fitted on everything; several of them where labels must be drawn."""
         count = 1 if self._weighted else self._draws
-        return [self._fit(data, expected, np.arange(len(data.table))) for _ in range(count)]
+        return [self._fit(data, expected, np.arange(len(data.table)), drawn=False) for _ in range(count)]
 
-    def _fit(self, data: Data, expected: Expected, inputs: Codes) -> Any:
-        if self._weighted:
+    def _fit(self, data: Data, expected: Expected, inputs: Codes, drawn: bool) -> Any:
+        if self._weighted and not drawn:
             weights = expected.weights[inputs]
             # Small weights cost as much time as large ones; the largest of a class stays, so that every class is there.
             kept = weights >= LIGHT * weights.mean()
