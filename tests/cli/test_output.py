@@ -12,11 +12,11 @@ from problog4fairness.cli.output import with_options
     [
         ("say which one is favourable by favourable=...", "say which one is favourable by --favourable VALUE"),
         ("say otherwise by group=...; or leave it", "say otherwise by --group VALUE; or leave it"),
-        ("were left out; keep by keep=[...]", "were left out; keep by --keep VALUE"),
+        ("were left out; keep by keep=[...]", "were left out; keep by --keep COLUMN"),
         ("say otherwise by decimal='.'", "say otherwise by --decimal '.'"),
         ("group='X Y' is not a value", "--group 'X Y' is not a value"),
         ("sensitive='aera': there is no such column", "--sensitive 'aera': there is no such column"),
-        ("only_group=True, or fair_feature=...", "--only-group, or --fair-feature VALUE"),
+        ("only_group=True, or fair_feature=...", "--only-group, or --fair-feature COLUMN"),
         ("folds=1 is too few", "--folds 1 is too few"),
         ("folds=1; seeds=2.", "--folds 1; --seeds 2."),
         ("levels=(0, 1) names the groups", "levels=(0, 1) names the groups"),

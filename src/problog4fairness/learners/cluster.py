@@ -1,7 +1,7 @@
 """Boosted trees on a cluster: LightGBM's own Dask estimator, with the kind of a row as its label.
 
 Rows that a belief cannot tell apart, of the same group and with the same recorded label, are of one kind. The
-likelihood of a kind is two numbers, P(recorded | fair label is 0) and P(recorded | fair label is 1), so a table of kinds
+likelihood of a kind is two numbers, P(recorded | fair label 0) and P(recorded | fair label 1), so a table of kinds
 is all that workers need to know of a belief.
 """
 
