@@ -18,15 +18,6 @@ from problog4fairness.reporting.svg import inline, page_style
 METRICS = {"accuracy": "Accuracy", "f1": "F1", "disparity": "Disparity", "equalized_odds": "Equalized odds difference",
            "positive_rate": "Favourable rate"}  # fmt: skip
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
-# A method that is not here says what it is by its name.
-METHODS = {
-    "this model": "learns through the belief",
-    "the record as it is": "learns the recorded labels",
-    "knowing the fair labels": "learns from the fair labels of all rows",
-    "audit only": "learns from the audited rows alone",
-    "massaging": "changes labels until groups get equal rates",
-    "parity": "a threshold for each group, for equal rates",
-}
 
 
 def comparison(found: Comparison, same_rows: bool = False) -> Markup:
@@ -57,7 +48,7 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
         ),
         tag("p", " ".join(_warnings(found, seeds, same_rows))),
         *(_score_table(found, kind, seeds) for kind in found.labels),
-        terms({method: METHODS[method] for method in found.methods if method in METHODS}),
+        terms(found.about),
         figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
         *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
     ]
@@ -84,9 +75,8 @@ def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
             "Intervals are over seeds: they tell how much the split and chance in fitting matter, not what "
             "other people would have given."
         )
-    accuracies = found.summary.query("labels == 'fair' and metric == 'accuracy'")["mean"]
-    if found.audited and len(accuracies):
-        half = 1.96 * np.sqrt(accuracies.iloc[0] * (1 - accuracies.iloc[0]) / found.audited)
+    half = found.fair_accuracy_margin
+    if half is not None:
         sentences.append(
             f"The draw of {count(found.audited, 'audited row')} alone leaves each accuracy on fair labels uncertain by "
             f"about ± {half:.3f}."

@@ -1,6 +1,7 @@
 """Tables as files: reading them as they come, which column is what, and writing files whole or not at all."""
 
 from problog4fairness.rows.features import feature_columns, identifiers
+from problog4fairness.rows.joining import with_audit
 from problog4fairness.rows.problems import FileNote, FileWarning, TableError, reason_of
 from problog4fairness.rows.reading import read_table
 from problog4fairness.rows.roles import Roles, check_column, find_roles
@@ -30,6 +31,7 @@ __all__ = [
     "ready_folder",
     "reason_of",
     "refuse_overwrite",
+    "with_audit",
     "write_table",
     "write_whole",
 ]
