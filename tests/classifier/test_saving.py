@@ -60,7 +60,7 @@ def test_the_file_can_be_read_by_a_person(saved):
     assert f"{digest}  program.pl\n" in sums
     assert manifest["belief"]["probabilities"][0]["value"] == 0.5
     assert (manifest["learner"]["name"], manifest["learner"]["max_epochs"]) == ("network", 1)
-    assert set(manifest["fitted"]) == {"kind", "encoder", "sizes", "dropout", "history"}
+    assert set(manifest["fitted"]) == {"kind", "encoder", "networks", "sizes", "dropout", "history"}
     assert manifest["fitted"]["encoder"] == {
         "numbers": ["q0", "q1", "q2", "income"],
         "marked": [],

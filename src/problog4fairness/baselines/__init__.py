@@ -11,6 +11,7 @@ from problog4fairness.baselines.method import Method, Steps, Trained, Training
 from problog4fairness.baselines.named import METHODS
 from problog4fairness.baselines.parity import ParityByThresholds, expected_outcome, parity_thresholds
 from problog4fairness.baselines.plain import KnowingFairLabels, OnlyAuditedRows, RecordAsItIs, WithoutSensitive
+from problog4fairness.baselines.reductions import ParityByReductions
 from problog4fairness.baselines.relabelling import flips_needed, massage
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Massaging",
     "Method",
     "OnlyAuditedRows",
+    "ParityByReductions",
     "ParityByThresholds",
     "ParityThresholds",
     "RecordAsItIs",

@@ -46,10 +46,14 @@ class Training:
 
     def task(self, rows: Rows, belief: Belief | None = None) -> Task:
         """To learn from some rows, through a belief or, by default, as they are."""
-        if self.class_weight is not None:
-            labels = np.asarray(rows.classes)[recorded_codes(rows)]
-            rows = replace(rows, weights=row_weights(self.class_weight, labels, rows.weights))
-        return task_through(NoBias() if belief is None else belief, rows, self.seed)
+        return task_through(NoBias() if belief is None else belief, self.weighted(rows), self.seed)
+
+    def weighted(self, rows: Rows) -> Rows:
+        """Rows with the weights of their classes."""
+        if self.class_weight is None:
+            return rows
+        labels = np.asarray(rows.classes)[recorded_codes(rows)]
+        return replace(rows, weights=row_weights(self.class_weight, labels, rows.weights))
 
 
 @dataclass(frozen=True, eq=False)

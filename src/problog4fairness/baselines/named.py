@@ -6,6 +6,7 @@ from problog4fairness.baselines.massaging import MassagedLabels
 from problog4fairness.baselines.method import Method
 from problog4fairness.baselines.parity import ParityByThresholds
 from problog4fairness.baselines.plain import KnowingFairLabels, OnlyAuditedRows, RecordAsItIs, WithoutSensitive
+from problog4fairness.baselines.reductions import ParityByReductions
 
 METHODS: dict[str, type[Method]] = {
     "upper": KnowingFairLabels,
@@ -14,4 +15,5 @@ METHODS: dict[str, type[Method]] = {
     "unawareness": WithoutSensitive,
     "massaging": MassagedLabels,
     "parity": ParityByThresholds,
+    "reductions": ParityByReductions,
 }

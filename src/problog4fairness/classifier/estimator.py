@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier import explaining, fitting
+from problog4fairness.classifier.calibration import learned
 from problog4fairness.classifier.explaining import Explanation
 from problog4fairness.classifier.learned import concerns, tell
 from problog4fairness.classifier.spread import by_partition, is_spread
@@ -30,8 +31,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How the recorded data came from the fair data: a template such as :class:`~problog4fairness.LabelBias`, a
         :class:`~problog4fairness.Program` or its text; None for an ordinary classifier of the recorded label.
     learner
-        What learns the fair label: ``"network"``, or a learner with options of its own such as
-        ``p4f.learners.Network(hidden=(64, 64))``.
+        What learns the fair label: ``"network"``, ``"linear"``, ``"boosted"``, ``"auto"`` for the one of these that
+        suits the recorded rows best, a learner with options of its own such as
+        ``p4f.learners.Network(hidden=(64, 64))``, or any scikit-learn classifier with ``predict_proba``.
     sensitive
         Names of sensitive columns of X, where they are not passed as ``sensitive_features``. Those that the belief
         names are found in X without this.
@@ -64,6 +66,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How training went: training and validation loss of every epoch.
     recorded_
         The name of the recorded label, where y had one.
+    audited_
+        How many rows had a fair label to learn from.
     concerns_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
@@ -114,7 +118,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sensitive_features
             The sensitive variable: an array, a series or a frame; not needed where X has the columns.
         fair
-            The fair label of rows that were audited, missing (None or NaN) elsewhere.
+            The fair label of rows that were audited, missing (None or NaN) elsewhere. They are learned from, they
+            choose the penalty of a linear model, and 50 or more of them calibrate the fair probabilities where that
+            helps out of fold (the learner is fitted five times more for it).
         sample_weight
             A weight for each row.
         """
@@ -123,7 +129,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner = fitting.learner_of(self.learner)
         rows = fitting.training_rows(self, X, y, sensitive_features, fair, sample_weight)
         task = fitting.task(self, rows)
-        fitting.take(self, learner.fit_many([task], progress=None if self.verbose else False)[0])
+        fitting.take(self, learned(self.belief_, rows, task, learner, None if self.verbose else False))
+        self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
         self.concerns_ = concerns(self, rows, task.observation)
         tell(self.concerns_, stacklevel=2)
         return self

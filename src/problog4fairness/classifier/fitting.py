@@ -107,7 +107,8 @@ def task_through(belief: Belief, rows: Rows, seed: int, stacklevel: int = 3) -> 
     weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
     observation = belief.observe(rows)
     warn_opposite(belief, observation, rows, stacklevel=stacklevel)
-    return Task(observation, seed, weights=weights)
+    audited = None if rows.fair is None or (rows.fair < 0).all() else torch.from_numpy(rows.fair >= 0)
+    return Task(observation, seed, weights=weights, audited=audited)
 
 
 def take(model: DebiasedClassifier, fitted: Fitted) -> None:

@@ -20,6 +20,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _LABELS = [np.dtype(kind).str for kind in "?bBhHiIqQefdO"]
 # Bytes that safetensors takes to describe a tensor, at most.
 _DESCRIPTION = 256
+# What speaks against a model: so many sentences of so many characters, at most.
+MOST_CONCERNS, LONGEST_CONCERN = 20, 2000
 
 
 def _is_plain(value: Any) -> bool:
@@ -107,6 +109,14 @@ def recorded_of(value: Any) -> str | None:
     """The name of the recorded label."""
     require(value is None or isinstance(value, str), "the name of its label is not text")
     return None if value is None else str(value)
+
+
+def concerns_of(value: Any) -> list[str]:
+    """What speaks against the model."""
+    require(isinstance(value, list) and len(value) <= MOST_CONCERNS, "its concerns are too many")
+    texts = all(isinstance(own, str) and len(own) <= LONGEST_CONCERN for own in value)
+    require(texts, "its concerns are not sentences")
+    return list(value)
 
 
 def tensors_of(content: bytes, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:

@@ -78,6 +78,8 @@ def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any
         "fitted": {"kind": model.fitted_.kind, **plain},
         "recorded": model.recorded_,
         "seed": model.seed_,
+        "audited": model.audited_,
+        "concerns": model.concerns_[: checked.MOST_CONCERNS],
     }
 
 
@@ -114,7 +116,8 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     if manifest["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
     model.recorded_ = checked.recorded_of(manifest["recorded"])
-    model.seed_ = checked.whole(manifest["seed"])
+    model.seed_, model.audited_ = checked.whole(manifest["seed"]), checked.whole(manifest["audited"])
+    model.concerns_ = checked.concerns_of(manifest["concerns"])
     plain = dict(manifest["fitted"])
     fitted = Fitted.kinds[plain.pop("kind")]
     tensors = checked.tensors_of(weights, fitted.shapes(plain, columns, len(classes)))

@@ -13,6 +13,7 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.convert import as_belief
+from problog4fairness.classifier.audited import as_recorded, with_fair
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import complete_rows
@@ -37,7 +38,7 @@ class TrainingRows:
     favourable
         The favourable label.
     fair
-        The fair label as the table writes it, missing where nobody looked; None without such a column.
+        The fair label in the values of the recorded one, missing where nobody looked; None without such a column.
     dropped
         Rows that lacked a label or a group.
     left_out
@@ -59,6 +60,7 @@ def training_rows(
     *,
     recorded: str,
     sensitive: str | None = None,
+    audit: pd.DataFrame | None = None,
     fair: str | None = None,
     favourable: object = None,
     drop: Sequence[str] = (),
@@ -81,8 +83,9 @@ def training_rows(
         The column of the recorded label.
     sensitive
         The sensitive column; must be one that the belief is about.
-    fair
-        A column that holds fair labels, which is not to be learnt from.
+    audit, fair
+        Audited rows, and their column of the fair label; without ``audit``, a column of the table, empty where nobody
+        looked. See :func:`~problog4fairness.classifier.audited.with_fair`.
     favourable
         The favourable label, or a text that means it; by default the one that the belief knows.
     drop, keep
@@ -104,7 +107,9 @@ def training_rows(
         check_column(frame, name, "feature that the belief is about", "belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
+    frame = with_fair(frame, audit, recorded, fair, drop)
     labels = agreed_labels(frame, recorded, belief, favourable)
+    written = None if fair is None else find_labels(frame, recorded, fair, labels[1])[1]
     rows = complete_rows(frame, [recorded, *columns])
     cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
     cleaned |= _groups(rows, belief)
@@ -121,7 +126,7 @@ def training_rows(
         rows[recorded],
         rows[columns] if columns else None,
         labels[1],
-        rows[fair] if fair in rows.columns else None,
+        None if fair is None or written is None else as_recorded(rows[fair], written, rows[recorded], labels[1]),
         len(frame) - len(rows),
         [str(name) for name in frame.columns if name not in names and name not in (recorded, *columns)],
     )
@@ -188,6 +193,7 @@ def train_on_table(
     *,
     recorded: str,
     sensitive: str | None = None,
+    audit: pd.DataFrame | None = None,
     fair: str | None = None,
     favourable: object = None,
     drop: Sequence[str] = (),
@@ -196,11 +202,11 @@ def train_on_table(
     test_features: Literal["fair", "biased"] | None = None,
     **options: Any,
 ) -> tuple[DebiasedClassifier, TrainingRows]:
-    """Train on a table as it was read.
+    """Train on a table as it was read; fair labels, where somebody checked, are learned from, too.
 
     Parameters
     ----------
-    frame, belief, recorded, sensitive, fair, favourable, drop, keep, independent
+    frame, belief, recorded, sensitive, audit, fair, favourable, drop, keep, independent
         As for :func:`training_rows`.
     test_features, options
         As for :class:`DebiasedClassifier`.
@@ -211,6 +217,7 @@ def train_on_table(
         known,
         recorded=recorded,
         sensitive=sensitive,
+        audit=audit,
         fair=fair,
         favourable=favourable,
         drop=drop,
@@ -226,7 +233,7 @@ def train_on_table(
         favourable=rows.favourable,
         **options,
     )
-    return model.fit(rows.features, rows.label, sensitive_features=rows.groups), rows
+    return model.fit(rows.features, rows.label, sensitive_features=rows.groups, fair=rows.fair), rows
 
 
 def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:

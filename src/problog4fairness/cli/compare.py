@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.data import (
+    Audit,
     Belief,
     Decimal,
     Delimiter,
@@ -18,6 +19,8 @@ from problog4fairness.cli.data import (
     GroupValue,
     Json,
     Keep,
+    LearnerChoice,
+    LearnerName,
     MaybeSensitive,
     Recorded,
     Seed,
@@ -44,7 +47,7 @@ def compare(
     belief: Belief,
     recorded: Recorded,
     sensitive: MaybeSensitive = None,
-    audit: Annotated[Path | None, typer.Option(help="Audited rows, with the column --fair.")] = None,
+    audit: Audit = None,
     fair: Fair = None,
     favourable: Favourable = None,
     group: GroupValue = None,
@@ -54,6 +57,14 @@ def compare(
         bool,
         typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
     ] = True,
+    learner: LearnerChoice = LearnerName.auto,
+    learn_from_audit: Annotated[
+        bool | None,
+        typer.Option(
+            help="Whether fair labels of rows that are learned from teach the belief's model, too; by default where "
+            "some rows have one, but not all."
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How often to split the data.")] = 5,
     folds: Annotated[int, typer.Option(min=2, help="Into how many parts.")] = 5,
     output: Annotated[
@@ -92,6 +103,8 @@ def compare(
         drop=drop or [],
         keep=keep or [],
         independent=independent,
+        learner=learner.value,
+        learn_from_audit=learn_from_audit,
         seeds=[seed + number for number in range(seeds)],
         folds=folds,
     )
@@ -106,6 +119,12 @@ def compare(
         rows = found.audited if labels == "fair" else found.rows
         say(*[""] * bool(number))
         show(found.table(labels), title=f"On {labels} labels, {rows} rows")
+    say(f"All methods learned by the same learner: {found.learner}.")
+    if found.fair_accuracy_margin is not None:
+        say(
+            f"Fair labels are those of {found.audited} audited rows, each tested by models that were not fitted on it; "
+            f"their draw alone leaves an accuracy uncertain by about ± {found.fair_accuracy_margin:.3f}."
+        )
     for name, reason in found.left_out.items():
         say(f"left out: {name}: {reason}")
     say(*map(str, files))

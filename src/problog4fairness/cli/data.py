@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from problog4fairness.learners import Network
 
 _READING = "Reading tables"
+NETWORKS = "Networks only (--learner network)"
 
 Table: TypeAlias = Annotated[str, typer.Argument(help="CSV or Parquet; - for standard input.", show_default=False)]
 Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", help="Column of the recorded label.")]
@@ -29,6 +31,9 @@ MaybeSensitive: TypeAlias = Annotated[
     str | None, typer.Option("--sensitive", help="Column of the sensitive variable; the belief's own by default.")
 ]
 Fair: TypeAlias = Annotated[str | None, typer.Option("--fair", help="Column of the audited, fair label.")]
+Audit: TypeAlias = Annotated[
+    Path | None, typer.Option("--audit", help="Audited rows in a table of their own, with the column --fair.")
+]
 Favourable: TypeAlias = Annotated[
     str | None, typer.Option("--favourable", metavar="VALUE", help="The favourable label, as 1, yes or good.")
 ]
@@ -44,7 +49,9 @@ Keep: TypeAlias = Annotated[
     typer.Option("--keep", metavar="COLUMN", help="A column to keep even if it looks like an identifier."),
 ]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
-Epochs: TypeAlias = Annotated[int | None, typer.Option("--epochs", min=1, help="Passes over the data, at most.")]
+Epochs: TypeAlias = Annotated[
+    int | None, typer.Option("--epochs", min=1, help="Passes over the data, at most.", rich_help_panel=NETWORKS)
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Output: TypeAlias = Annotated[str, typer.Option("-o", "--output", help="The file to write.", show_default=False)]
 ForSpreadsheet: TypeAlias = Annotated[
@@ -83,11 +90,36 @@ def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
         raise P4FError(f"{option} - and --json both take standard output; name a file with {option} FILE")
 
 
-def network(**options: Any) -> Network:
-    """A network with the options that were given, and defaults for the others."""
+class LearnerName(StrEnum):
+    """What learns the fair label."""
+
+    auto = "auto"
+    linear = "linear"
+    boosted = "boosted"
+    network = "network"
+
+
+LearnerChoice: TypeAlias = Annotated[
+    LearnerName,
+    typer.Option(
+        "--learner",
+        help="What learns the fair label: linear (logistic regression; its coefficients can be read), boosted (trees; "
+        "mostly best on tables), network (several small ones, averaged), or auto, the one of these under which "
+        "recorded rows that were held out are most likely.",
+    ),
+]
+
+
+def chosen_learner(name: LearnerName, **options: Any) -> Network | str:
+    """The learner with this name; ``options`` are those of networks by flag, None where they were not given."""
     from problog4fairness.learners import Network
 
-    return Network(**{name: value for name, value in options.items() if value is not None})
+    given = {flag: value for flag, value in options.items() if value is not None}
+    if not given:
+        return name.value
+    if name is not LearnerName.network:
+        raise P4FError(f"--{next(iter(given)).replace('_', '-')} is an option of networks; add --learner network")
+    return Network(**{"max_epochs" if flag == "epochs" else flag: value for flag, value in given.items()})
 
 
 def save(write: Callable[[Path], object], output: str | Path, *failures: type[Exception]) -> None:

@@ -10,8 +10,8 @@ from problog4fairness.errors import printable
 # Arguments of the library that have an option; its messages name them as ``favourable=...``.
 OPTIONS = (
     "audit", "belief", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature", "favourable",
-    "feature", "folds", "group", "independent", "keep", "learner", "only_group", "positive_rate", "recorded", "seeds",
-    "sensitive", "test_features", "threshold",
+    "feature", "folds", "group", "independent", "keep", "learn_from_audit", "learner", "only_group", "positive_rate",
+    "recorded", "seeds", "sensitive", "test_features", "threshold",
 )  # fmt: skip
 _COLUMNS = {"drop", "fair", "fair_feature", "feature", "keep", "recorded", "sensitive"}
 _ARGUMENT = re.compile(r"\b(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")

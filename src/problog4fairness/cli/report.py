@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.data import (
+    Audit,
     Decimal,
     Delimiter,
     Encoding,
@@ -35,7 +36,7 @@ def report(
     model: Annotated[Path, typer.Argument(help="A model, as p4f train writes it.", show_default=False)],
     data: Annotated[str, typer.Option("--data", help="The recorded data; - for standard input.")],
     output: Output,
-    audit: Annotated[Path | None, typer.Option(help="Audited rows, with the column --fair.")] = None,
+    audit: Audit = None,
     fair: Fair = None,
     recorded: Annotated[
         str | None, typer.Option(help="Column of the recorded label; the name it had in training by default.")

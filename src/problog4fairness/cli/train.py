@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.data import (
+    NETWORKS,
+    Audit,
     Belief,
     Decimal,
     Delimiter,
@@ -19,12 +21,14 @@ from problog4fairness.cli.data import (
     GroupValue,
     Json,
     Keep,
+    LearnerChoice,
+    LearnerName,
     MaybeSensitive,
     Output,
     Recorded,
     Seed,
     Table,
-    network,
+    chosen_learner,
     print_json,
     read,
     save,
@@ -54,6 +58,7 @@ def train(
     sensitive: MaybeSensitive = None,
     favourable: Favourable = None,
     group: GroupValue = None,
+    audit: Audit = None,
     fair: Fair = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -64,13 +69,18 @@ def train(
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
     ] = None,
+    learner: LearnerChoice = LearnerName.auto,
     epochs: Epochs = None,
-    patience: Annotated[int | None, typer.Option(min=1, help="Epochs without a better one before it stops.")] = None,
+    patience: Annotated[
+        int | None, typer.Option(min=1, help="Epochs without a better one before it stops.", rich_help_panel=NETWORKS)
+    ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Rows of a training step; suited to the table by default.")
+        int | None,
+        typer.Option(min=1, help="Rows of a step; suited to the table by default.", rich_help_panel=NETWORKS),
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="Step size of the optimiser; suited to the batch size by default.")
+        float | None,
+        typer.Option(help="Step size; suited to the batch size by default.", rich_help_panel=NETWORKS),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -80,17 +90,23 @@ def train(
 ) -> None:
     """Train a model of the fair label on recorded data, through a belief about how they were distorted.
 
-    Columns that identify rows or hold one value only are left out with a warning; the fair label, where the table has
-    it, is left out with --fair or --drop.
+    Columns that identify rows or hold one value only are left out with a warning. Fair labels that somebody checked
+    teach, too: those of the column --fair, in the table itself or in --audit, whose rows are marked in the table where
+    they are in it and added where they are not.
     """
     from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output
 
     if output == "-":
         raise P4FError("-o -: a model is not written to standard output; name a file with -o FILE")
-    check_output(output, data, belief)
+    check_output(output, data, belief, audit)
+    chosen = chosen_learner(
+        learner, epochs=epochs, patience=patience, batch_size=batch_size, learning_rate=learning_rate
+    )
     frame = read(data, delimiter, encoding, decimal)
+    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
     # Takes seconds to import; what is wrong with the files is said before.
+    from problog4fairness.classifier.learner_words import learner_facts, learner_words
     from problog4fairness.classifier.table import belief_for, train_on_table
 
     model, rows = train_on_table(
@@ -98,13 +114,14 @@ def train(
         belief_for(belief, frame, sensitive=sensitive, group=group),
         recorded=recorded,
         sensitive=sensitive,
+        audit=audited,
         fair=fair,
         favourable=favourable,
         drop=drop or [],
         keep=keep or [],
         independent=independent,
         test_features=None if test_features is None else test_features.value,
-        learner=network(max_epochs=epochs, patience=patience, batch_size=batch_size, learning_rate=learning_rate),
+        learner=chosen,
         random_state=seed,
         verbose=True,
     )
@@ -117,13 +134,15 @@ def train(
         "features": list(rows.features.columns),
         "columns_left_out": rows.left_out,
         "favourable": rows.favourable,
-        "epochs": model.n_iter_,
-        "validation_loss": min(model.history_["validation"]),
+        "audited": model.audited_,
+        **learner_facts(model),
+        "concerns": model.concerns_,
     }
     if as_json:
         print_json(done)
         return
-    say(f"{done['rows']} rows, {done['rows_left_out']} left out", f"features: {', '.join(rows.features.columns)}")
+    taught = f", {model.audited_} audited" if model.audited_ else ""
+    say(f"{done['rows']} rows{taught}, {rows.dropped} left out", f"features: {', '.join(rows.features.columns)}")
     if rows.left_out:
         say(f"left out: {', '.join(rows.left_out)}")
-    say(f"{done['epochs']} epochs, best validation loss {done['validation_loss']:.4f}", output)
+    say(*learner_words(model), output)

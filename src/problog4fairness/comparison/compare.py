@@ -14,11 +14,13 @@ from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.comparison.data import ComparedRows, compared_rows
 from problog4fairness.comparison.outcome import Comparison
-from problog4fairness.comparison.run import predictions, scored
+from problog4fairness.comparison.run import chosen_learner, predictions, scored
 from problog4fairness.comparison.splits import cells
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
+from problog4fairness.learners.choice import Auto
+from problog4fairness.learners.named import LEARNERS
 from problog4fairness.metrics import scores
 from problog4fairness.program.program import Program
 
@@ -37,6 +39,7 @@ def compare(
     independent: bool = True,
     test_features: Literal["fair", "biased"] | None = None,
     class_weight: Any = None,
+    learn_from_audit: bool | None = None,
     methods: Sequence[str] | None = None,
     seeds: int | Sequence[int] = 5,
     folds: int = 5,
@@ -59,7 +62,8 @@ def compare(
         How the recorded data came from the fair data: a belief, a program or its text, with known parameters. It is
         called "this model"; a dictionary of several gives them names. None compares the other methods alone.
     learner
-        What learns, in all methods; as for :class:`~problog4fairness.DebiasedClassifier`.
+        What learns, in all methods; as for :class:`~problog4fairness.DebiasedClassifier`. With ``"auto"`` it is chosen
+        once, through the (first) belief on the rows of the first split that are learned from.
     sensitive_features
         Names of columns of X, or a series or frame; by default the belief's sensitive columns of X. Methods that see A
         see these columns.
@@ -77,11 +81,16 @@ def compare(
         Whether the fair label is independent of A, so that A is left out of the belief's inputs.
     test_features, class_weight
         As for :class:`~problog4fairness.DebiasedClassifier`; weights of classes are for all methods.
+    learn_from_audit
+        Whether fair labels of rows that are learned from teach the belief's classifier, as with ``fit(fair=...)``;
+        those of tested rows never do. By default where some rows have one; where all have, they are the truth to judge
+        by, and a belief is not needed to learn from it.
     methods
         What to compare with: among ``"upper"`` (knowing the fair labels), ``"audit only"`` (only audited rows),
-        ``"lower"`` (the record as it is), ``"unawareness"`` (without the sensitive column), ``"massaging"`` and
-        ``"parity"`` (by thresholds). By default all for which there are labels: "upper" learns from fair labels of all
-        rows, "audit only" from those of some.
+        ``"lower"`` (the record as it is), ``"unawareness"`` (without the sensitive column), ``"massaging"``,
+        ``"parity"`` (by thresholds) and ``"reductions"`` (parity while learning, by fairlearn).
+        By default all for which there are labels: "upper" learns from fair labels of all rows, "audit only" from those
+        of some.
     seeds, folds
         How often to split, or by which seeds, and into how many parts.
     progress
@@ -124,14 +133,15 @@ def compare(
         split_groups=split_groups,
         names=columns,
     )
-    chosen: list[Method] = [
-        ThroughBelief(data.sensitive, own, name, independent=independent, test_features=test_features)
-        for name, own in beliefs.items()
-    ]
+    teach = bool((data.fair < 0).any()) if learn_from_audit is None else learn_from_audit
+    options: dict[str, Any] = {"independent": independent, "test_features": test_features, "learn_from_audit": teach}
+    chosen: list[Method] = [ThroughBelief(data.sensitive, own, name, **options) for name, own in beliefs.items()]
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if not chosen:
         raise P4FError("nothing to compare: there is no belief, and methods is empty")
     parts = cells(data, seeds, folds)
+    if isinstance(able, Auto):
+        able = chosen_learner(able, data, chosen[0], parts[0], progress, class_weight)
     found = predictions(data, chosen, parts, able, progress, class_weight)
     for name, reason in found.left_out.items():
         if name in beliefs:
@@ -146,7 +156,14 @@ def compare(
         rows=len(data),
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.kind for method in chosen},
+        learner=learner_word(able),
     )
+
+
+def learner_word(learner: Learner) -> str:
+    """How a learner is called: its name, or that of the estimator inside it."""
+    names = {kind: name for name, kind in LEARNERS.items()}
+    return names.get(type(learner), type(getattr(learner, "estimator", learner)).__name__)
 
 
 def _beliefs(belief: Any) -> dict[str, Belief]:

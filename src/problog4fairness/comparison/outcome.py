@@ -10,6 +10,7 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from problog4fairness.baselines import METHODS
@@ -48,6 +49,8 @@ class Comparison:
     kinds
         By method, what kind it is of: ``"ours"``, or its short name among
         :data:`problog4fairness.baselines.METHODS`.
+    learner
+        What learned, in all methods.
     """
 
     results: pd.DataFrame
@@ -57,6 +60,7 @@ class Comparison:
     rows: int = 0
     audited: int = 0
     kinds: Mapping[str, str] = field(default_factory=dict)
+    learner: str = "network"
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -73,6 +77,18 @@ class Comparison:
         """What each method does, in a few words."""
         known = {ThroughBelief.kind: ThroughBelief.about, **{kind: own.about for kind, own in METHODS.items()}}
         return {name: known[kind] for name in self.methods if (kind := self.kinds.get(name)) in known}
+
+    @property
+    def fair_accuracy_margin(self) -> float | None:
+        """By how much an accuracy on fair labels may be off because few rows were audited; None without an audit.
+
+        Half a 95% interval, at the accuracy of the first method. Every audited row was tested by classifiers that were
+        not fitted on it.
+        """
+        found = self.summary.query("labels == 'fair' and metric == 'accuracy'")["mean"]
+        if not self.audited or not len(found):
+            return None
+        return float(1.96 * np.sqrt(found.iloc[0] * (1 - found.iloc[0]) / self.audited))
 
     @property
     def labels(self) -> list[Labels]:
@@ -132,6 +148,8 @@ class Comparison:
             "data_disparity": {name: _known(value) for name, value in self.data_disparity.items()},
             "left_out": dict(self.left_out),
             "kinds": dict(self.kinds),
+            "learner": self.learner,
+            "fair_accuracy_margin": self.fair_accuracy_margin,
             "summary": [{name: _known(value) for name, value in record.items()} for record in records],
         }
 

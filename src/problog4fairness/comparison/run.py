@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.baselines import Method, Steps, Trained, Training
+from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.fitting import drawn_seed
 from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.comparison.splits import Cell
@@ -96,6 +97,25 @@ def predictions(
     for title in found.left_out:
         found.chances.pop(title, None)
     return found
+
+
+def chosen_learner(
+    learner: Learner, data: ComparedRows, method: Method, cell: Cell, progress: bool | None, class_weight: Any
+) -> Learner:
+    """The learner that :class:`~problog4fairness.learners.Auto` chooses for a method in a cell.
+
+    Parameters
+    ----------
+    learner
+        What chooses.
+    data, method, cell
+        What it is chosen for; rows that the cell is tested on are not looked at.
+    progress, class_weight
+        As for :func:`predictions`.
+    """
+    method.check(data.rows)
+    task = next(method.steps(Training(data.rows.take(cell.train), drawn_seed(cell.random_state), class_weight)))
+    return settled(learner, learner.fit_many([task], progress)[0])
 
 
 def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:

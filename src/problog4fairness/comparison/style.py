@@ -14,6 +14,7 @@ STYLES = {
     "massaging": ("#CC79A7", "D"),
     "parity": ("#E69F00", "X"),
     "audit only": ("#882255", "*"),
+    "reductions": ("#117733", "p"),
 }
 OTHERS = tuple(
     (colour, marker) for marker, colour in product("Ph<>pd8", ("#56B4E9", "#999999", "#8C6D31", "#332288", "#BBCC33"))

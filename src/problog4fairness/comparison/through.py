@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from problog4fairness.baselines import Method, Steps, Trained, Training
 from problog4fairness.beliefs.base import Belief
+from problog4fairness.classifier.calibration import audited_folds, calibrated
 from problog4fairness.classifier.fitting import check_test_features
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
@@ -25,6 +26,8 @@ class ThroughBelief(Method):
         Whether the fair label is independent of the sensitive variable, so that the learner does not see its columns.
     test_features
         Whether the features of tested rows are ``"fair"`` or ``"biased"``; None for what the belief says.
+    learn_from_audit
+        Whether fair labels of training rows are learned from, too.
     """
 
     kind = "ours"
@@ -39,11 +42,13 @@ class ThroughBelief(Method):
         *,
         independent: bool = True,
         test_features: str | None = None,
+        learn_from_audit: bool = False,
     ) -> None:
         super().__init__(sensitive)
         check_test_features(test_features)
         self.belief, self.title = belief, title
         self.independent, self.test_features = independent, test_features
+        self.learn_from_audit = learn_from_audit
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
@@ -56,9 +61,17 @@ class ThroughBelief(Method):
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
-        rows = training.rows.with_labels(training.rows.recorded).with_features(self._features(training.rows))
+        rows = training.rows.with_features(self._features(training.rows))
+        if not self.learn_from_audit:
+            rows = rows.with_labels(rows.recorded)
         self.belief.check_rows(rows)
-        fitted = yield training.task(rows, self.belief)
+        task = training.task(rows, self.belief)
+        fitted = yield task
+        rows = training.weighted(rows)
+        folds, fits = audited_folds(rows, task), []
+        for fold in folds:
+            fits.append((yield fold.task))  # noqa: PERF401 - a comprehension cannot yield
+        fitted = calibrated(self.belief, rows, fitted, folds, fits)
         return Trained(fitted, rows.features, self.belief, test_features=self.test_features)
 
     def _features(self, rows: Rows) -> tuple[str, ...]:

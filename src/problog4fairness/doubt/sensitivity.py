@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.classifier.fitting import learner_of, new_rows, row_weights
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
@@ -175,7 +176,7 @@ def _fitted(
     weights = row_weights(model.class_weight, model.classes_[rows.recorded])
     weights = None if weights is None else torch.from_numpy(weights.astype(np.float32))
     tasks = [Task(observations[i], model.seed_ + seed, weights=weights) for i in own for seed in range(seeds)]
-    fitted = learner_of(model.learner).fit_many(tasks, progress)
+    fitted = settled(learner_of(model.learner), model.fitted_).fit_many(tasks, progress)
     by_variant = {i: fitted[k * seeds : (k + 1) * seeds] for k, i in enumerate(own)}
     return [by_variant.get(i, by_variant[0]) for i in range(len(variants))], len(tasks)
 

@@ -2,6 +2,7 @@
 
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.learners.boosted import Boosted, FittedBoosted
+from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.learners.choice import Auto, FittedChoice
 from problog4fairness.learners.em import FittedEstimator, LikelihoodWarning, Reweighted
 from problog4fairness.learners.fit import fit_many
@@ -20,6 +21,7 @@ __all__ = [
     "Auto",
     "Bar",
     "Boosted",
+    "Calibrated",
     "Fit",
     "Fitted",
     "FittedBoosted",

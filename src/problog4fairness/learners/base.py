@@ -37,6 +37,9 @@ class Task:
         ``[rows]``: how much each row counts.
     validation_rows
         Rows that say when to stop; by default a random share of ``train_rows``.
+    audited
+        ``[rows]``: whether the fair label of a row is known, where there are any; such rows say how strongly to
+        regularise.
     """
 
     observation: Observation
@@ -44,6 +47,7 @@ class Task:
     train_rows: Tensor | None = None
     weights: Tensor | None = None
     validation_rows: Tensor | None = None
+    audited: Tensor | None = None
 
 
 class Learner(BaseEstimator, ABC):  # type: ignore[misc]

@@ -152,6 +152,11 @@ class FittedChoice(Fitted):
         return self.fitted.categories
 
     @property
+    def concerns(self) -> Sequence[str]:
+        """See :meth:`Fitted.concerns`: those of the chosen learner."""
+        return self.fitted.concerns
+
+    @property
     def history(self) -> Mapping[str, list[float]]:
         """See :meth:`Fitted.history`: that of the chosen learner."""
         return self.fitted.history

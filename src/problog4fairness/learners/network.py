@@ -106,7 +106,8 @@ class Network(Learner):
                 rows = task.train_rows, task.weights, task.validation_rows
                 jobs.append(Job(matrix, task.observation, seed, *rows))
         fits = iter(fit_many(jobs, settings, progress))
-        return [FittedNetwork.of(encoder, [next(fits) for _ in range(self.networks)]) for encoder in encoders]
+        limit = settings.max_epochs
+        return [FittedNetwork.of(encoder, [next(fits) for _ in range(self.networks)], limit) for encoder in encoders]
 
 
 def _encoded(task: Task, known: dict[object, tuple[Encoder, Tensor]]) -> tuple[Encoder, Tensor]:
@@ -120,20 +121,35 @@ def _encoded(task: Task, known: dict[object, tuple[Encoder, Tensor]]) -> tuple[E
     return known[key]
 
 
+def _cut_short(fits: Sequence[Fit[MLP]], limit: int) -> list[str]:
+    """The sentence that says that the last epoch came too early, where it did for most networks."""
+    # Where losses are noisy, one of the last tenth of the epochs is as good as the last.
+    cut = [fit.epochs == limit and fit.best_epoch > limit - max(1, limit // 10) for fit in fits]
+    if 2 * sum(cut) <= len(fits):
+        return []
+    return [f"training stopped at its last epoch ({limit}) while the loss was still falling; allow more epochs"]
+
+
 class FittedNetwork(Fitted):
     """Trained networks whose probabilities are averaged, and the encoder in front of them."""
 
     kind = "network"
 
-    def __init__(self, encoder: Encoder, networks: Sequence[MLP], history: Mapping[str, list[float]]) -> None:
-        self.encoder, self.networks, self._history = encoder, tuple(networks), history
+    def __init__(
+        self,
+        encoder: Encoder,
+        networks: Sequence[MLP],
+        history: Mapping[str, list[float]],
+        concerns: Sequence[str] = (),
+    ) -> None:
+        self.encoder, self.networks, self._history, self._concerns = encoder, tuple(networks), history, concerns
 
     @classmethod
-    def of(cls, encoder: Encoder, fits: Sequence[Fit[MLP]]) -> FittedNetwork:
-        """What fits gave."""
+    def of(cls, encoder: Encoder, fits: Sequence[Fit[MLP]], limit: int) -> FittedNetwork:
+        """What fits gave that could take ``limit`` epochs."""
         first = fits[0]
         history = {"training": list(first.train_loss), "validation": list(first.validation_loss)}
-        return cls(encoder, [fit.network for fit in fits], history)
+        return cls(encoder, [fit.network for fit in fits], history, _cut_short(fits, limit))
 
     @property
     def network(self) -> MLP:
@@ -148,6 +164,11 @@ class FittedNetwork(Fitted):
     def history(self) -> Mapping[str, list[float]]:
         """See :meth:`Fitted.history`: training and validation loss of every epoch, of the first network."""
         return self._history
+
+    @property
+    def concerns(self) -> Sequence[str]:
+        """See :meth:`Fitted.concerns`: that most networks were still getting better when training was cut short."""
+        return self._concerns
 
     @property
     def categories(self) -> Mapping[str, Sequence[str]]:

@@ -160,12 +160,14 @@ def _written(
     label, divisions = facts.label, facts.divisions
     heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
     warned = [*doubts(facts), *problems]
+    concerns = [_sentence(own) for own in facts.model.concerns_]
     told = summary(facts)
     parts = [
         ("summary", "Summary", sections.opening(told)),
-        ("limits", "Limits and warnings", sections.limits(warned, limits(facts, notes))),
+        ("limits", "Limits and warnings", sections.limits(concerns, warned, limits(facts, notes))),
         ("belief", "The belief", sections.belief(facts)),
         ("parameters", "Parameters, and how sure they are", sections.parameters(facts)),
+        ("learner", "Learner", sections.learner(facts)),
         ("changes", "What the model changes", sections.changed(facts)),
     ]
     if compared is not None:
@@ -194,9 +196,14 @@ def _written(
         sensitivity=varied,
         suspects=facts.review.table,
         summary=tuple(told),
-        warnings=tuple(warned),
+        warnings=(*concerns, *warned),
         good=label.good,
     )
+
+
+def _sentence(concern: str) -> str:
+    """What speaks against a model, as a sentence."""
+    return f"{concern[:1].upper()}{concern[1:]}."
 
 
 def _parameters(facts: Facts) -> pd.DataFrame:

@@ -74,9 +74,8 @@ def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
             "Intervals are over seeds: they tell how much the split and chance in fitting matter, not what "
             "other people would have given."
         )
-    accuracies = found.summary.query("labels == 'fair' and metric == 'accuracy'")["mean"]
-    if found.audited and len(accuracies):
-        half = 1.96 * np.sqrt(accuracies.iloc[0] * (1 - accuracies.iloc[0]) / found.audited)
+    half = found.fair_accuracy_margin
+    if half is not None:
         sentences.append(
             f"The draw of {count(found.audited, 'audited row')} alone leaves each accuracy on fair labels uncertain by "
             f"about ± {half:.3f}."

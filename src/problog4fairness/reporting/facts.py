@@ -14,9 +14,9 @@ from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.changes import audited_quality, changes, disparities
 from problog4fairness.reporting.coding import coded, feature_names, groupings, require_columns
-from problog4fairness.reporting.joining import matches
 from problog4fairness.reporting.suspects import Review, review
 from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.joining import matches
 from problog4fairness.rows.rows import Rows
 
 if TYPE_CHECKING:

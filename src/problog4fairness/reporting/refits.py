@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier.calibration import settled
+from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.doubt import Sensitivity, sensitivity
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.coding import feature_names, sensitive_of
 from problog4fairness.reporting.facts import Facts
-from problog4fairness.reporting.joining import with_audit
+from problog4fairness.rows.joining import with_audit
 
 # What is fitted again is fitted on so many rows at most; predictions are made for all.
 MOST_ROWS = 20_000
@@ -49,7 +51,8 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
         rows[features],
         rows[column],
         belief=facts.belief,
-        learner=model.learner,
+        learner=settled(learner_of(model.learner), model.fitted_),
+        learn_from_audit=model.audited_ > 0,
         sensitive_features=sensitive_of(model, rows),
         fair=fair,
         favourable=facts.label.values[1],

@@ -9,6 +9,7 @@ import pandas as pd
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier.learner_words import learner_words
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.amounts import count, percent, percent_range, points
 from problog4fairness.reporting.facts import Division, Facts
@@ -215,9 +216,17 @@ def suspects(facts: Facts) -> Markup:
     return join(parts, "\n")
 
 
-def limits(warnings: Sequence[str], general: Sequence[str]) -> Markup:
-    """Warnings about this report, then the limits of any."""
+def learner(facts: Facts) -> Markup:
+    """What learned the fair label, how it was chosen, and how audited rows put it right."""
+    return join([tag("p", sentence) for sentence in learner_words(facts.model)], "\n")
+
+
+def limits(concerns: Sequence[str], warnings: Sequence[str], general: Sequence[str]) -> Markup:
+    """What speaks against the model, warnings about this report, then the limits of any."""
     parts: list[Content] = []
+    if concerns:
+        heading = tag("h3", "This model may not have learned what it should")
+        parts.append(tag("div", heading, bullets(concerns), class_="warnings concerns", role="alert"))
     if warnings:
         parts.append(tag("div", tag("h3", "Warnings"), bullets(warnings), class_="warnings", role="note"))
     parts.append(bullets(general))

@@ -13,14 +13,14 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.table import TrainingRows, agreed_labels, training_rows
+from problog4fairness.classifier.audited import audited_rows
+from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report, report
-from problog4fairness.reporting.joining import with_audit
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.roles import check_column, find_labels, rewritten
-from problog4fairness.rows.values import Value, plain, values_of
+from problog4fairness.rows.values import plain, values_of
 from problog4fairness.rows.writing import write_whole
 
 COMPARISON_FILES = ("comparison.csv", "summary.csv", "figure.png", "figure.pdf")
@@ -62,64 +62,20 @@ def compare_tables(
         As for :func:`~problog4fairness.compare`.
     """
     known = as_belief(belief)
-    data = _with_fair(data, audit, recorded, fair, drop)
-    written = None
-    if fair is not None:
-        if known.favourable is not None:
-            favourable = agreed_labels(data, recorded, known, favourable)[1]
-        labels, written = find_labels(data, recorded, fair, favourable)
-        favourable = labels[1]
     rows = training_rows(
-        data, known, recorded=recorded, sensitive=sensitive, fair=fair, favourable=favourable, drop=drop, keep=keep,
-        independent=independent,
+        data, known, recorded=recorded, sensitive=sensitive, audit=audit, fair=fair, favourable=favourable, drop=drop,
+        keep=keep, independent=independent,
     )  # fmt: skip
     return compare(
         rows.features,
         rows.label,
         belief=known,
         sensitive_features=rows.groups if rows.groups is not None else sensitive,
-        fair=None if written is None or rows.fair is None else _as_recorded(rows.fair, written, rows),
+        fair=rows.fair,
         favourable=rows.favourable,
         independent=independent,
         **options,
     )
-
-
-def _with_fair(
-    data: pd.DataFrame, audit: pd.DataFrame | None, recorded: str, fair: str | None, drop: Sequence[str]
-) -> pd.DataFrame:
-    """The data with a column of the fair label, where there is one."""
-    check_column(data, recorded, "recorded label", "recorded")
-    if fair == recorded:
-        raise P4FError(f"column {recorded!r} cannot be both the recorded and the fair label")
-    if audit is None:
-        if fair is not None:
-            check_column(data, fair, "fair label", "fair")
-        return data
-    audited, fair = _audited(audit, fair)
-    needed = [name for name in data.columns if name not in (*drop, fair)]
-    rows, labels = with_audit(data, audited, fair=fair, needed=needed)
-    return rows.assign(**{fair: labels})
-
-
-def _audited(audit: pd.DataFrame, fair: str | None) -> tuple[pd.DataFrame, str]:
-    """The rows of an audit that have a fair label, and its column."""
-    if fair is None:
-        raise P4FError("name the column of the fair label in the audit by fair=...")
-    check_column(audit, fair, "fair label", "fair")
-    return audit[audit[fair].notna()], fair
-
-
-def _as_recorded(fair: pd.Series[Any], written: Sequence[Value], rows: TrainingRows) -> pd.Series[Any]:
-    """Fair labels in the values of the recorded ones, missing where nobody looked.
-
-    ``written`` is how the unfavourable and the favourable fair label are written.
-    """
-    found = pd.Series(None, index=fair.index, dtype=object)
-    known = fair.notna()
-    bad = next(value for value in values_of(rows.label) if value != rows.favourable)
-    found[known] = rewritten(fair[known], written, (bad, plain(rows.favourable)), "fair label")
-    return found
 
 
 def save_comparison(comparison: Comparison, folder: str | PathLike[str]) -> list[Path]:
@@ -176,7 +132,7 @@ def report_tables(
     if audit is None and fair is not None:
         audit = data
     if audit is not None:
-        audit, fair = _audited(audit, fair)
+        audit, fair = audited_rows(audit, fair)
         audit = _clean(model, audit, column)
         audit[fair] = _fair(model, audit, fair, favourable)
     cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")

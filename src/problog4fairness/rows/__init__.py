@@ -2,6 +2,7 @@
 
 from problog4fairness.rows.chunks import Chunks, StartAgain, read_chunks
 from problog4fairness.rows.features import feature_columns, identifiers
+from problog4fairness.rows.joining import with_audit
 from problog4fairness.rows.problems import FileNote, FileWarning, TableError, reason_of
 from problog4fairness.rows.reading import read_table
 from problog4fairness.rows.roles import Roles, check_column, find_roles
@@ -37,6 +38,7 @@ __all__ = [
     "reason_of",
     "refuse_overwrite",
     "whole_output",
+    "with_audit",
     "write_chunks",
     "write_table",
     "write_whole",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting import with_audit
+from problog4fairness.rows import with_audit
 
 DATA = pd.DataFrame(
     {

@@ -1,0 +1,162 @@
+"""Parity while learning: fairlearn's exponentiated gradient, on the same learner as everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from problog4fairness.baselines.method import (
+    Method,
+    Steps,
+    Trained,
+    Training,
+    certain_groups,
+    labels_by_group,
+    recorded_codes,
+    require_two_labels,
+)
+from problog4fairness.beliefs.none import NoBias
+from problog4fairness.classifier.fitting import task_through
+from problog4fairness.learners.base import Fitted, Task
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes, Floats
+
+# Rounds of the game between classifier and constraint; fairlearn's 50 bring little more, and each is a fit or several.
+ROUNDS = 10
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, eq=False)
+class MixedTrained(Trained):
+    """Several classifiers, one of which is drawn for each decision.
+
+    Attributes
+    ----------
+    mixed
+        Each classifier, or the label that it always gives, with its share.
+    """
+
+    mixed: tuple[tuple[Trained | int, float], ...]
+
+    def proba(self, rows: Rows) -> Floats:
+        """The expected outcome, ``[rows, classes]``: the shares of the classifiers that decide for each label."""
+        positive = sum((share * _decided(own, rows) for own, share in self.mixed), np.zeros(len(rows)))
+        return np.column_stack([1 - positive, positive])
+
+
+class ParityByReductions(Method):
+    """Classifiers on reweighted labels, mixed so that all groups get the same rate (Agarwal et al., 2018).
+
+    It is fairlearn's ``ExponentiatedGradient`` with the constraint of demographic parity: labels of rows are reweighted
+    and turned until no mixture of the classifiers that were learned does better. The sensitive columns are seen. A
+    decision is that of a classifier drawn at random. Weights of rows and classes are not used.
+    """
+
+    kind = "reductions"
+    about = "learns the recorded labels under equal rates"
+    title = "parity by reductions"
+    randomised = True
+
+    def check(self, rows: Rows) -> None:
+        """See :meth:`Method.check`."""
+        require_two_labels(rows)
+        certain_groups(rows, self.sensitive)
+
+    def steps(self, training: Training) -> Steps:
+        """See :meth:`Method.steps`."""
+        fairlearn = import_module("fairlearn.reductions")
+        rows, recorded = training.rows, recorded_codes(training.rows)
+        labels_by_group(rows, self.sensitive)
+        groups = certain_groups(rows, self.sensitive)
+
+        def run(fit: Callable[[Task], Fitted]) -> Any:
+            oracle, parity = _Oracle(rows, training.seed, fit), fairlearn.DemographicParity()
+            reduction = fairlearn.ExponentiatedGradient(oracle, parity, max_iter=ROUNDS)
+            return reduction.fit(np.arange(len(rows))[:, None], recorded, sensitive_features=groups)
+
+        found = yield from _asking(run)
+        mixed = tuple(
+            (_classifier(found.predictors_[number]), float(share))
+            for number, share in found.weights_.items()
+            if share > 0
+        )
+        fitted = next((own.fitted for own, _ in mixed if isinstance(own, Trained)), None)
+        return MixedTrained(fitted, rows.features, NoBias(), mixed)  # type: ignore[arg-type]
+
+
+class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The learner as fairlearn wants it: its only feature is the number of a row, and it asks somebody to fit."""
+
+    def __init__(self, rows: Rows, seed: int, ask: Callable[[Task], Fitted]) -> None:
+        self.rows, self.seed, self.ask = rows, seed, ask
+
+    def __sklearn_clone__(self) -> _Oracle:
+        return _Oracle(self.rows, self.seed, self.ask)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:  # noqa: ARG002 - all rows, in their order
+        """Ask for a fit on these labels."""
+        labels, weights = np.asarray(y, dtype=np.int64), np.asarray(sample_weight, dtype=np.float64)
+        rows = replace(self.rows.with_labels(labels), weights=weights)
+        self.trained_ = Trained.plainly(self.ask(task_through(NoBias(), rows, self.seed)), rows)
+        self.decided_ = _decided(self.trained_, self.rows)
+        return self
+
+    def predict(self, X: Any) -> Codes:
+        """The label of rows by their numbers."""
+        found: Codes = self.decided_[np.asarray(X, dtype=np.int64).reshape(-1)].astype(np.int64)
+        return found
+
+
+def _classifier(predictor: Any) -> Trained | int:
+    """What predicts new rows; fairlearn has a dummy where all labels of a round were the same."""
+    return predictor.trained_ if isinstance(predictor, _Oracle) else int(predictor.constant)
+
+
+def _decided(own: Trained | int, rows: Rows) -> Floats:
+    """``[rows]``: 1 where a classifier decides for the favourable label."""
+    if isinstance(own, int):
+        return np.full(len(rows), float(own))
+    found: Floats = (own.scores(rows) > 0.5).astype(np.float64)
+    return found
+
+
+def _asking(run: Callable[[Callable[[Task], Fitted]], Outcome]) -> Generator[Task, Fitted, Outcome]:
+    """What a function wants fitted, as the steps of a method; gives what it returns.
+
+    The function runs in a thread of its own, which waits while somebody else fits: so the fits of all folds of a
+    comparison are made together, though fairlearn calls for them one by one.
+    """
+    questions: SimpleQueue[Any] = SimpleQueue()
+    answers: SimpleQueue[Fitted | None] = SimpleQueue()
+
+    def ask(task: Task) -> Fitted:
+        questions.put(task)
+        answer = answers.get()
+        if answer is None:
+            raise RuntimeError("nobody waits for this any more")
+        return answer
+
+    def work() -> None:
+        try:
+            questions.put((run(ask), None))
+        except Exception as error:
+            questions.put((None, error))
+
+    Thread(target=work, daemon=True).start()
+    try:
+        while isinstance(found := questions.get(), Task):
+            answers.put((yield found))
+    finally:
+        answers.put(None)
+    outcome, error = found
+    if error is not None:
+        raise error
+    result: Outcome = outcome
+    return result

@@ -1,0 +1,178 @@
+"""Audited rows put the fair probabilities right: out of fold, and only where that helps beyond chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.learners.calibrated import LARGEST_SHIFT, SLOPES, Calibrated, recalibrated
+from problog4fairness.learners.choice import Auto, FittedChoice
+from problog4fairness.learners.named import named_learner
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes, Floats
+
+# Fewer audited rows than this say too little about probabilities.
+ENOUGH = 50
+FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Audited rows to be left out of a fit.
+
+    Attributes
+    ----------
+    task
+        The fit without them.
+    held
+        Which rows they are, by number.
+    """
+
+    task: Task
+    held: Codes
+
+
+def learned(belief: Belief, rows: Rows, task: Task, learner: Learner, progress: bool | None = None) -> Fitted:
+    """Fit, and calibrate by audited rows where there are enough.
+
+    Parameters
+    ----------
+    belief, rows
+        What is believed, and what to learn from.
+    task
+        The fit.
+    learner
+        What learns.
+    progress
+        As for :meth:`Learner.fit_many`.
+    """
+    folds = audited_folds(rows, task)
+    others = [fold.task for fold in folds]
+    if isinstance(learner, Auto) and folds:
+        # One choice, by all rows.
+        chosen = learner.fit_many([task], progress)[0]
+        return calibrated(belief, rows, chosen, folds, settled(learner, chosen).fit_many(others, progress))
+    fitted, *fits = learner.fit_many([task, *others], progress)
+    return calibrated(belief, rows, fitted, folds, fits)
+
+
+def choice_of(fitted: Fitted) -> FittedChoice | None:
+    """How a learner was chosen; None where it was named."""
+    own = fitted.fitted if isinstance(fitted, Calibrated) else fitted
+    return own if isinstance(own, FittedChoice) else None
+
+
+def settled(learner: Learner, fitted: Fitted) -> Learner:
+    """The learner to fit again with: the one that was chosen, where there was a choice."""
+    choice = choice_of(fitted)
+    return learner if choice is None else named_learner(choice.chosen)
+
+
+def audited_folds(rows: Rows, task: Task) -> list[Fold]:
+    """The fits that audited rows are left out of in turn; none where they are too few to calibrate by.
+
+    Parameters
+    ----------
+    rows
+        What is learned from, with fair labels where they are known.
+    task
+        The fit on all of them.
+    """
+    known = np.flatnonzero(rows.fair >= 0) if rows.fair is not None else np.zeros(0, dtype=np.int64)
+    if len(known) < ENOUGH or rows.fair is None or len(np.unique(rows.fair[known])) < len(rows.classes):
+        return []
+    # Each fair label is spread evenly over the folds.
+    shuffled = np.random.default_rng(task.seed).permutation(known)
+    dealt = shuffled[np.argsort(rows.fair[shuffled], kind="stable")]
+    found = []
+    for fold in range(FOLDS):
+        held = np.sort(dealt[fold::FOLDS])
+        others = np.setdiff1d(np.arange(len(rows)), held, assume_unique=True)
+        found.append(Fold(replace(task, train_rows=torch.from_numpy(others)), held))
+    return found
+
+
+def calibrated(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], fits: Sequence[Fitted]) -> Fitted:
+    """What was learned, with its probabilities put right; as it is where that would not help beyond chance.
+
+    Slope and shifts maximise the likelihood of the audited rows' fair labels, each predicted by a fit that has not seen
+    the row. They are taken where they make rows that they were not fitted on more likely, by more than the standard
+    error of that.
+
+    Parameters
+    ----------
+    belief, rows
+        What is believed, and what was learned from.
+    fitted
+        What was learned from all rows.
+    folds, fits
+        As :func:`audited_folds` gives them, and what was learned in each.
+    """
+    parts = [_Part.of(belief, rows, fold.held, fit) for fold, fit in zip(folds, fits, strict=True)]
+    if not parts:
+        return fitted
+    classes = len(rows.classes)
+    better, weights = [], []
+    for part in parts:
+        numbers = _best([other for other in parts if other is not part], classes)
+        with torch.no_grad():
+            better.append((part.losses(_start(classes)) - part.losses(torch.from_numpy(numbers))).numpy())
+        weights.append(part.weights.numpy())
+    gain, weight = np.concatenate(better), np.concatenate(weights)
+    mean = float(weight @ gain / weight.sum())
+    error = float(np.sqrt((weight**2) @ (gain - mean) ** 2) / weight.sum())
+    if mean <= error:
+        return fitted
+    slope, *shifts = _best(parts, classes).tolist()
+    return Calibrated(fitted, slope, shifts, mean, error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Audited rows, and what a classifier that has not seen them says."""
+
+    observation: Observation
+    log_proba: Tensor
+    fair: Tensor
+    weights: Tensor
+
+    @classmethod
+    def of(cls, belief: Belief, rows: Rows, held: Codes, fitted: Fitted) -> _Part:
+        own = rows.take(held)
+        observation = belief.restore(own.without_record())
+        weights = np.ones(len(held)) if own.weights is None else own.weights.astype(np.float64)
+        fair = torch.from_numpy(np.asarray(own.fair))
+        return cls(observation, fitted.log_proba(observation.table), fair, torch.from_numpy(weights))
+
+    def losses(self, numbers: Tensor) -> Tensor:
+        """-log P(fair label) of each row, with slope and shifts."""
+        chance = self.observation.fair_proba(recalibrated(self.log_proba, numbers[0], numbers[1:]))
+        return -chance.gather(1, self.fair.unsqueeze(1)).squeeze(1).clamp_min(1e-300).log()
+
+
+def _start(classes: int) -> Tensor:
+    """Slope 1 and no shift."""
+    return torch.tensor([1.0, *[0.0] * (classes - 1)], dtype=torch.float64)
+
+
+def _best(parts: Sequence[_Part], classes: int) -> Floats:
+    """The slope and the shifts under which the fair labels are most likely."""
+
+    def loss(values: Floats) -> tuple[float, Floats]:
+        numbers = torch.from_numpy(values.copy()).requires_grad_()
+        with torch.enable_grad():
+            total = torch.stack([part.weights @ part.losses(numbers) for part in parts]).sum()
+            (slope,) = torch.autograd.grad(total, numbers)
+        return float(total.detach()), slope.numpy()
+
+    bounds = [SLOPES, *[(-LARGEST_SHIFT, LARGEST_SHIFT)] * (classes - 1)]
+    found: Floats = minimize(loss, _start(classes).numpy(), jac=True, bounds=bounds, method="L-BFGS-B").x
+    return found

@@ -1,0 +1,67 @@
+"""Fairlearn's exponentiated gradient as a method among others."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from problog4fairness.baselines import METHODS, ParityByReductions, Training
+from problog4fairness.comparison import cells, compared_rows, predictions
+from problog4fairness.learners import Linear, Network
+from tests.comparison.data import loans
+
+PEOPLE, RECORDED, FAIR = loans(600)
+DATA = compared_rows(PEOPLE, RECORDED, sensitive_features="poor_area")
+
+
+def disparity(chance: np.ndarray) -> float:
+    return float(chance[DATA.groups == 1].mean() - chance[DATA.groups == 0].mean())
+
+
+def trained(learner=None):
+    method = ParityByReductions(DATA.sensitive)
+    method.check(DATA.rows)
+    return method.fit(Training(DATA.rows, 3), learner or Linear(), progress=False)
+
+
+def test_it_brings_groups_together_and_is_random_between_classifiers():
+    chance = trained().proba(DATA.rows)
+    np.testing.assert_allclose(chance.sum(1), 1)
+    record = METHODS["lower"](DATA.sensitive).fit(Training(DATA.rows, 3), Linear(), progress=False)
+    before = disparity(record.proba(DATA.rows)[:, 1])
+    assert before < -0.1
+    assert abs(disparity(chance[:, 1])) < 0.05
+
+
+def test_it_does_beside_others_what_it_does_alone():
+    alone = trained().proba(DATA.rows)
+    np.testing.assert_array_equal(trained().proba(DATA.rows), alone)
+    parts = cells(DATA, 1, 2)
+    method = ParityByReductions(DATA.sensitive)
+    both = predictions(DATA, [method], parts, Linear(), progress=False)
+    first = predictions(DATA, [method], parts[:1], Linear(), progress=False)
+    np.testing.assert_array_equal(both.chances[method.title][0], first.chances[method.title][0])
+
+
+def test_what_is_given_up_leaves_no_thread():
+    steps = ParityByReductions(DATA.sensitive).steps(Training(DATA.rows, 3))
+    before = threading.active_count()
+    next(steps)
+    assert threading.active_count() == before + 1
+    steps.close()
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and thread.daemon:
+            thread.join(timeout=5)
+    assert threading.active_count() == before
+
+
+def test_what_fails_inside_is_told_outside():
+    with pytest.raises(ValueError, match="broken"):
+        trained(_Broken())
+
+
+class _Broken(Network):
+    def fit_many(self, tasks, progress=None):
+        raise ValueError("broken")
