@@ -12,7 +12,15 @@ from problog4fairness.classifier import fitting
 from problog4fairness.classifier.spread import is_spread
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.boosted import Boosted, FittedBoosted
-from problog4fairness.learners.cluster import SEVERAL, ClusterTask, client, cluster_encoder, fit_cluster, kernel_of
+from problog4fairness.learners.cluster import (
+    SEVERAL,
+    ClusterTask,
+    client,
+    cluster_encoder,
+    fit_cluster,
+    kernel_of,
+    refuse_unknown,
+)
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
 
@@ -41,6 +49,7 @@ def fit_spread(
         raise P4FError("weights need one machine: pass X.compute(), or a sample, or leave the weights out")
     if as_belief(model.belief).features:
         raise P4FError(SEVERAL)
+    refuse_unknown(X)
     client()
     data, beside = _joined(model, X, y, sensitive_features, fair)
     model.seed_ = fitting.drawn_seed(model.random_state)
@@ -58,7 +67,7 @@ def fit_spread(
         own = part.compute().reset_index(drop=True)
         held_rows = _held(model, own)
         held = model.belief_.observe(held_rows) if len(own) else None
-    counts = kinds[COUNT].to_numpy(dtype=np.float64)
+    counts = kinds[COUNT].to_numpy(dtype=np.float64, copy=True)
     found = fit_cluster(learner, ClusterTask(task.observation, counts, kinds[keys], data, encoder, held, model.seed_))
     return found, rows if held_rows is None or held is None else held_rows
 

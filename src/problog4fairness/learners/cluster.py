@@ -1,12 +1,13 @@
 """Boosted trees on a cluster: LightGBM's own Dask estimator, with the kind of a row as its label.
 
 Rows that a belief cannot tell apart, of the same group and with the same recorded label, are of one kind. The
-likelihood of a kind is two numbers, P(recorded | fair label 0) and P(recorded | fair label 1), so a table of kinds
-is all that workers need to know of a belief.
+likelihood of a kind is two numbers, P(recorded | fair label is 0) and P(recorded | fair label is 1), so a table of
+kinds is all that workers need to know of a belief.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +134,10 @@ def _grown(
     model = DaskLGBMRegressor(client=client(), objective=objective, n_estimators=trees, tree_learner="data", **options)
     places = list(range(len(task.encoder.numbers), len(names)))
     more = {} if start is None else {"init_model": start}
-    return model.fit(coded[list(names)], coded[KIND], categorical_feature=places, **more).booster_
+    with warnings.catch_warnings():
+        # It warns of its own default for threads.
+        warnings.filterwarnings("ignore", "Parameter n_jobs will be ignored")
+        return model.fit(coded[list(names)], coded[KIND], categorical_feature=places, **more).booster_
 
 
 def _start(task: ClusterTask, constant: Floats) -> float:
@@ -176,15 +180,18 @@ def client() -> Any:
         ) from None
 
 
+def refuse_unknown(data: Any) -> None:
+    """Raise the error that names a column whose categories no partition knows all of."""
+    for name in data.columns:
+        if isinstance(data._meta[name].dtype, pd.CategoricalDtype) and not data[name].cat.known:
+            raise P4FError(f"column {name!r} has unknown categories; say which by X.categorize(columns=[{name!r}])")
+
+
 def cluster_encoder(data: Any, columns: Sequence[str]) -> Encoder:
     """The encoder of some columns of a Dask data frame: which are numbers, and the categories of the others."""
     from dask.base import compute
 
-    kinds = {name: data._meta[name] for name in columns}
-    for name, column in kinds.items():
-        if isinstance(column.dtype, pd.CategoricalDtype) and not data[name].cat.known:
-            raise P4FError(f"column {name!r} has unknown categories; say which by X.categorize(columns=[{name!r}])")
-    numbers = [name for name, column in kinds.items() if pd.api.types.is_numeric_dtype(column)]
+    numbers = [name for name in columns if pd.api.types.is_numeric_dtype(data._meta[name])]
     texts = [name for name in columns if name not in numbers]
     some = data[numbers].astype("float64")
     means, spreads, *counts = compute(  # type: ignore[no-untyped-call]
