@@ -150,7 +150,7 @@ def test_audited_rows_teach(folder):
     assert "repaid" not in done["features"]
     assert f", {len(audit)} audited, 0 left out" in p4f(*train, "-o", "taught.p4f", folder=folder).stdout
     line = fails(p4f("train", "both.csv", *TRAIN[2:], "--audit", "checked.csv", "-o", "x.p4f", folder=folder))
-    assert line == "name the column of the fair label in the audit by --fair VALUE"
+    assert line == "name the column of the fair label in the audit by --fair COLUMN"
 
 
 def test_an_audit_that_the_belief_rules_out_is_one_line(folder):

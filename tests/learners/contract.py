@@ -136,7 +136,7 @@ class LearnerContract:
         lost = (third == 2) & (frame["a"] == 1) & (rng.random(len(frame)) < 0.4)
         others = [(a, f, r) for a in (0, 1) for f in range(3) for r in range(3) if f != r]
         transitions = {key: 0.4 if key == (1, 2, 0) else 0.0 for key in others}
-        belief = p4f.LabelBias("a", classes=(0, 1, 2), transitions=transitions)
+        belief = p4f.ClassBias("a", (0, 1, 2), transitions)
         fitted = self.make().fit(belief, rows_of(frame, np.where(lost, 0, third), 3))
         new, own = people(2000, 1)
         found = fitted.log_proba(new[list(FEATURES)])

@@ -104,7 +104,7 @@ def test_slopes_in_closed_form_are_those_of_automatic_differentiation(kind):
         observation = blend(40, 9)[1]
         observation.table = pd.DataFrame({"x": range(9)})
     elif kind == "classes":
-        belief = p4f.LabelBias("a", classes=(0, 1, 2), transitions=0.1)
+        belief = p4f.ClassBias("a", (0, 1, 2), 0.1)
         observation = belief.observe(rows_of(frame, fair + (frame["kind"] == "w").to_numpy(), 3))
     else:
         belief = MEASUREMENT if kind == "measurement" else LABEL
