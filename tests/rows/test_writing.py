@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from problog4fairness.rows import TableError, check_output, read_table, refuse_overwrite, write_table, write_whole
+from problog4fairness.rows.csv_text import csv_text
 
 FRAME = pd.DataFrame({"a": ["x, y", "z"], "b": [1, 2]})
 
@@ -96,3 +98,26 @@ def test_an_input_is_never_overwritten(tmp_path):
         check_output(path, path)
     refuse_overwrite("-", path)
     refuse_overwrite(tmp_path / "out.csv", path)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [1.5, -0.0, 1e-7, 1e22, np.inf, np.nan, 0.1 + 0.2, 3.0],
+        [1, -2, 3, 4, 5, 6, 7, 1 << 62],
+        [True, False] * 4,
+        ["a", None, "b c", "", "é", "\u2028", " d ", "e'"],
+        ["a", "b", 'c "d"', "e,f", "g\nh", "i\rj", "k\tl", "m"],
+        [True, None, 1, "x", 2.5, "y", "z", "nan"],
+        pd.Series([1, None] * 4, dtype="Int64"),
+        pd.Series([0.1, 2.5] * 4, dtype="float32"),
+        pd.Series(["u", "v"] * 4, dtype="category"),
+        pd.date_range("2024-01-01", periods=8),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_text_is_what_pandas_writes(column, delimiter):
+    frame = pd.DataFrame({"a, b": column, "n": range(8)})
+    for header in (True, False):
+        expected = frame.to_csv(index=False, sep=delimiter, header=header, lineterminator="\n")
+        assert csv_text(frame, delimiter, header) == expected

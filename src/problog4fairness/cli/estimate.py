@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,12 +20,14 @@ from problog4fairness.cli.data import (
     SensitiveColumn,
     Table,
     print_json,
-    read,
     refuse_both,
     show,
     working,
 )
 from problog4fairness.cli.output import say
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def register(app: typer.Typer) -> None:
@@ -75,8 +78,9 @@ def estimate(
 
     refuse_both(output, as_json)
     check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
+    wanted = [name for name in (sensitive, recorded, fair, *(feature or ()), *(fair_feature or ())) if name is not None]
     table = AuditTable(
-        read(audit, delimiter, encoding, decimal),
+        _read(audit, wanted, delimiter=delimiter, encoding=encoding, decimal=decimal),
         str(audit),
         sensitive,
         recorded=recorded,
@@ -104,3 +108,22 @@ def estimate(
         return
     show(found.parameters)
     say("", "still_needed: rows of that kind to know a parameter within 0.1", output)
+
+
+def _read(source: str, wanted: Sequence[str], **options: Any) -> pd.DataFrame:
+    """These columns of a table that is read piece by piece; where one is missing, some rows with all that there are."""
+    import pandas as pd
+
+    from problog4fairness.rows import read_chunks
+
+    def kept(frames: Iterator[pd.DataFrame]) -> pd.DataFrame:
+        first = next(frames)
+        if not set(wanted) <= set(first.columns):
+            return first
+        columns = list(dict.fromkeys(wanted))
+        # Copied, or each piece would be kept whole.
+        parts = [first[columns].copy(), *(frame[columns].copy() for frame in frames)]
+        return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+
+    with working(f"reading {source}"):
+        return read_chunks(source, **options).through(kept)

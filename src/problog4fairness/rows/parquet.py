@@ -74,7 +74,8 @@ def _opened(handle: IO[bytes]) -> tuple[Any, Any]:
     _check_columns(schema)
     texts = [field.name for field in schema if _is_text(field.type)]
     # A long text that many rows share is stored once, and stays so until its length times its rows is known.
-    return pyarrow.parquet.ParquetFile(handle, read_dictionary=texts), schema
+    # Read ahead, all of the file would be kept until its end.
+    return pyarrow.parquet.ParquetFile(handle, read_dictionary=texts, pre_buffer=False), schema
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
@@ -98,7 +99,10 @@ def write_parquet(frames: Iterable[pd.DataFrame], handle: IO[bytes]) -> None:
             # Without what pandas notes of the first piece, which may be another thing than all of them are.
             table = pyarrow.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata(None)
             if writer is None:
-                schema, writer = table.schema, pyarrow.parquet.ParquetWriter(handle, table.schema)
+                schema = table.schema
+                # Measurements and probabilities hardly repeat: to look for values that do takes most of the time.
+                repeat = [field.name for field in schema if not pyarrow.types.is_floating(field.type)]
+                writer = pyarrow.parquet.ParquetWriter(handle, schema, use_dictionary=repeat)
             writer.write_table(table)
     finally:
         if writer is not None:

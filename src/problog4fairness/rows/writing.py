@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from problog4fairness.errors import printable
+from problog4fairness.rows.csv_text import csv_text
 from problog4fairness.rows.formulas import without_formulas
 from problog4fairness.rows.parquet import require_pyarrow, write_parquet
 from problog4fairness.rows.problems import TableError
@@ -229,8 +230,7 @@ def _write_csv(
 ) -> None:
     for number, frame in enumerate(frames):
         shown = without_formulas(frame) if for_spreadsheet else frame
-        text = shown.to_csv(index=False, header=not number, sep=delimiter, lineterminator="\n")
-        file.write(text.encode())
+        file.write(csv_text(shown, delimiter, header=not number).encode())
 
 
 @contextmanager
