@@ -70,6 +70,6 @@ def test_the_learner_and_the_margin_are_told():
 def test_an_audit_that_the_belief_rules_out_is_one_line():
     strict = p4f.LabelBias("poor_area", negative=0.3, positive=False)
     wrong = SOME.where(~((RECORDED == 1) & SOME.notna()), 0)
-    with pytest.raises(P4FError, match="this model: .* that the belief rules out for their known fair label") as found:
+    with pytest.raises(P4FError, match=r"this model: .* that the belief rules out for their known fair label") as found:
         p4f.compare(PEOPLE, RECORDED, strict, "linear", fair=wrong, seeds=1, folds=2)
     assert "\n" not in str(found.value)
