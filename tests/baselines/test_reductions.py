@@ -7,9 +7,10 @@ import threading
 import numpy as np
 import pytest
 
-from problog4fairness.baselines import METHODS, ParityByReductions, Training
+from problog4fairness.baselines import METHODS, ParityByReductions, Training, reductions
 from problog4fairness.comparison import cells, compared_rows, predictions
-from problog4fairness.learners import Linear, Network
+from problog4fairness.errors import P4FError
+from problog4fairness.learners import Linear
 from tests.comparison.data import loans
 
 PEOPLE, RECORDED, FAIR = loans(600)
@@ -57,11 +58,10 @@ def test_what_is_given_up_leaves_no_thread():
     assert threading.active_count() == before
 
 
-def test_what_fails_inside_is_told_outside():
-    with pytest.raises(ValueError, match="broken"):
-        trained(_Broken())
+def test_what_fails_inside_is_told_outside(monkeypatch):
+    def broken(*arguments, **options):
+        raise P4FError("broken")
 
-
-class _Broken(Network):
-    def fit_many(self, tasks, progress=None):
-        raise ValueError("broken")
+    monkeypatch.setattr(reductions, "task_through", broken)
+    with pytest.raises(P4FError, match="broken"):
+        trained()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
@@ -149,10 +151,19 @@ def _asking(run: Callable[[Callable[[Task], Fitted]], Outcome]) -> Generator[Tas
         except Exception as error:
             questions.put((None, error))
 
-    Thread(target=work, daemon=True).start()
+    def heard(after: Callable[[], None]) -> Any:
+        # Only the thread runs meanwhile; fairlearn calls pandas in ways that pandas will not take for ever.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", FutureWarning)
+            after()
+            return questions.get()
+
     try:
-        while isinstance(found := questions.get(), Task):
-            answers.put((yield found))
+        found = heard(Thread(target=work, daemon=True).start)
+        while isinstance(found, Task):
+            answer = yield found
+            found = heard(partial(answers.put, answer))
     finally:
         answers.put(None)
     outcome, error = found
