@@ -41,6 +41,8 @@ class LearnerStudy(Study):
         Made-up people to learn from, and others to be tested on, for each seed.
     folds
         Of the student data.
+    learners
+        Some of :data:`studies.learner_stacks.LEARNERS`.
     """
 
     columns = ("data", "x", "learner", "method", "seed", "metric", "value")
@@ -51,6 +53,7 @@ class LearnerStudy(Study):
     rows: int = 10_000
     tested: int = 40_000
     folds: int = 5
+    learners: tuple[str, ...] = LEARNERS
 
     @property
     def name(self) -> str:
@@ -61,7 +64,7 @@ class LearnerStudy(Study):
         """See :meth:`Study.stacks`."""
         pupils = None if self.students is None else Pupils(self.students)
         found: list[LearnerStack] = []
-        for learner in LEARNERS:
+        for learner in self.learners:
             for method in METHODS:
                 own = (learner, method, self.seeds)
                 found += [MadeUp(*own, bias, self.betas, self.rows, self.tested) for bias in BIASES]
@@ -73,7 +76,7 @@ class LearnerStudy(Study):
         """See :meth:`Study.claims`."""
         measured, found = Measured(results), list[Claim]()
         for bias in BIASES:
-            for learner in LEARNERS:
+            for learner in self.learners:
                 own, upper = (
                     measured(data=bias, learner=learner, method=method, metric="accuracy")
                     for method in ("belief", "upper")

@@ -6,17 +6,34 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.errors import P4FError
+from problog4fairness.learners import Boosted, Network
 from problog4fairness.learners.encoder import encode
-from tests.classifier.data import loans, quick
+from tests.classifier.data import loans
+
+LEARNERS = {
+    "one network": Network(max_epochs=2, networks=1),
+    "networks": Network(max_epochs=2, networks=3),
+    "linear": "linear",
+}
 
 
+@pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+@pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_onnx_gives_the_same_probabilities(tmp_path, classes):
+def test_onnx_gives_the_same_probabilities(tmp_path, classes, learner):
     reference = pytest.importorskip("onnx.reference")
-    frame, area, _, recorded = loans(400)
+    frame, _, _, recorded = loans(400)
     label = recorded if classes == 2 else recorded + (frame["income"] > 1)
-    model = p4f.DebiasedClassifier(**quick(max_epochs=5)).fit(frame, label)
+    model = p4f.DebiasedClassifier(learner=LEARNERS[learner], random_state=0).fit(frame, label)
     model.to_onnx(tmp_path / "model.onnx")
     evaluator = reference.ReferenceEvaluator(str(tmp_path / "model.onnx"))
     (found,) = evaluator.run(None, {"features": encode(model.fitted_.encoder, frame)})
     np.testing.assert_allclose(found, model.predict_proba(frame), atol=1e-5)
+
+
+def test_trees_are_refused(tmp_path):
+    frame, _, _, recorded = loans(200)
+    model = p4f.DebiasedClassifier(learner=Boosted(max_trees=2), random_state=0).fit(frame, recorded)
+    with pytest.raises(P4FError, match="only networks and linear models can be written as ONNX, not the learner boost"):
+        model.to_onnx(tmp_path / "model.onnx")

@@ -1,19 +1,29 @@
-"""The trained network as an ONNX file: fair probabilities from encoded features."""
+"""A trained network or linear model as an ONNX file: fair probabilities from encoded features."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.mlp import MLP
+from problog4fairness.learners.base import Fitted
+from problog4fairness.learners.choice import FittedChoice
+from problog4fairness.learners.linear import FittedLinear
 from problog4fairness.learners.network import FittedNetwork
 from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
+
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+# The weights ``[outputs, inputs]`` and biases ``[outputs]`` of one layer after another.
+Layers: TypeAlias = Sequence[tuple[Matrix, Matrix]]
+
+INPUT, OUTPUT = "features", "fair_probabilities"
 
 
 def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
@@ -23,33 +33,27 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
         raise P4FError("writing ONNX needs the package onnx: pip install 'problog4fairness[onnx]'") from None
-    nodes, weights, value = [], [], "features"
-    network = _network(model)
-    layers: list[Any] = list(network.layers)
-    for number, layer in enumerate(layers):
-        names = (f"weight{number}", f"bias{number}")
-        for name, tensor in zip(names, (layer.weight, layer.bias), strict=True):
-            weights.append(numpy_helper.from_array(tensor.detach().numpy().copy(), name))
-        out = "logits" if number == len(layers) - 1 else f"linear{number}"
-        nodes.append(helper.make_node("Gemm", [value, *names], [out], transB=1))
-        if out != "logits":
-            nodes.append(helper.make_node("Relu", [out], [f"hidden{number}"]))
-        value = f"hidden{number}"
-    if len(model.classes_) == 2:
-        nodes += [
-            helper.make_node("Sigmoid", ["logits"], ["yes"]),
-            helper.make_node("Neg", ["logits"], ["negated"]),
-            helper.make_node("Sigmoid", ["negated"], ["no"]),
-            helper.make_node("Concat", ["no", "yes"], ["fair_probabilities"], axis=1),
-        ]
-    else:
-        nodes.append(helper.make_node("Softmax", ["logits"], ["fair_probabilities"], axis=1))
-    sizes = network.sizes
+    members = _members(model.fitted_)
+    nodes, weights = [], []
+    for member, layers in enumerate(members):
+        value = INPUT
+        for number, (weight, bias) in enumerate(layers):
+            names = (f"weight{number}_{member}", f"bias{number}_{member}")
+            tensors = zip(names, (weight, bias), strict=True)
+            weights += [numpy_helper.from_array(tensor, name) for name, tensor in tensors]
+            if number:
+                nodes.append(helper.make_node("Relu", [value], [f"hidden{number}_{member}"]))
+                value = f"hidden{number}_{member}"
+            nodes.append(helper.make_node("Gemm", [value, *names], [f"linear{number}_{member}"], transB=1))
+            value = f"linear{number}_{member}"
+        nodes += _chances(helper, value, f"chances_{member}", len(model.classes_))
+    nodes.append(helper.make_node("Mean", [f"chances_{member}" for member in range(len(members))], [OUTPUT]))
+    width = members[0][0][0].shape[1]
     graph = helper.make_graph(
         nodes,
         "problog4fairness",
-        [helper.make_tensor_value_info("features", TensorProto.FLOAT, ["rows", sizes[0]])],
-        [helper.make_tensor_value_info("fair_probabilities", TensorProto.FLOAT, ["rows", len(model.classes_)])],
+        [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["rows", width])],
+        [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["rows", len(model.classes_)])],
         weights,
     )
     file = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -57,7 +61,26 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     write_whole(path, file.SerializeToString())
 
 
-def _network(model: DebiasedClassifier) -> MLP:
-    if not isinstance(model.fitted_, FittedNetwork):
-        raise P4FError(f"only networks can be written as ONNX, not the learner {model.fitted_.kind}")
-    return model.fitted_.network
+def _chances(helper: Any, logits: str, name: str, classes: int) -> list[Any]:
+    """From logits to probabilities."""
+    if classes > 2:
+        return [helper.make_node("Softmax", [logits], [name], axis=1)]
+    return [
+        helper.make_node("Sigmoid", [logits], [f"yes_{name}"]),
+        helper.make_node("Neg", [logits], [f"negated_{name}"]),
+        helper.make_node("Sigmoid", [f"negated_{name}"], [f"no_{name}"]),
+        helper.make_node("Concat", [f"no_{name}", f"yes_{name}"], [name], axis=1),
+    ]
+
+
+def _members(fitted: Fitted) -> Sequence[Layers]:
+    """The networks whose probabilities are averaged; a linear model is one of one layer."""
+    if isinstance(fitted, FittedChoice):
+        return _members(fitted.fitted)
+    if isinstance(fitted, FittedLinear):
+        numbers = fitted.numbers.astype(np.float32)
+        return [[(np.ascontiguousarray(numbers[:-1].T), numbers[-1])]]
+    if isinstance(fitted, FittedNetwork):
+        states = [{name: own.numpy().copy() for name, own in net.state_dict().items()} for net in fitted.networks]
+        return [[(own[f"layers.{n}.weight"], own[f"layers.{n}.bias"]) for n in range(len(own) // 2)] for own in states]
+    raise P4FError(f"only networks and linear models can be written as ONNX, not the learner {fitted.kind}")

@@ -164,6 +164,11 @@ class FittedLinear(Fitted):
         self.encoder.check(table)
 
     @property
+    def numbers(self) -> Floats:
+        """``[inputs + 1, outputs]``: the weight of each input of the encoder, and the intercept last."""
+        return self._numbers
+
+    @property
     def coefficients(self) -> pd.DataFrame:
         """What each column adds to the log-odds of the fair label, for one unit of the column itself.
 
