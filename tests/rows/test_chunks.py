@@ -141,10 +141,10 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
     import tracemalloc
 
     path = tmp_path / "t.csv"
-    path.write_text("a,b\n" + "1.5,2\n" * 400_000)
+    path.write_text("a,b\n" + "1.5,2\n" * 100_000)
     tracemalloc.start()
     read_chunks(path, rows=1000).through(lambda frames: write_chunks(frames, tmp_path / "out.csv"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 8 << 20
-    assert np.isclose(read_table(tmp_path / "out.csv")["a"].sum(), 600_000)
+    assert peak < 4 << 20
+    assert np.isclose(read_table(tmp_path / "out.csv")["a"].sum(), 150_000)
