@@ -323,7 +323,7 @@ def test_comparison_says_what_its_intervals_are(report, loans, model):
     assert "On fair labels, higher and nearer to the line is better" in words
     columns = [*loans.features, "poor_area"]
     recorded = p4f.compare(
-        loans.loans[columns], loans.loans["granted"], belief=model.belief_, methods=["the record as it is"],
+        loans.loans[columns], loans.loans["granted"], belief=model.belief_, methods=["lower"],
         seeds=1, folds=2, learner=Network(hidden=(4,), max_epochs=1), progress=False,
     )  # fmt: skip
     alone = p4f.report(model, loans.loans, recorded="granted", comparison=recorded, sensitivity=False).html
