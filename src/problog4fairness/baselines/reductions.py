@@ -30,7 +30,7 @@ from problog4fairness.learners.base import Fitted, Task
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
-# Rounds of the game between classifier and constraint; fairlearn's 50 bring little more, and each is a fit or several.
+# Rounds of the game between classifier and constraint; fewer than fairlearn's 50, since each is a fit or several.
 ROUNDS = 10
 Outcome = TypeVar("Outcome")
 

@@ -80,4 +80,4 @@ def report(
     if as_json:
         print_json({"report": output, **made.to_dict()})
         return
-    say(*made.summary, *(f"warning: {warning}" for warning in made.warnings), output)
+    say(*made.summary, *(f"warning: {warning}" for warning in (*made.concerns, *made.warnings)), output)

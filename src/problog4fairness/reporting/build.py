@@ -52,8 +52,8 @@ class Report:
         they were not asked for, or could not be made (then ``warnings`` says why).
     suspects
         The rows most likely distorted, by their number from 1.
-    summary, warnings
-        The sentences that begin the page, and the warnings on it.
+    summary, warnings, concerns
+        The sentences that begin the page, the warnings on it, and what speaks against the model.
     """
 
     title: str
@@ -66,6 +66,7 @@ class Report:
     suspects: pd.DataFrame = field(repr=False)
     summary: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    concerns: tuple[str, ...] = ()
     good: str = "the favourable label"
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -88,6 +89,7 @@ class Report:
         }
         compared = None if self.comparison is None else self.comparison.to_dict()
         words = {"title": self.title, "summary": list(self.summary), "warnings": list(self.warnings)}
+        words["concerns"] = list(self.concerns)
         return {**words, **tables, "comparison": compared}
 
 
@@ -196,7 +198,8 @@ def _written(
         sensitivity=varied,
         suspects=facts.review.table,
         summary=tuple(told),
-        warnings=(*concerns, *warned),
+        warnings=tuple(warned),
+        concerns=tuple(concerns),
         good=label.good,
     )
 
