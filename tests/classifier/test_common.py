@@ -22,6 +22,7 @@ EXPECTED = {
     "network": {WEIGHTS: "the order of rows and the validation split are random"},
     "boosted": {WEIGHTS: "the validation split is random"},
     "auto": {WEIGHTS: "the parts that learners are compared on are random"},
+    "estimator": {WEIGHTS: "the folds of out-of-fold predictions are random"},
 }
 
 
