@@ -17,7 +17,7 @@ from torch import Tensor
 
 from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError, ProbabilityError
 from problog4fairness.program.circuit import Circuit
-from tests import fuzz
+from tests.fuzz import circuits as fuzz
 
 LOGITS = (-500.0, -100.0, -50.0, -45.0, 0.0, 45.0, 100.0, 500.0)
 

@@ -184,7 +184,8 @@ def run(folder):
 @pytest.fixture(scope="module")
 def trained(run):
     run("estimate", "audit.csv", *COLUMNS, "--fair", "repaid", "--belief", "overlooked", "-o", "belief.pl")
-    run("train", "loans.csv", *COLUMNS, "--belief", "belief.pl", "--epochs", "10", "-o", "loans.p4f")
+    network = ("--learner", "network", "--epochs", "10")
+    run("train", "loans.csv", *COLUMNS, "--belief", "belief.pl", *network, "-o", "loans.p4f")
 
 
 def test_the_command_line_estimates_trains_and_predicts(run, trained, folder, belief):
