@@ -185,12 +185,14 @@ class FittedLinear(Fitted):
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """See :meth:`Fitted.log_proba`."""
         outputs = self._numbers.shape[1]
-        logits = np.empty((len(table), outputs))
+        logits = np.zeros((outputs, len(table)))
         for start in range(0, len(table), CHUNK):
             x = encode(self.encoder, table.iloc[start : start + CHUNK], np.float64)
-            # Row by row, so that a row's logits do not depend on which rows come with it.
-            logits[start : start + CHUNK] = np.einsum("ij,jk->ik", x, self._numbers[:-1]) + self._numbers[-1]
-        return log_outcomes((outputs,), torch.from_numpy(logits))
+            # Column by column, so that a row's logits do not depend, by rounding, on which rows come with it: products
+            # of matrices (einsum, too) add up in another order where there is only one row.
+            for column, own in zip(x.T, self._numbers[:-1], strict=True):
+                logits[:, start : start + CHUNK] += own[:, None] * column
+        return log_outcomes((outputs,), torch.from_numpy(logits.T + self._numbers[-1]))
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """See :meth:`Fitted.state`."""
