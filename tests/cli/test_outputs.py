@@ -113,7 +113,7 @@ def test_what_was_computed_is_kept_where_the_disk_is_full(command, model, tmp_pa
     full_disk(monkeypatch, target)
     table = [model / "loans.csv", "--belief", model / "belief.pl", "--recorded", "granted", "--sensitive", "poor_area"]
     words = {
-        "train": [*table, "--favourable", "1", "--epochs", "2", "--drop", "note"],
+        "train": [*table, "--favourable", "1", "--learner", "network", "--epochs", "2", "--drop", "note"],
         "predict": [model / "m.p4f", model / "loans.csv"],
         "report": [model / "m.p4f", "--data", model / "loans.csv", "--no-comparison", "--no-sensitivity"],
         "compare": [*table, "--favourable", "1", "--seeds", "1", "--folds", "2"],

@@ -61,7 +61,7 @@ def test_all_commands(kind, tmp_path, inside):
     for words in (
         ["plan", "--data", at["data"], *roles, "--group", "1", "--draw", at["drawn"]],
         ["estimate", at["audit"], *roles, "--group", "1", "--fair", "fair", "-o", belief],
-        ["train", at["data"], "--belief", belief, *roles, "--epochs", "2", "-o", model],
+        ["train", at["data"], "--belief", belief, *roles, "--learner", "network", "--epochs", "2", "-o", model],
         ["predict", model, at["data"], "-o", at["scored"]],
         ["compare", at["data"], "--belief", belief, *roles, *audit, "--seeds", "1", "--folds", "2", "-o", tmp_path],
         [

@@ -198,7 +198,8 @@ def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
     if methods is None:
         known = data.fair >= 0
         absent = {"audit only"} if known.all() else {"upper"} if known.any() else {"upper", "audit only"}
-        return [kind for kind in METHODS if kind not in absent]
+        # Reductions take as many fits as all others together: for who asks for them.
+        return [kind for kind in METHODS if kind not in {*absent, "reductions"}]
     named = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     for name in named:
         if name not in METHODS:
