@@ -46,7 +46,8 @@ if __name__ == "__main__":
     model.save(sys.argv[1])
     assert np.array_equal(DebiasedClassifier.load(sys.argv[1]).predict_proba(frame), spread)
     with open(sys.argv[2], "w") as file:
-        json.dump({"recorded": model.recorded_, "losses": model.history_["validation"]}, file)
+        told = {"recorded": model.recorded_, "losses": model.history_["validation"], "audited": model.audited_}
+        json.dump(told, file)
 """
 
 
@@ -55,10 +56,11 @@ def test_two_processes_end_within_noise_of_one(tmp_path):
     script.write_text(SCRIPT)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(script), str(tmp_path / "model.p4f"), str(tmp_path / "told.json")]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads((tmp_path / "told.json").read_text())
     assert told["recorded"] == "recorded"
+    assert told["audited"] == 400
     assert len(told["losses"]) > 30
     frame, area, fair, recorded = loans(4000)
     frame.loc[::7, "job"] = None

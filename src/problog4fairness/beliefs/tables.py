@@ -43,7 +43,8 @@ def observe_tables(
     classes = len(rows.classes)
     if labels is None:
         labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
-    inputs, codes = fair_inputs(rows, values), feature_codes(rows, values)
+    codes = feature_codes(rows, values)  # first: it refuses values that the inputs could not hold
+    inputs = fair_inputs(rows, values)
     kinds, kind = row_kinds(groups.rows, labels, [(codes[name], table) for name, table in features.items()])
     view = FactoredView(kinds, kind, rows.outputs)
     observed = None

@@ -56,6 +56,7 @@ def fit_spread(
     keys = [*as_belief(model.belief).sensitive_columns, *(name for name in (LABEL, FAIR) if name in data.columns)]
     kinds = _kinds(data, keys)
     rows = _rows(model, kinds, X, y, beside)
+    model.audited_ = 0 if rows.fair is None else int(kinds[COUNT].to_numpy()[rows.fair >= 0].sum())
     task = fitting.task_through(model.belief_, rows, model.seed_, stacklevel=5)
     kernel_of(task.observation)
     encoder = cluster_encoder(data, model.columns_)

@@ -153,7 +153,7 @@ def _fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
     values = pd.Series(fair).to_numpy(dtype=object)
     if len(values) != rows:
         raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
-    return label_codes(values, classes, "fair", missing=True)
+    return label_codes(values, classes, "fair", missing=True, unknown="is not among")
 
 
 def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:
