@@ -19,7 +19,6 @@ from problog4fairness.beliefs.audit_table import AuditTable
 from problog4fairness.beliefs.convert import named_belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import belief_for, train_on_table
-from problog4fairness.comparison import Comparison
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import accuracy, statistical_disparity
 from problog4fairness.reporting.refits import FOLDS, SEEDS
@@ -81,7 +80,6 @@ class Demo:
         self.audited = min(AUDITED, rows // 2)
         self.progress = progress
         self._model: DebiasedClassifier | None = None
-        self._comparison: Comparison | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -161,7 +159,7 @@ class Demo:
     def compare(self) -> pd.DataFrame:
         """Write the comparison's files; gives its table."""
         loans = self._read("loans.csv")
-        self._comparison = compare_tables(
+        found = compare_tables(
             loans,
             self._belief(loans),
             recorded=RECORDED,
@@ -174,8 +172,8 @@ class Demo:
             folds=FOLDS,
             progress=self.progress,
         )
-        save_comparison(self._comparison, self.folder)
-        return self._comparison.table()
+        save_comparison(found, self.folder)
+        return found.table()
 
     def report(self) -> str:
         """Write ``report.html``; gives its summary."""
@@ -185,7 +183,7 @@ class Demo:
             self._read("loans.csv"),
             audit=self._read("audit.csv"),
             fair=FAIR,
-            comparison=self._comparison or True,
+            comparison=True,
             seed=self.seed,
             progress=self.progress,
         )
