@@ -73,7 +73,9 @@ def read_table(
     ------
     TableError
         In one line: no such file, a folder, an empty file, a header without rows, one column only, duplicated names,
-        a row with more or fewer values than the header, binary data, a damaged Parquet file.
+        a row with more or fewer values than the header, binary data, a NUL character anywhere, a damaged Parquet file,
+        a packed CSV or Parquet file that unpacks to more than half of the memory that is free, or far too much for its
+        size.
     """
     delimiter = spoken_delimiter(delimiter)
     name = "standard input" if str(source) == STANDARD else str(source)
