@@ -98,8 +98,7 @@ def test_a_disk_that_becomes_full(tmp_path, disk, spare, room):
     with pytest.warns(FileWarning) as warned:
         run(study(), folder)  # the spare folder is on the same disk
     assert len(warned) == len(study().stacks()) - room
-    assert "No space left on device" in str(warned[0].message)
-    assert re.search(rf"{folder}/\w+\.json", str(warned[0].message))
+    assert re.match(rf"{folder}/\w+\.json: No space left on device; ", str(warned[0].message))
     assert "stored nowhere" in str(warned[0].message)
     assert sorted(file.suffix for file in folder.iterdir()) == [".json"] * room
     disk.room = 10**9

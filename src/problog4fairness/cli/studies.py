@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from problog4fairness.files.problems import TableError
+from problog4fairness.files.problems import TableError, reason_of
 
 if TYPE_CHECKING:
     from problog4fairness.experiments.claims import Claim
@@ -30,9 +30,8 @@ def tell(write: Callable[[], Iterable[Claim]], folder: Path, work: Path, failure
     try:
         claims = write()
     except (OSError, TableError) as error:
-        place = getattr(error, "filename", None)
-        reason = f"{place}: {error.strerror}" if isinstance(error, OSError) and place else str(error)
-        raise TableError(f"{reason}; what was computed is kept in {work}: run again to write the report") from None
+        message = f"{reason_of(error)}; what was computed is kept in {work}: run again to write the report"
+        raise TableError(message) from None
     for claim in claims:
         print(claim.line)
     print(folder)

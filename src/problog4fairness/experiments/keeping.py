@@ -7,7 +7,7 @@ from pathlib import Path
 
 from problog4fairness.errors import P4FError
 from problog4fairness.experiments.archive import Archive, Identity, Keys, Table
-from problog4fairness.files.problems import warn
+from problog4fairness.files.problems import reason_of, warn
 
 
 class Keeper:
@@ -42,10 +42,10 @@ class Keeper:
                 self._spare = Archive(Path(tempfile.mkdtemp(prefix="p4f-")))
             self._spare.save(identity, table)
         except (OSError, P4FError):
-            warn(f"{reason}; what was computed is stored nowhere, only in the results of this run")
+            warn(f"{reason_of(reason)}; what was computed is stored nowhere, only in the results of this run")
             return
         if not told:
             warn(
-                f"{reason}; what was computed is kept in {self._spare.folder}: make room, move its files to "
+                f"{reason_of(reason)}; what was computed is kept in {self._spare.folder}: make room, move its files to "
                 f"{self._archive.folder} and run again"
             )

@@ -33,6 +33,13 @@ def note(message: str) -> None:
     warnings.warn(FileNote(one_line(message)), stacklevel=3)
 
 
+def reason_of(error: Exception) -> str:
+    """An error in words; of one that the system raised for a file, ``file: reason``."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def listed(values: object, at_most: int = 20) -> str:
     """``'a', 'b', 'c' and 12 more``."""
     texts = [repr(value) for value in values]  # type: ignore[attr-defined]
