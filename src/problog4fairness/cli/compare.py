@@ -27,6 +27,7 @@ from problog4fairness.cli.data import (
     show,
     working,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -101,6 +102,6 @@ def compare(
         rows = found.audited if labels == "fair" else found.rows
         show(found.table(labels), title=f"{chr(10) * bool(number)}On {labels} labels, {rows} rows")
     for name, reason in found.left_out.items():
-        print(f"left out: {name}: {reason}")
+        say(f"left out: {name}: {reason}")
     for file in files:
-        print(file)
+        say(file)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,8 @@ def show(frame: pd.DataFrame, title: str | None = None) -> None:
     shown = frame.reset_index() if frame.index.name else frame
     for name in shown.columns:
         numeric = shown[name].dtype.kind in "iuf"
-        table.add_column(str(name).replace("_", " "), justify="right" if numeric else "left", overflow="fold")
+        heading = printable(str(name).replace("_", " "))
+        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
     for row in shown.itertuples(index=False):
         table.add_row(*(_cell(value) for value in row))
     console.print(table)
@@ -116,7 +117,7 @@ def _cell(value: Any) -> str:
 
     if value is None or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
 def print_json(value: Any) -> None:

@@ -19,6 +19,7 @@ from problog4fairness.cli.data import (
     refuse_both,
     show,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -81,7 +82,7 @@ def plan(
     print(f"\n{found.needed} rows of each cell: every parameter within {error:g} with {confidence:.0%} confidence")
     print(f"{found.simple} rows in all, drawn at random from everybody")
     per_group = ", ".join(f"{row.to_draw} where {row.group}" for row in found.groups.itertuples())
-    print(f"{found.stratified} rows in all, drawn from each group by itself: {per_group}")
-    print(f"assumed: {found.assumed}")
+    say(f"{found.stratified} rows in all, drawn from each group by itself: {per_group}")
+    say(f"assumed: {found.assumed}")
     if draw is not None:
-        print(f"{draw}: fill in the column {fair}")
+        say(f"{draw}: fill in the column {fair}")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.data import Decimal, Delimiter, Encoding, Json, Table, print_json, read, working
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -58,5 +59,5 @@ def predict(
     if as_json:
         print_json({"scored": output, "rows": len(scored), "columns": new, "favourable": favourable})
         return
-    print(f"{len(scored)} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(new)}")
-    print(output)
+    say(f"{len(scored)} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(new)}")
+    say(output)

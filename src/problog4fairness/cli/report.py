@@ -20,6 +20,7 @@ from problog4fairness.cli.data import (
     read,
     working,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -78,7 +79,7 @@ def report(
         print_json({"report": output, **made.to_dict()})
         return
     for sentence in made.summary:
-        print(sentence)
+        say(sentence)
     for warning in made.warnings:
-        print(f"warning: {warning}")
-    print(output)
+        say(f"warning: {warning}")
+    say(output)

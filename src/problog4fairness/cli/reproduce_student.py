@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from problog4fairness.cli.output import say
 from problog4fairness.cli.studies import tell
 
 
@@ -78,7 +78,7 @@ def student(
         folds=folds,
     )
     for line in plan.warnings:
-        print(f"warning: {line}", file=sys.stderr)
+        say(f"warning: {line}", error=True)
     folder = output / plan.name
     outcome = run_student(plan, folder / "stacks", jobs=jobs)
     return tell(write_student_report(plan, outcome, folder), folder, outcome.failures)

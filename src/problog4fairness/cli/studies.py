@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from problog4fairness.cli.output import say
 
 if TYPE_CHECKING:
     from problog4fairness.experiments.claims import Claim
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 def tell(claims: Iterable[Claim], folder: Path, failures: Mapping[str, str]) -> int:
     """Print which claims hold, where everything is, and what failed; the exit status."""
     for claim in claims:
-        print(claim.line)
-    print(folder)
+        say(claim.line)
+    say(folder)
     for name, reason in failures.items():
-        print(f"failed: {name}: {reason}", file=sys.stderr)
+        say(f"failed: {name}: {reason}", error=True)
     return 1 if failures else 0

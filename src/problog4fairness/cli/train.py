@@ -27,6 +27,7 @@ from problog4fairness.cli.data import (
     print_json,
     read,
 )
+from problog4fairness.cli.output import say
 
 
 class TestFeatures(StrEnum):
@@ -122,8 +123,8 @@ def train(
         print_json(done)
         return
     print(f"{done['rows']} rows, {done['rows_left_out']} left out")
-    print(f"features: {', '.join(rows.features.columns)}")
+    say(f"features: {', '.join(rows.features.columns)}")
     if rows.left_out:
-        print(f"left out: {', '.join(rows.left_out)}")
+        say(f"left out: {', '.join(rows.left_out)}")
     print(f"{done['epochs']} epochs, best validation loss {done['validation_loss']:.4f}")
-    print(output)
+    say(output)
