@@ -15,7 +15,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError, P4FError, ProbabilityError
+from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError, ProbabilityError
 from problog4fairness.program.circuit import Circuit
 from tests import fuzz
 
@@ -27,7 +27,7 @@ def check(seed: int) -> list[str]:
     case = fuzz.generate(Random(seed))
     try:
         circuit = fuzz.compiled(case.text)
-    except (P4FError, ArithmeticError, AssertionError, RuntimeError):
+    except Exception:  # ours, or one of those by which problog gives up; the worker makes one of ours of it
         return ["not compiled"]
     kinds = []
     for dtype in (torch.float32, torch.float64):

@@ -20,15 +20,17 @@ class Place(TypedDict, total=False):
 MAX_LINE = 1000
 
 
+def printable(text: str) -> str:
+    r"""The text with every character that a terminal would obey, or not show, written as Python writes it: ``\x1b``."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def one_line(message: str) -> str:
     """A message as one line of printable characters, cut where it is very long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in message).split())
+    line = printable(" ".join(message.split()))
     return line if len(line) <= MAX_LINE else line[:MAX_LINE] + " ..."
-
-
-def printable(text: str) -> str:
-    """A text with everything that a terminal would act on, such as the bytes that move its cursor, shown escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class P4FError(ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from problog4fairness.errors import P4FError
+from problog4fairness import Limits, Program
+from problog4fairness.errors import LimitError, P4FError
 from problog4fairness.program.diagram import CLASSIFIER_FILL, SUFFIXES, Diagram, Node
 from problog4fairness.program.drawing import arranged
 from problog4fairness.program.layout import Box, Layout, Point, layered
@@ -252,7 +254,7 @@ def test_an_svg_says_in_words_what_it_shows():
     text = Diagram((Node("p(\x01<&>)"), Node("q", ("p(\x01<&>)",), query=True)))._repr_svg_()
     root = ET.fromstring(text)
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "Causal diagram of q"
-    assert root.findtext(".//{http://purl.org/dc/elements/1.1/}description") == "q depends on p( <&>)."
+    assert root.findtext(".//{http://purl.org/dc/elements/1.1/}description") == "q depends on p(\\x01<&>)."
 
 
 def test_a_png_has_200_dpi_unless_it_would_be_huge(tmp_path: Path):
@@ -284,3 +286,59 @@ def test_matplotlib_comes_late_and_pyplot_never():
         "Diagram((Node('q'),))._repr_svg_(); assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def dense(fact: str, rule: str, count: int = 100) -> str:
+    """``count`` facts, and as many rules, each of which needs all facts and all earlier rules."""
+    facts, rules = ([form.format(i) for i in range(count)] for form in (fact, rule))
+    lines = [f"0.5::{name}." for name in facts]
+    lines += [f"{name} :- {','.join([*facts, *rules[:i]])}." for i, name in enumerate(rules)]
+    return "\n".join([*lines, f"query({rules[-1]})."])
+
+
+def test_a_large_graph_is_drawn_by_predicate(tmp_path):
+    diagram = read(dense("f({})", "r({})"))
+    assert len(diagram.nodes) == 200
+    started = time.monotonic()
+    summary = diagram.drawable()
+    assert [(node.name, node.parents) for node in summary.nodes] == [
+        ("f/1 (100 atoms)", ()),
+        ("r/1 (100 atoms)", ("f/1 (100 atoms)",)),
+    ]
+    assert summary.nodes[0].weights == ("0.5",)
+    assert summary.nodes[1].query
+    diagram.save(tmp_path / "large.svg")
+    assert "f/1 (100 atoms)" in (tmp_path / "large.svg").read_text()
+    assert len(diagram.mermaid().splitlines()) > 200
+    assert time.monotonic() - started < 10
+
+
+def test_a_graph_with_too_many_predicates_is_an_error(tmp_path):
+    diagram = read(dense("f{}", "r{}"))
+    started = time.monotonic()
+    with pytest.raises(
+        LimitError, match=r"200 boxes and 14950 arrows is too large for a picture; save its text, .*\.mmd"
+    ):
+        diagram.save(tmp_path / "large.svg")
+    assert time.monotonic() - started < 5
+    assert not list(tmp_path.iterdir())
+    diagram.save(tmp_path / "large.mmd")
+
+
+def test_laying_out_has_limits():
+    """It happens in the worker, within the time that the program has."""
+    names = [f"a({i})" for i in range(40)]
+    nodes = tuple(Node(name, parents=tuple(names[:i])) for i, name in enumerate(names))
+    with pytest.raises(LimitError, match="40 boxes and 780 arrows is too large"):
+        Diagram(nodes, Limits(seconds=0.05)).draw()
+
+
+def test_long_names_are_cut(tmp_path):
+    name = "a" * 500_000
+    started = time.monotonic()
+    diagram = Program(f"0.5::{name}. b :- {name}. query(b). query({name}).").diagram()
+    for suffix in SUFFIXES:
+        diagram.save(tmp_path / f"long{suffix}")
+        assert (tmp_path / f"long{suffix}").stat().st_size < 100_000
+    assert time.monotonic() - started < 20
+    assert name in {node.name for node in diagram.nodes}

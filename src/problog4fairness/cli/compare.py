@@ -25,10 +25,10 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     save,
-    say,
     show,
     working,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:

@@ -115,12 +115,6 @@ def working(text: str) -> Iterator[None]:
         yield
 
 
-def say(*lines: str) -> None:
-    """Lines on standard output; what names and cells bring along that a terminal would act on is shown escaped."""
-    for line in lines:
-        print(printable(line))
-
-
 def show(frame: pd.DataFrame, title: str | None = None) -> None:
     """A data frame on standard output, with its index where that has a name."""
     from rich.console import Console
@@ -148,7 +142,7 @@ def _cell(value: Any) -> str:
 
     if value is None or value is pd.NA or (isinstance(value, float) and value != value):  # noqa: PLR0124
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
 
 
 def print_json(value: Any) -> None:

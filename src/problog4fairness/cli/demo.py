@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.data import Json, Seed, print_json, show
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -49,4 +50,4 @@ def demo(
     if as_json:
         print_json({"report": report, "result": results["Was it right?"], "steps": results})
         return
-    print(report)
+    say(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -20,10 +21,10 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     refuse_both,
-    say,
     show,
     working,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +67,7 @@ def estimate(
     Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it; with -o - only
     the program is printed.
     """
-    from problog4fairness.errors import P4FError
+    from problog4fairness.errors import P4FError, printable
     from problog4fairness.files import check_output, find_roles, write_whole
     from problog4fairness.mechanisms import belief_text, from_audit
     from problog4fairness.mechanisms.base import Mechanism
@@ -96,7 +97,9 @@ def estimate(
                 found = from_audit.belief_from_file(rows, roles, program)
         notes = from_audit.audit_notes(rows, roles, audit)
     if output == "-":
-        print(belief_text(found, notes), end="")
+        text = belief_text(found, notes)
+        # In a file it is what it is; a terminal would obey what stands in it.
+        print("\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text, end="")
         return
     write_whole(output, belief_text(found, notes))
     if as_json:

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 import typer
 
 from problog4fairness.cli import compare, demo, estimate, plan, predict, program, report, reproduce, train
+from problog4fairness.cli.output import say
 from problog4fairness.errors import P4FError
 
 # Newer releases of typer carry their own copy of click: this is the root of usage errors in either.
@@ -70,9 +71,9 @@ def _show_warning(
     if not category.__module__.startswith("problog4fairness."):
         _SHOW(message, category, filename, lineno, file, line)
         return
-    print(f"{getattr(message, 'prefix', 'warning')}: {' '.join(str(message).split())}", file=sys.stderr)
+    say(f"{getattr(message, 'prefix', 'warning')}: {' '.join(str(message).split())}", error=True)
 
 
 def _fail(message: str) -> None:
-    print(" ".join(message.split()), file=sys.stderr)
+    say(" ".join(message.split()), error=True)
     sys.exit(2)

@@ -18,9 +18,9 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     refuse_both,
-    say,
     show,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:

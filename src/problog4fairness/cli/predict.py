@@ -17,9 +17,9 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     save,
-    say,
     working,
 )
+from problog4fairness.cli.output import say
 
 
 def register(app: typer.Typer) -> None:

@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from problog4fairness.errors import P4FError
+from problog4fairness.cli.output import say
+from problog4fairness.errors import P4FError, printable
 from problog4fairness.program.program import Program
 from problog4fairness.program.sandbox import MEBIBYTE, Limits
 
@@ -43,11 +44,11 @@ def check(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Me
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, value in found.rows():
-        table.add_row(name, value)
+        table.add_row(name, printable(value))
     console = Console(highlight=False, markup=False)
     console.print(table)
     for warning in found.warnings:
-        console.print(f"warning: {warning}", style="yellow")
+        console.print(printable(f"warning: {warning}"), style="yellow")
 
 
 def query(
@@ -79,9 +80,9 @@ def query(
     if as_json:
         print(json.dumps({name: float(value) for name, value in answers.items()}))
         return
-    width = max(map(len, answers))
+    width = max(len(printable(name)) for name in answers)
     for name, value in answers.items():
-        print(f"{name:<{width}}  {float(value):.10g}")
+        say(f"{printable(name):<{width}}  {float(value):.10g}")
 
 
 def draw(
@@ -98,7 +99,7 @@ def draw(
 
     check_output(output, file)
     _program(file, seconds, memory).diagram(classifier=classifier).save(output)
-    print(output)
+    say(output)
 
 
 def _program(file: Path, seconds: float, memory: int) -> Program:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +32,8 @@ def tell(write: Callable[[], Iterable[Claim]], folder: Path, work: Path, failure
         message = f"{reason_of(error)}; what was computed is kept in {work}: run again to write the report"
         raise TableError(message) from None
     for claim in claims:
-        print(claim.line)
-    print(folder)
+        say(claim.line)
+    say(folder)
     for name, reason in failures.items():
-        print(f"failed: {name}: {reason}", file=sys.stderr)
+        say(f"failed: {name}: {reason}", error=True)
     return 1 if failures else 0

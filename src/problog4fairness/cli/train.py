@@ -27,8 +27,8 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     save,
-    say,
 )
+from problog4fairness.cli.output import say
 
 
 class TestFeatures(StrEnum):

@@ -30,6 +30,8 @@ def causal_graph(text: str) -> dict[str, Any]:
     for name, key in queries.items():
         if key is not None and key != 0 and abs(key) not in names:
             names[abs(key)] = name
+    predicates = {name: str(nodes[index].name.signature) for index, name in names.items() if nodes[index].name}
+    predicates |= {term_text(name): str(name.signature) for name, _ in formula.queries()}
     random = _random(nodes)
     graph = []
     for index, name in names.items():
@@ -39,6 +41,7 @@ def causal_graph(text: str) -> dict[str, Any]:
         graph.append(
             {
                 "name": name,
+                "predicate": predicates.get(name, name),
                 "parents": sorted({names[parent] for parent in parents}),
                 "weights": weights,
                 "query": name in queries,
@@ -47,7 +50,8 @@ def causal_graph(text: str) -> dict[str, Any]:
         )
     for name, key in queries.items():
         if key is None or key == 0:
-            graph.append({"name": name, "parents": [], "weights": [], "query": True, "evidence": False})
+            alone = {"parents": [], "weights": [], "query": True, "evidence": False}
+            graph.append({"name": name, "predicate": predicates[name], **alone})
     return {"nodes": graph}
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import LimitError, P4FError
+from problog4fairness.program.sandbox import Limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 SUFFIXES = (".svg", ".png", ".pdf", ".mmd")
 # A tint of sky blue from Okabe and Ito's palette, which colour-blind readers tell apart; in print it is a light grey.
 CLASSIFIER_FILL, FILL, INK = "#9AD2F2", "#FFFFFF", "#1A1A1A"
+
+MOST_BOXES, MOST_ARROWS = 400, 800  # in a picture; a larger graph is drawn by predicate
+MOST_WEIGHTS = 5  # of a summarised predicate
+LONGEST_LABEL = 240  # characters of a name, or of all weights of a node
 
 _NETWORK = re.compile(r"(?<![\w'])nn\(('(?:[^'\\]|\\.)*'|\w+)[,)]")
 # Mermaid reads a label as Markdown with HTML, so it is the harmless characters that are listed. An underscore is
@@ -48,6 +53,8 @@ class Node:
         Whether its value is known from the data; drawn with a solid outline, otherwise with a dashed one.
     classifier
         Whether it is an output of the network that is being trained; drawn with a fill.
+    predicate
+        Name and number of arguments, ``label_neg_bias/1``: what a large graph is summarised by.
     """
 
     name: str
@@ -56,6 +63,7 @@ class Node:
     query: bool = False
     observed: bool = False
     classifier: bool = False
+    predicate: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,9 +74,10 @@ class Diagram:
     """
 
     nodes: tuple[Node, ...]
+    limits: Limits = field(default=Limits(), repr=False, compare=False)
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any], classifier: str = "h") -> Diagram:
+    def from_json(cls, value: Mapping[str, Any], classifier: str = "h", limits: Limits | None = None) -> Diagram:
         """The diagram of what :func:`.causal.causal_graph` returns, with the outputs of network ``classifier`` marked.
 
         An atom that several clauses define can have several entries there; here it is one node.
@@ -76,19 +85,38 @@ class Diagram:
         entries: dict[str, list[Mapping[str, Any]]] = {}
         for entry in value["nodes"]:
             entries.setdefault(entry["name"], []).append(entry)
-        return cls(tuple(_node(name, same, classifier) for name, same in entries.items()))
+        return cls(tuple(_node(name, same, classifier) for name, same in entries.items()), limits or Limits())
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The arrows, as pairs (parent, child) of names."""
         return tuple((parent, node.name) for node in self.nodes for parent in node.parents)
 
+    def summary(self) -> Diagram:
+        """The same graph with one node for all atoms of a predicate: ``edge/2 (870 atoms)``."""
+        members: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            members.setdefault(node.predicate or node.name, []).append(node)
+        titles = {
+            predicate: same[0].name if len(same) == 1 else f"{predicate} ({len(same)} atoms)"
+            for predicate, same in members.items()
+        }
+        title_of = {node.name: titles[predicate] for predicate, same in members.items() for node in same}
+        return Diagram(tuple(_merged(titles[key], same, title_of) for key, same in members.items()), self.limits)
+
+    def drawable(self) -> Diagram:
+        """The diagram itself, or its summary where it is too large for a picture; an error where both are."""
+        for diagram in (self, self.summary()):
+            if len(diagram.nodes) <= MOST_BOXES and len(diagram.edges) <= MOST_ARROWS:
+                return diagram
+        raise too_large(diagram)
+
     def mermaid(self) -> str:
         """The diagram as a Mermaid flowchart, which GitHub and many editors show as a picture."""
         ids = {node.name: f"n{index}" for index, node in enumerate(self.nodes)}
         lines = ["flowchart LR"]
         for node in self.nodes:
-            label = "<br/>".join(_mermaid_text(part) for part in (node.name, ", ".join(node.weights)) if part)
+            label = "<br/>".join(_mermaid_text(cut(part)) for part in (node.name, ", ".join(node.weights)) if part)
             lines.append(f'    {ids[node.name]}["{label}"]')
         lines += [f"    {ids[parent]} --> {ids[child]}" for parent, child in self.edges]
         box = f"fill:{FILL},stroke:{INK},color:{INK}"
@@ -152,6 +180,33 @@ def _node(name: str, entries: Sequence[Mapping[str, Any]], classifier: str) -> N
         query=query,
         observed=query or any(entry["evidence"] for entry in entries) or bool(networks - {classifier}),
         classifier=classifier in networks,
+        predicate=entries[0].get("predicate", ""),
+    )
+
+
+def _merged(name: str, nodes: Sequence[Node], title_of: Mapping[str, str]) -> Node:
+    weights = sorted({weight for node in nodes for weight in node.weights})
+    return Node(
+        name,
+        parents=tuple(sorted({title_of[parent] for node in nodes for parent in node.parents} - {name})),
+        weights=tuple(weights[:MOST_WEIGHTS]) + (("...",) if len(weights) > MOST_WEIGHTS else ()),
+        query=any(node.query for node in nodes),
+        observed=all(node.observed for node in nodes),
+        classifier=any(node.classifier for node in nodes),
+        predicate=nodes[0].predicate,
+    )
+
+
+def cut(text: str) -> str:
+    """The text, or its beginning where it is too long for a label."""
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 4] + " ..."
+
+
+def too_large(diagram: Diagram) -> LimitError:
+    """The error for a diagram that cannot be drawn."""
+    return LimitError(
+        f"a graph of {len(diagram.nodes)} boxes and {len(diagram.edges)} arrows is too large for a picture; "
+        "save its text, with the suffix .mmd, or draw a part of the program"
     )
 
 

@@ -6,6 +6,7 @@ Imported when the first diagram is drawn, because matplotlib takes its time. All
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +22,10 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
 
-from problog4fairness.program.diagram import CLASSIFIER_FILL, FILL, INK, Diagram, Node
-from problog4fairness.program.layout import Box, Layout, Point, layered
+from problog4fairness.errors import LimitError, printable
+from problog4fairness.program import sandbox
+from problog4fairness.program.diagram import CLASSIFIER_FILL, FILL, INK, Diagram, Node, cut, too_large
+from problog4fairness.program.layout import Box, Layout, Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +43,8 @@ Line = tuple[str, float, str]  # text, size and colour
 
 
 def draw(diagram: Diagram, ax: Axes | None = None) -> Figure:
-    """Draw on ``ax``, or on a new figure of the size that fits."""
+    """Draw on ``ax``, or on a new figure of the size that fits; a large graph by predicate."""
+    diagram = diagram.drawable()
     labels, layout = arranged(diagram)
     legend = _legend(diagram)
     legend_width = sum(map(_sample_width, legend)) + LEGEND_GAP * (len(legend) - 1)
@@ -64,8 +68,9 @@ def draw(diagram: Diagram, ax: Axes | None = None) -> Figure:
 
 def render(diagram: Diagram, kind: str) -> bytes:
     """The bytes of an ``svg``, ``png`` or ``pdf`` file, which depend on the diagram alone."""
+    diagram = diagram.drawable()
     queries = ", ".join(node.name for node in diagram.nodes if node.query)
-    metadata: dict[str, str | None] = {"Title": _printable(f"Causal diagram of {queries}")}
+    metadata: dict[str, str | None] = {"Title": printable(cut(f"Causal diagram of {queries}"))}
     if kind == "svg":
         metadata |= {"Date": None, "Description": _description(diagram)}
     elif kind == "pdf":
@@ -94,7 +99,11 @@ def arranged(diagram: Diagram) -> tuple[list[list[Line]], Layout]:
         for lines in labels
     ]
     index = {node.name: i for i, node in enumerate(diagram.nodes)}
-    return labels, layered(sizes, [(index[parent], index[child]) for parent, child in diagram.edges])
+    graph = {"sizes": sizes, "edges": [(index[parent], index[child]) for parent, child in diagram.edges]}
+    try:
+        return labels, Layout.from_json(sandbox.run("layout", json.dumps(graph), diagram.limits))
+    except LimitError:
+        raise too_large(diagram) from None
 
 
 @dataclass(frozen=True)
@@ -199,23 +208,20 @@ def _sample_width(sample: Node) -> float:
 
 def _description(diagram: Diagram) -> str:
     """The arrows in words, for readers who cannot see them."""
-    return _printable(
-        " ".join(f"{node.name} depends on {', '.join(node.parents)}." for node in diagram.nodes if node.parents)
+    sentences = (
+        f"{cut(node.name)} depends on {', '.join(map(cut, node.parents))}." for node in diagram.nodes if node.parents
     )
+    return printable(" ".join(sentences))
 
 
 def _wrapped(text: str) -> list[str]:
     """The text on as many lines as it needs, each of which ends after a comma."""
     lines = [""]
-    for piece in re.findall("[^,]*,?", _printable(text)):
+    for piece in re.findall("[^,]*,?", printable(cut(text))):
         if lines[-1] and len(lines[-1]) + len(piece) > LONGEST_LINE:
             lines.append("")
         lines[-1] += piece
     return [line.strip() for line in lines if line.strip()]
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _text_width(text: str, size: float) -> float:

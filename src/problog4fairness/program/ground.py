@@ -183,7 +183,7 @@ class _Weights:
             if not (term.is_float() or term.is_integer()):
                 raise ProgramSyntaxError(f"the probability {term} of {owner} is not a number")
             return ["number", float(term)]
-        if not isinstance(term, Term):
+        if not isinstance(term, Term) or term.functor in (".", "[]"):
             raise ProgramSyntaxError(f"the probability {term} of {owner} is not a number")
         functor = str(term.functor).strip("'")
         if functor == "nn":

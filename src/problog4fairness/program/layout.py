@@ -4,16 +4,19 @@ The steps are those of Sugiyama: break the cycles, give every box a column, orde
 then move the boxes up and down until the arrows are as straight as they can be. An arrow that spans several columns
 gets a *waypoint* in each column between its ends. A waypoint takes room like a box does, so no arrow runs over a box.
 
-This is plain geometry, in points, with y downwards; :mod:`.drawing` draws it.
+This is plain geometry, in points, with y downwards; :mod:`.drawing` draws it. It runs in the worker process (see
+:mod:`.sandbox`), because a graph with many long arrows can take very long.
 """
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import pairwise, repeat
+from typing import Any
 
 Point = tuple[float, float]
 Edge = tuple[int, int]
@@ -50,6 +53,18 @@ class Layout:
     routes: tuple[tuple[Point, ...], ...]
     width: float
     height: float
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Layout:
+        """What :func:`layout_text` returned."""
+        routes = tuple(tuple((x, y) for x, y in route) for route in value["routes"])
+        return cls(tuple(Box(**box) for box in value["boxes"]), routes, value["width"], value["height"])
+
+
+def layout_text(text: str) -> dict[str, Any]:
+    """:func:`layered` from JSON to JSON."""
+    graph = json.loads(text)
+    return asdict(layered(graph["sizes"], [(tail, head) for tail, head in graph["edges"]]))
 
 
 def layered(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:

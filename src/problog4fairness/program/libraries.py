@@ -17,7 +17,7 @@ from problog.program import PrologString
 
 from problog4fairness.errors import UnsafeProgramError
 
-ALLOWED_LIBRARIES = frozenset({"lists", "apply", "aggregate", "cut", "control", "string"})
+ALLOWED_LIBRARIES = frozenset({"lists", "apply", "aggregate", "collect", "cut", "control", "scope", "string"})
 # Parts in Python that the libraries above load themselves.
 _PARTS = frozenset({"lists.py", "string.py"})
 # What problog loads for every program: this very object, so that no program can name it.

@@ -178,7 +178,7 @@ def _log_values(linear: Tensor, logs: Tensor, is_log: Tensor, plan: Plan) -> Ten
 
 
 def _log_slopes(plan: Plan, values: Tensor, is_log: Tensor, seeds: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
-    """The slopes of sum(seeds * roots / exp(scale)) in the inputs: those given as probabilities, those as logarithms."""
+    """The slopes of sum(seeds * roots / exp(scale)) in the inputs, for probabilities and for logarithms."""
     # A log-space pass cannot carry signs: one pass for the positive seeds, one for the negative.
     own = torch.where(is_log, values[: plan.inputs], 0.0)
     halves = [_log_downward(plan, values, part, scale) + own for part in (seeds, -seeds)]

@@ -170,6 +170,8 @@ class Program:
     def diagram(self, classifier: str = "h") -> Diagram:
         """The causal picture: one node per random variable, dashed where it is not observed.
 
+        A picture of more than some hundred nodes is drawn by predicate; ``nodes`` and the Mermaid text have them all.
+
         Parameters
         ----------
         classifier
@@ -177,7 +179,8 @@ class Program:
         """
         from problog4fairness.program.diagram import Diagram
 
-        return Diagram.from_json(_run("diagram", self._text, self._limits, self._source), classifier=classifier)
+        graph = _run("diagram", self._text, self._limits, self._source)
+        return Diagram.from_json(graph, classifier=classifier, limits=self._limits)
 
     def check(self) -> Findings:
         """Compile, and tell what was found: sizes, and warnings about what looks like a slip."""

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from problog.engine_builtin import _builtin_call
 from problog.engine_stack import BooleanBuiltIn, StackBasedEngine
+from problog.errors import ProbLogError
 from problog.logic import And, AnnotatedDisjunction, Clause, Not, Or, Term, Var
 
 from problog4fairness.errors import UnsafeProgramError
@@ -23,7 +25,9 @@ from problog4fairness.program.libraries import ALLOWED_LIBRARIES, Database, libr
 if TYPE_CHECKING:
     from problog4fairness.program.syntax import Syntax
 
-_CONTROL = {"true/0", "fail/0", "false/0", "once/1", "findall/3", "all/3", "all_or_none/3", "forall/2", "clause/2"}
+_CONTROL = {"true/0", "fail/0", "false/0", "once/1", "findall/3", "all/3", "all_or_none/3", "forall/2", "try_call/1"}
+# These look at the program's own clauses and atoms. subquery/5 is not here: it can choose an outside solver.
+_OWN = {"clause/2", "clause/3", "unknown/1", "subquery/2", "subquery/3"}
 _CALLS = {f"{name}/{arity}" for name in ("call", "call_nc") for arity in range(1, 10)}
 _COMPARISON = {
     f"{name}/2" for name in ("=", "\\=", "==", "\\==", ">", "<", "=<", ">=", "=\\=", "=:=", "@>", "@<", "@>=", "@=<")
@@ -38,7 +42,7 @@ _TYPES = {
 }  # fmt: skip
 _TERMS = {"=../2", "arg/3", "functor/3", "length/2", "sort/2", "numbervars/2", "numbervars/3", "varnumbers/2"}
 
-ALLOWED_BUILTINS = frozenset(_CONTROL | _CALLS | _COMPARISON | _ARITHMETIC | _TYPES | _TERMS)
+ALLOWED_BUILTINS = frozenset(_CONTROL | _OWN | _CALLS | _COMPARISON | _ARITHMETIC | _TYPES | _TERMS)
 _LOADERS = frozenset({"use_module/1", "use_module/2", "_use_module/2", "_use_module/3"})
 
 
@@ -55,6 +59,8 @@ class SafeEngine(StackBasedEngine):  # type: ignore[misc]
         if signature not in ALLOWED_BUILTINS | _LOADERS:
             self.refused.add(signature)
             function = BooleanBuiltIn(_refusal(signature))
+        elif signature == "try_call/1":
+            function = _try_call
         super().add_builtin(predicate, arity, function)
 
     def prepare(self, program: Any) -> Any:
@@ -70,6 +76,14 @@ def _refusal(signature: str) -> Any:
         raise UnsafeProgramError(f"{signature.removeprefix('_')} is not allowed in a program")
 
     return refuse
+
+
+def _try_call(goal: Any, **context: Any) -> Any:
+    """Call a goal, which does not hold where problog cannot call it; problog's own hides refusals and limits too."""
+    try:
+        return _builtin_call(goal, **context)
+    except ProbLogError:
+        return True, context["callback"].notifyComplete()
 
 
 _REFUSED = frozenset(SafeEngine().refused)
@@ -96,7 +110,9 @@ def _check_goal(goal: Any, clause: Any, syntax: Syntax) -> None:
         raise UnsafeProgramError(f"{signature} is not allowed in a program", **syntax.place(goal, clause))
 
 
-_META = {"findall/3": 1, "all/3": 1, "all_or_none/3": 1, "once/1": 0, "call/1": 0, "call_nc/1": 0}
+_META = {"findall/3": 1, "all/3": 1, "all_or_none/3": 1} | dict.fromkeys(
+    ("once/1", "call/1", "call_nc/1", "try_call/1", "subquery/2", "subquery/3"), 0
+)
 
 
 def _goals(body: Any) -> Iterator[Any]:

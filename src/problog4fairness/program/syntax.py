@@ -291,7 +291,7 @@ def _check_probabilities(clause: Any, syntax: Syntax) -> None:
 def _collect(clause: Any, syntax: Syntax) -> None:
     for head in _heads(clause):
         if head.probability is not None:
-            _collect_weight(head.probability, syntax)
+            _collect_weight(head.probability, head, syntax)
     if isinstance(clause, Clause) and clause.head.signature == "query/1":
         syntax.queries.append(term_text(clause.head.args[0]))
     if not isinstance(clause, Term) or isinstance(clause, Clause | AnnotatedDisjunction | Or):
@@ -307,7 +307,7 @@ def _collect(clause: Any, syntax: Syntax) -> None:
         syntax.evidence.append((term_text(atom), value))
 
 
-def _collect_weight(weight: Any, syntax: Syntax) -> None:
+def _collect_weight(weight: Any, head: Any, syntax: Syntax) -> None:
     if not isinstance(weight, Term) or isinstance(weight, Var | Constant):
         return
     found = _network(weight)
@@ -325,10 +325,14 @@ def _collect_weight(weight: Any, syntax: Syntax) -> None:
                 **syntax.place(weight),
             )
         return
+    if weight.functor in (".", "[]"):
+        raise ProgramSyntaxError(
+            f"the list {term_text(weight)} is not a probability; write one number or name", **syntax.place(weight, head)
+        )
     bare = str(weight.functor).strip("'")
     if bare in ("+", "-", "*", "/"):
         for argument in weight.args:
-            _collect_weight(argument, syntax)
+            _collect_weight(argument, head, syntax)
     elif weight.args or bare not in _CONSTANTS:
         syntax.parameters.setdefault(bare, {"name": bare, "default": None})
 

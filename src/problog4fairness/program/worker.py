@@ -18,17 +18,18 @@ import problog.pypl  # noqa: F401 - problog imports it when it needs it, and the
 
 from problog4fairness.errors import GroundingError, LimitError, ProgramError
 from problog4fairness.lifetime import end_with_parent
-from problog4fairness.program import causal, ground, syntax, wall
+from problog4fairness.program import causal, ground, layout, syntax, wall
 
 MAX_DEPTH = 250
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Do one task: ``read`` (syntax only), ``compile`` or ``diagram``."""
+    """Do one task: ``read`` (syntax only), ``compile`` or ``diagram`` of a program, or ``layout`` of a diagram."""
     tasks: dict[str, Callable[[str], Any]] = {
         "read": lambda text: syntax.parse(text).summary(),
         "compile": ground.compile_text,
         "diagram": causal.causal_graph,
+        "layout": layout.layout_text,
     }
     try:
         result = tasks[request["task"]](request["text"])
