@@ -36,12 +36,12 @@ def predict(
     where the recorded label is there, too. All other columns are kept. With --json and no output file, the rows
     themselves are printed as JSON.
     """
-    from problog4fairness.classifier import DebiasedClassifier, score_rows
+    from problog4fairness.classifier import DebiasedClassifier, score_rows, text_columns
     from problog4fairness.files import check_column, check_output, write_table
 
     check_output(output, data, model)
     trained = DebiasedClassifier.load(model)
-    frame = read(data, delimiter, encoding, decimal)
+    frame = read(data, delimiter, encoding, decimal, text_columns(trained, recorded))
     if recorded is not None:
         check_column(frame, recorded, "recorded label", "--recorded")
     with working("predicting"):
