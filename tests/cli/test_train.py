@@ -37,6 +37,7 @@ def test_the_model_knows_its_label_and_is_reproducible(folder):
     assert "600 rows, 0 left out" in run.stdout
     again = DebiasedClassifier.load(folder / "again.p4f")
     assert again.history_ == model.history_
+    assert (folder / "again.p4f").read_bytes() == (folder / "loans.p4f").read_bytes()
 
 
 def test_rows_are_scored(folder):

@@ -21,6 +21,8 @@ MAX_CATEGORIES = 256
 
 def is_frame(data: Any) -> bool:
     """Whether the data have named columns."""
+    if type(data).__name__ == "LazyFrame":
+        raise P4FError("a LazyFrame has no rows before it is collected; pass its .collect()")
     return hasattr(data, "columns") and hasattr(data, "shape")
 
 
@@ -29,11 +31,16 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
     elif is_frame(data):
-        frame = pd.DataFrame({str(name): np.asarray(data[name]) for name in data.columns})
+        columns = {str(name): np.asarray(data[name]) for name in data.columns}
+        for name, values in columns.items():
+            if values.ndim != 1:
+                raise P4FError(f"column {name!r} has several values in each row; give each a column of its own")
+        frame = pd.DataFrame(columns)
     else:
         values = np.asarray(data)
-        columns = list(names) if names is not None else [f"x{i}" for i in range(values.shape[1])]
-        frame = pd.DataFrame(values, columns=columns)
+        frame = pd.DataFrame(
+            values, columns=[f"x{i}" for i in range(values.shape[1])] if names is None else list(names)
+        )
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise P4FError(f"column {repeated[0]!r} occurs more than once")

@@ -324,7 +324,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _settings(self) -> Settings:
         names = ("dropout", "learning_rate", "weight_decay", "batch_size", "max_epochs", "patience", "validation")
         return Settings(
-            hidden=tuple(self.hidden), loss=self.loss, gamma=self.gamma, **{name: getattr(self, name) for name in names}
+            hidden=self.hidden, loss=self.loss, gamma=self.gamma, **{name: getattr(self, name) for name in names}
         )
 
     def _known(self, X: Any, sensitive_features: Any = None) -> pd.DataFrame:
@@ -351,13 +351,10 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         beside = sensitive_frame(sensitive_features, self.mechanism_.sensitive_columns, len(frame))
         return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
 
-    def _named_sensitive(self) -> tuple[str, ...]:
-        named = self.sensitive
-        return () if named is None else (named,) if isinstance(named, str) else tuple(named)
-
     def _network_columns(self, frame: pd.DataFrame) -> list[str]:
-        sensitive = {*self._named_sensitive(), *(self.mechanism_.sensitive_columns if self.mechanism_ else ())}
-        unknown = [name for name in self._named_sensitive() if name not in frame.columns]
+        named = _names(self.sensitive)
+        sensitive = {*named, *(self.mechanism_.sensitive_columns if self.mechanism_ else ())}
+        unknown = [name for name in named if name not in frame.columns]
         if unknown:
             raise P4FError(f"no column {unknown[0]!r} for sensitive; there are {', '.join(map(str, frame.columns))}")
         columns = [name for name in frame.columns if not (self.independent and name in sensitive)]
@@ -481,3 +478,11 @@ def _as_mechanism(mechanism: Mechanism | Program | str | None) -> Mechanism | No
     if isinstance(mechanism, Program | str):
         return ProgramMechanism(mechanism)
     raise P4FError(f"a mechanism is a template, a Program or its text, not {type(mechanism).__name__}")
+
+
+def _names(sensitive: object) -> tuple[str, ...]:
+    """The names of columns that a user wrote."""
+    names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else sensitive
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise P4FError(f"sensitive={sensitive!r} is not the name of a column of X, nor a list of names")
+    return tuple(names)

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from problog4fairness.classifier.encoder import MISSING
 from problog4fairness.errors import P4FError
 from problog4fairness.files.problems import listed, warn
 from problog4fairness.files.values import plain_column
+from problog4fairness.mechanisms.base import Mechanism
+from problog4fairness.mechanisms.custom import ProgramMechanism
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
 
 COLUMNS = ("fair_probability", "fair_label", "recorded_probability", "distorted_probability")
+
+
+# What a column of yes and no with gaps is read as; in another file it may be without gaps, or be spelt otherwise.
+_FLAGS = {"True", "False", MISSING}
+
+
+def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list[str]:
+    """The columns of a table that are texts to a model, whatever a file has in them.
+
+    Parameters
+    ----------
+    model
+        A trained model.
+    recorded
+        The column of the recorded label; the name that training saw by default.
+    """
+    texts = [name for name, values in model.encoder_.categories.items() if not _FLAGS.issuperset(values)]
+    texts += [name for name, levels in _levels(model.mechanism_) if any(isinstance(level, str) for level in levels)]
+    label = model.recorded_ if recorded is None else recorded
+    if label is not None and all(isinstance(value, str) for value in model.classes_.tolist()):
+        texts.append(label)
+    return list(dict.fromkeys(texts))
+
+
+def _levels(mechanism: Mechanism | None) -> list[tuple[str, Sequence[Any]]]:
+    """Each sensitive column that alone says the group, and its groups."""
+    if isinstance(mechanism, ProgramMechanism):
+        return [(mechanism.columns[network], pair) for network, pair in mechanism.values.items()]
+    variables = () if mechanism is None else mechanism.variables
+    return [(variable.columns[0], variable.levels) for variable in variables if len(variable.columns) == 1]
 
 
 def feature_frame(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame:

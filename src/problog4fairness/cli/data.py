@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -64,13 +64,17 @@ Decimal: TypeAlias = Annotated[
 
 
 def read(
-    source: str | Path, delimiter: str | None = None, encoding: str | None = None, decimal: str | None = None
+    source: str | Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    texts: Sequence[str] = (),
 ) -> pd.DataFrame:
     """A table, with a sign of life while it is read."""
     from problog4fairness.files import read_table
 
     with working(f"reading {source}"):
-        return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
+        return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
 
 
 def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:

@@ -50,12 +50,12 @@ def predict(
     themselves are printed as JSON. Cells are written as they came; say --for-spreadsheet if the rows are a stranger's
     and the CSV file will be opened in a spreadsheet, which runs cells such as =cmd|...
     """
-    from problog4fairness.classifier import DebiasedClassifier, score_rows
+    from problog4fairness.classifier import DebiasedClassifier, score_rows, text_columns
     from problog4fairness.files import check_column, check_output, write_table
 
     check_output(output, data, model)
     trained = DebiasedClassifier.load(model)
-    frame = read(data, delimiter, encoding, decimal)
+    frame = read(data, delimiter, encoding, decimal, text_columns(trained, recorded))
     if recorded is not None:
         check_column(frame, recorded, "recorded label", "--recorded")
     with working("predicting"):

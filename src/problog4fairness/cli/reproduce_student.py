@@ -78,7 +78,7 @@ def student(
         folds=folds,
     )
     for line in plan.warnings:
-        print(f"warning: {line}", file=sys.stderr)
+        say(f"warning: {line}", error=True)
     folder = ready_folder(output / plan.name)
     work = folder / "stacks"
     outcome = run_student(plan, work, jobs=jobs)

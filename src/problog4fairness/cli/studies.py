@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from problog4fairness.cli.output import say
 from problog4fairness.files.problems import TableError, reason_of
 
 if TYPE_CHECKING:

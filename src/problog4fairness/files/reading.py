@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -45,6 +45,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    texts: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read a table from a file: CSV, also packed by gzip, or Parquet.
 
@@ -63,6 +64,8 @@ def read_table(
         Such as ``utf-8``, ``cp1252`` or ``utf-16``.
     decimal
         The decimal sign, ``.`` or ``,``.
+    texts
+        Columns of a CSV file that are texts even where this file has nothing but numbers in them, such as ``007``.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def read_table(
                 return _checked(read_parquet(handle), name)
         dialect = find_dialect(stream.first, stream.whole, delimiter, encoding, decimal)
         _check_header(dialect)
-        frame, used = _read_csv(stream, dialect, guess=encoding is None)
+        frame, used = _read_csv(stream, dialect, texts, guess=encoding is None)
     for message in dialect.warnings if used == dialect.encoding else (fallback_warning(used), *dialect.warnings):
         warn(f"{name}: {message}")
     for message in dialect.notes:
@@ -189,7 +192,7 @@ def _names(dialect: Dialect) -> list[str]:
     return [name or f"Unnamed: {i}" for i, name in enumerate(dialect.header)]
 
 
-def _read_csv(stream: _Source, dialect: Dialect, guess: bool) -> tuple[pd.DataFrame, str]:
+def _read_csv(stream: _Source, dialect: Dialect, texts: Sequence[str], guess: bool) -> tuple[pd.DataFrame, str]:
     """All rows, and the encoding that they are in: later bytes may tell more than the sample did."""
     import pandas as pd
 
@@ -206,6 +209,7 @@ def _read_csv(stream: _Source, dialect: Dialect, guess: bool) -> tuple[pd.DataFr
         "engine": "c",
         # One look at each column as a whole: in pieces, a column can come out as numbers here and text there.
         "low_memory": False,
+        "dtype": dict.fromkeys(texts, str),
     }
     try:
         with stream.reopen() as handle:
@@ -215,7 +219,7 @@ def _read_csv(stream: _Source, dialect: Dialect, guess: bool) -> tuple[pd.DataFr
         if not guess or dialect.encoding not in others:
             raise TableError(f"the file is not {dialect.encoding}; say another one with --encoding") from None
         encoding = others[dialect.encoding]
-        return _read_csv(stream, replace(dialect, encoding=encoding), guess)
+        return _read_csv(stream, replace(dialect, encoding=encoding), texts, guess)
     except pd.errors.EmptyDataError:
         raise TableError("the file is empty") from None
     except (pd.errors.ParserError, OverflowError) as error:
