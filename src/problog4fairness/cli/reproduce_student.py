@@ -24,6 +24,7 @@ class SplitName(StrEnum):
 
     random = "random"
     grouped = "grouped"
+from problog4fairness.cli.output import say
 
 
 def register(studies: typer.Typer) -> None:
