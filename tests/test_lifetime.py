@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -47,9 +49,13 @@ def test_a_child_whose_parent_was_gone_before_it_asked():
 
 
 def test_the_lasting_thread_gives_results_and_errors():
-    assert lifetime.in_lasting_thread(lambda: 7) == 7
-    with pytest.raises(ZeroDivisionError):
-        lifetime.in_lasting_thread(lambda: 1 // 0)
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lifetime.in_lasting_thread, lambda: 7).result() == 7
+        name = pool.submit(lifetime.in_lasting_thread, lambda: threading.current_thread().name).result()
+        assert name == "starts processes"
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(lifetime.in_lasting_thread, lambda: 1 // 0).result()
+    assert lifetime.in_lasting_thread(threading.current_thread) is threading.main_thread()
 
 
 def test_the_parent_itself_goes_on():

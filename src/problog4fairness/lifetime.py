@@ -55,6 +55,8 @@ def watch(parent: int, every: float = 1.0) -> None:
 
 def in_lasting_thread(start: Callable[[], Result]) -> Result:
     """The result of ``start()``, called in a thread that lives as long as this process."""
+    if threading.current_thread() is threading.main_thread():
+        return start()  # and no thread is left behind: from Python 3.12 on, a fork beside other threads is warned about
     future: Future[Result] = Future()
     _starters[-1].put((start, future))
     return future.result()

@@ -326,6 +326,19 @@ def test_after_a_fork():
     assert (run.returncode, run.stderr) == (0, "")
 
 
+@linux
+def test_no_thread_is_left_behind():
+    """From Python 3.12 on, a fork beside other threads is warned about; a caller with one thread keeps one."""
+    run = script("""
+        import os, threading
+        from problog4fairness.program import sandbox
+        for number in range(5):
+            sandbox.run("compile", f"0.5::a. query(a). % {number}")
+            assert threading.active_count() == len(os.listdir("/proc/self/task")) == 1
+    """)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 @posix
 def test_after_a_fork_while_a_program_runs():
     """The lock of the parent's worker is held at that moment; the child must not wait for it."""

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from problog4fairness.cli.output import say
 from problog4fairness.cli.studies import tell
 from problog4fairness.files.writing import ready_folder
 
@@ -24,7 +25,6 @@ class SplitName(StrEnum):
 
     random = "random"
     grouped = "grouped"
-from problog4fairness.cli.output import say
 
 
 def register(studies: typer.Typer) -> None:

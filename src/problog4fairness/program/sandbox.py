@@ -111,6 +111,7 @@ class Worker:
             raise
         finally:
             timer.cancel()
+            timer.join()  # a fork beside its last moments would be one beside another thread
         if late.is_set():
             self.stop()
             raise LimitError(
