@@ -93,3 +93,15 @@ def test_a_program_trains_and_says_what_was_distorted(folder):
     refused = rows[(rows["poor_area"] == "yes") & (rows["granted"] == 0)]
     expected = refused["fair_probability"] * 0.4 / (1 - 0.6 * refused["fair_probability"])
     assert refused["distorted_probability"].to_numpy() == pytest.approx(expected.to_numpy())
+
+
+def test_what_contradicts_the_belief_is_an_error_and_labels_turned_round_are_told(folder):
+    strong = {"yes": 0.8}
+    belief = LabelBias("poor_area", strong, strong, levels=("no", "yes"), groups=["yes"], favourable=1)
+    (folder / "opposite.pl").write_text(belief_text(belief))
+    train = ("train", "loans.csv", "--belief", "opposite.pl", "--recorded", "granted", "-o", "opposite.p4f")
+    run = p4f(*train, "--epochs", "1", folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert "warning: where poor_area = yes, negative and positive bias sum to more than 1" in run.stderr
+    assert "--favourable 0 contradicts the belief" in fails(p4f(*train, "--favourable", "0", folder=folder))
+    assert "--group no contradicts the belief" in fails(p4f(*train, "--group", "no", folder=folder))

@@ -24,6 +24,7 @@ from problog4fairness.learners.mixture import Kinds, Mixture, fair_log_probabili
 from problog4fairness.learners.through_program import ProgramView
 from problog4fairness.mechanisms import HistoricalBias, Mechanism
 from problog4fairness.mechanisms.custom import ProgramMechanism
+from problog4fairness.mechanisms.signal import warn_opposite
 from problog4fairness.program.program import Program
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether the features at prediction time are ``"fair"``, so that the mechanism is dropped, or ``"biased"`` like
         the recorded ones, so that it is applied; None for fair, and biased under historical bias.
     favourable
-        The label that counts as 1; the larger of the two by default.
+        The label that counts as 1; by default the one that the mechanism knows, otherwise the larger of the two.
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
         The network and its training; see :class:`~problog4fairness.learners.Settings`.
     class_weight
@@ -150,16 +151,19 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         frame, y = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
         self.mechanism_ = _as_mechanism(self.mechanism)
-        self.classes_, recorded = label_codes(y, self.favourable)
+        self.classes_, recorded = label_codes(y, self._favourable(y))
         expected = getattr(self.mechanism_, "class_count", None)
         if expected not in (None, len(self.classes_)):
             raise P4FError(
                 f"the mechanism is for {expected} classes, y has {len(self.classes_)}: {list(self.classes_)}"
             )
         known = self._with_sensitive(frame, sensitive_features)
+        acting = self._training_mechanism()
+        if acting is not None:
+            warn_opposite(acting, known, stacklevel=3)
         self.columns_ = self._network_columns(frame)
         self.seed_ = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        inputs = inputs_of(self._training_mechanism(), known, self.columns_)
+        inputs = inputs_of(acting, known, self.columns_)
         self.encoder_, matrix = self._encoded(inputs.frame)
         return Job(
             inputs=matrix,
@@ -167,6 +171,12 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed_,
             weights=self._row_weights(recorded, weights),
         )
+
+    def _favourable(self, y: Array) -> Any:
+        """The label that counts as 1, where somebody said so."""
+        if self.mechanism_ is None or self.mechanism_.favourable is None:
+            return self.favourable
+        return self.mechanism_.favourable_among(np.unique(y).tolist(), self.favourable)
 
     def _encoded(self, frame: pd.DataFrame) -> tuple[Any, Tensor]:
         """An encoder fitted on the network's inputs, and these inputs."""

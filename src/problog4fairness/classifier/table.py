@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.files.features import feature_columns
-from problog4fairness.files.problems import listed, warn
+from problog4fairness.files.problems import TableError, listed, warn
 from problog4fairness.files.roles import check_column, find_labels, find_levels, known_levels, rewritten
 from problog4fairness.files.values import Value, conventional, plain, values_of
 from problog4fairness.mechanisms import HistoricalBias, Mechanism, read_belief
@@ -78,7 +79,7 @@ def training_rows(
     fair
         A column that holds fair labels, which is not to be learnt from.
     favourable
-        The favourable label, or a text that means it.
+        The favourable label, or a text that means it; by default the one that the belief knows.
     drop, keep
         Columns to leave out, and columns to keep whatever they look like.
     independent
@@ -98,7 +99,7 @@ def training_rows(
         check_column(frame, name, "feature that the belief is about", "--belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
-    labels, _ = find_labels(frame, recorded, None, favourable)
+    labels = agreed_labels(frame, recorded, mechanism, favourable)
     rows, dropped = _complete(frame, [recorded, *columns])
     cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
     cleaned |= _groups(rows, mechanism)
@@ -134,12 +135,47 @@ def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None,
     group
         The sensitive group, for a program of one's own; a belief that was estimated knows it.
     """
-    if sensitive is None:
-        return read_belief(file)
-    check_column(frame, sensitive, "sensitive variable", "--sensitive")
-    values = values_of(frame[sensitive])
-    pair = find_levels(frame, sensitive, group) if group is not None else conventional(values)
-    return read_belief(file, sensitive=sensitive, levels=pair)
+    pair = None
+    if sensitive is not None:
+        check_column(frame, sensitive, "sensitive variable", "--sensitive")
+        pair = find_levels(frame, sensitive, group) if group is not None else conventional(values_of(frame[sensitive]))
+    belief = read_belief(file, sensitive=sensitive, levels=pair)
+    if group is not None:
+        _check_group(belief, frame, sensitive, group)
+    return belief
+
+
+def _check_group(belief: Mechanism, frame: pd.DataFrame, sensitive: str | None, group: object) -> None:
+    """The sensitive group that was named is the one that the belief knows."""
+    for column, levels in _known_groups(belief).items():
+        if len(levels) != 2 or column not in frame.columns or sensitive not in (None, column):
+            continue
+        said = find_levels(frame, column, group)[1]
+        if said in levels and said != levels[1]:
+            raise P4FError(
+                f"--group {group} contradicts the belief, in which {levels[1]!r} is the sensitive group of {column!r}; "
+                "leave it out, or estimate the belief anew"
+            )
+
+
+def agreed_labels(
+    frame: pd.DataFrame, recorded: str, belief: Mechanism | None, favourable: object = None
+) -> tuple[Value, Value]:
+    """(unfavourable, favourable) in the recorded column, as it was said and as the belief knows it."""
+    known = None
+    if belief is not None and belief.favourable is not None:
+        # A belief from a table that writes the label in another way says nothing about this one.
+        with contextlib.suppress(TableError):
+            known = find_labels(frame, recorded, None, belief.favourable)[0]
+    if favourable is None and known is not None:
+        return known
+    labels = find_labels(frame, recorded, None, favourable)[0]
+    if known is not None and labels != known:
+        raise P4FError(
+            f"--favourable {favourable} contradicts the belief, in which {known[1]!r} is the favourable label; "
+            "leave it out, or estimate the belief anew"
+        )
+    return labels
 
 
 def train_on_table(
@@ -215,16 +251,8 @@ def _complete(frame: pd.DataFrame, names: Sequence[str]) -> tuple[pd.DataFrame, 
 
 def _groups(rows: pd.DataFrame, mechanism: Mechanism | None) -> dict[str, Any]:
     """The sensitive columns with the values that the belief knows."""
-    known: dict[str, Sequence[Value]] = {}
-    if isinstance(mechanism, ProgramMechanism):
-        outcomes = {network.name: network.outcomes for network in mechanism.program().networks}
-        for network, column in mechanism.columns.items():
-            if column in mechanism.sensitive_columns and outcomes[network] is None:
-                known[column] = mechanism.values.get(network, (0, 1))
-    elif mechanism is not None:
-        known = {v.columns[0]: v.levels for v in mechanism.variables if len(v.columns) == 1}  # type: ignore[misc]
     cleaned = {}
-    for column, levels in known.items():
+    for column, levels in _known_groups(mechanism).items():
         if isinstance(mechanism, ProgramMechanism) and not set(values_of(rows[column])) <= set(levels):
             seen = listed(values_of(rows[column]), 6)
             raise P4FError(
@@ -234,6 +262,19 @@ def _groups(rows: pd.DataFrame, mechanism: Mechanism | None) -> dict[str, Any]:
         levels = known_levels(rows, column, levels)
         cleaned[column] = rewritten(rows[column], levels, levels, "sensitive variable")
     return cleaned
+
+
+def _known_groups(mechanism: Mechanism | None) -> dict[str, Sequence[Value]]:
+    """The groups of each sensitive column that the belief knows."""
+    known: dict[str, Sequence[Value]] = {}
+    if isinstance(mechanism, ProgramMechanism):
+        outcomes = {network.name: network.outcomes for network in mechanism.program().networks}
+        for network, column in mechanism.columns.items():
+            if column in mechanism.sensitive_columns and outcomes[network] is None:
+                known[column] = mechanism.values.get(network, (0, 1))
+    elif mechanism is not None:
+        known = {v.columns[0]: v.levels for v in mechanism.variables if len(v.columns) == 1}  # type: ignore[misc]
+    return known
 
 
 def _plain_feature(column: pd.Series[Any]) -> Any:

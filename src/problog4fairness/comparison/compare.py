@@ -102,6 +102,9 @@ def compare(
     """
     beliefs = _beliefs(belief)
     columns = list(dict.fromkeys(column for own in beliefs.values() for column in own.sensitive_columns))
+    for own in beliefs.values():
+        if own.favourable is not None:
+            favourable = own.favourable_among(list(dict.fromkeys(np.asarray(y).tolist())), favourable)
     table = Table.of(
         X,
         y,

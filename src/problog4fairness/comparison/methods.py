@@ -124,7 +124,9 @@ class _Run:
         for cell in self._cells:
             mechanism = method.belief(cell) if callable(method.belief) else method.belief
             options: dict[str, Any] = {"sensitive": list(self._table.sensitive), "independent": method.independent}
-            yield self._task(cell, self._table.recorded[cell.train], mechanism=mechanism, **options)
+            # The table has its labels as 0 and 1, whatever the belief calls them.
+            known = None if mechanism is None else mechanism.with_favourable(1)
+            yield self._task(cell, self._table.recorded[cell.train], mechanism=known, **options)
 
     def baseline(self, kind: Kind) -> list[Array]:
         """The predictions of a baseline."""

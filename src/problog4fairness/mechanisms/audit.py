@@ -18,7 +18,7 @@ Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 class AuditWarning(UserWarning):
-    """Something in an audit that would spoil a study."""
+    """Something in an audit, or in the belief that came from it, that would spoil a study."""
 
 
 def tell(message: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import torch
@@ -34,11 +35,14 @@ class Mechanism(ABC):
         Its parameters.
     features
         The recorded features that it changes.
+    favourable
+        The label that counts as 1, once it was stated or an audit was read; None while nobody said.
     """
 
     variables: tuple[Sensitive, ...]
     rates: tuple[Rate, ...]
     features: tuple[str, ...] = ()
+    favourable: bool | int | float | str | None = None
     kinds: ClassVar[dict[str, type[Mechanism]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -81,6 +85,33 @@ class Mechanism(ABC):
     def bind(self, values: Mapping[str, float]) -> Self:
         """A mechanism with stated values for some parameters."""
         return self.with_rates(bind(self.rates, values))
+
+    def with_favourable(self, label: Any) -> Self:
+        """The same assumption about labels of which this one counts as 1."""
+        other = copy.copy(self)
+        other.favourable = plain_label(label)
+        return other
+
+    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+        """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
+
+        A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
+        with labels written in another way does not, but then somebody has to say which one is meant.
+        """
+        known = self.favourable
+        if known is None or (said is not None and known not in labels):
+            return said
+        if known not in labels:
+            raise P4FError(
+                f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
+                "say which one it is by favourable=..."
+            )
+        if said is not None and said != known:
+            raise P4FError(
+                f"favourable={said!r} contradicts the belief, in which {known!r} is the favourable label; "
+                "leave it out, or estimate the belief anew"
+            )
+        return known
 
     def require_rates(self) -> None:
         """Raise the error that names unknown parameters, if there are any."""
@@ -129,6 +160,25 @@ def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int
     labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
     recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
     return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded
+
+
+def plain_label(label: Any) -> bool | int | float | str | None:
+    """A label as plain data, which a file can hold."""
+    label = label.item() if hasattr(label, "item") else label
+    if label is not None and not isinstance(label, bool | int | float | str):
+        raise P4FError(f"the favourable label {label!r} is neither text nor a number nor a truth value; recode it")
+    return label
+
+
+def favourable_json(mechanism: Mechanism) -> dict[str, Any]:
+    """The favourable label as an entry of a mechanism's plain data, where it is known."""
+    return {} if mechanism.favourable is None else {"favourable": mechanism.favourable}
+
+
+def favourable_comment(mechanism: Mechanism) -> list[str]:
+    """The same as a line for the head of a program, where it is not 1."""
+    known = mechanism.favourable
+    return [] if known is None or known == 1 else [f"The favourable label, which counts as 1, is {known}."]
 
 
 def rate_json(rates: tuple[Rate, ...]) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from problog4fairness.errors import NetworkError, ProgramError, one_line
 from problog4fairness.mechanisms.audit import AuditWarning
-from problog4fairness.mechanisms.base import Mechanism
+from problog4fairness.mechanisms.base import Mechanism, favourable_comment
 from problog4fairness.mechanisms.belief_json import BeliefError, checked_mechanism
 from problog4fairness.mechanisms.custom import ProgramMechanism
 from problog4fairness.mechanisms.rates import Rate
@@ -43,6 +43,7 @@ def belief_text(mechanism: Mechanism, notes: Sequence[str] = ()) -> str:
     """
     head = "".join(comment(one_line(line)) + "\n" for line in notes)
     if isinstance(mechanism, ProgramMechanism):
+        head += "".join(comment(line) + "\n" for line in favourable_comment(mechanism))
         known = [rate for rate in mechanism.rates if rate.value is not None and rate.rows is not None]
         head += "".join(
             comment(f"{rate.name} = {number(rate.value or 0)}:{rate.remark.rpartition(':')[2]}") + "\n"
@@ -177,6 +178,7 @@ def _own(
         columns={**known, **columns},
         features=features,
         values={name: pair for name, pair in values.items() if name in networks and networks[name].outcomes is None},
+        favourable=None if described is None else described.favourable,
     )
 
 

@@ -76,6 +76,8 @@ def _check(value: Any, key: str) -> None:
     elif key in ("name", "kind", "text", "classifier"):
         _require(isinstance(value, str), f"its {key} is not text")
         _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")
+    elif key == "favourable":
+        _require(isinstance(value, bool | str) or _is_number(value), "its favourable label is not a label")
     elif isinstance(value, dict):
         for name, part in value.items():
             _check(part, name)

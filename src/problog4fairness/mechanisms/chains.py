@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
 from problog4fairness.errors import P4FError
-from problog4fairness.mechanisms.base import Mechanism, label_table
+from problog4fairness.mechanisms.base import Mechanism, favourable_comment, label_table
 from problog4fairness.mechanisms.combinations import Codes, part_of
 from problog4fairness.mechanisms.label import LabelBias, classifier, label_queries, sensitive_comment
 from problog4fairness.mechanisms.measurement import MeasurementBias
@@ -63,6 +64,7 @@ class Chain(Mechanism):
         self.suffixes = tuple(suffixes)
         parts: list[Mechanism] = [*([self.measurement] if self.measurement else []), *self.stages]
         self.rates = tuple(rate for part in parts for rate in part.rates)
+        self.favourable = _favourable(self.stages)
 
     @property
     def classes(self) -> tuple[int | str, ...] | None:
@@ -77,6 +79,7 @@ class Chain(Mechanism):
     def text(self) -> str:
         """The program as text."""
         head = ["A chain of biases, one after the other.", *(sensitive_comment(v) for v in self.variables)]
+        head += favourable_comment(self)
         parts = [comment(*head), "\n".join(v.declaration() for v in self.variables)]
         if self.measurement:
             parts += ["% First, the recorded features are taken to the fair ones.", *self.measurement.rules()]
@@ -162,6 +165,12 @@ class Chain(Mechanism):
         copy.rates = rates
         return copy
 
+    def with_favourable(self, label: Any) -> Chain:
+        """See :meth:`Mechanism.with_favourable`."""
+        other = super().with_favourable(label)
+        other.stages = tuple(stage.with_favourable(label) for stage in self.stages)
+        return other
+
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Mechanism.to_json`."""
         return {
@@ -185,7 +194,15 @@ class Chain(Mechanism):
         copy.rates = tuple(rate for part in parts for rate in part.rates)
         if not {variable for part in parts for variable in part.variables} <= set(copy.variables):
             raise ValueError("a part is about a sensitive variable that the chain does not have")
+        copy.favourable = _favourable(copy.stages)
         return copy
+
+
+def _favourable(stages: Sequence[LabelBias]) -> bool | int | float | str | None:
+    known = list(dict.fromkeys(stage.favourable for stage in stages if stage.favourable is not None))
+    if len(known) > 1:
+        raise P4FError(f"the biases of a chain have different favourable labels: {known[0]!r} and {known[1]!r}")
+    return known[0] if known else None
 
 
 def variable_json(variable: Sensitive) -> dict[str, Any]:

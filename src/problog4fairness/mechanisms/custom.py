@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.errors import NetworkError, P4FError
-from problog4fairness.mechanisms.base import Mechanism, rate_json, rates_from_json
+from problog4fairness.mechanisms.base import Mechanism, favourable_json, plain_label, rate_json, rates_from_json
 from problog4fairness.mechanisms.rates import Rate
 from problog4fairness.mechanisms.text import Level
 from problog4fairness.program.program import Program
@@ -42,6 +42,8 @@ class ProgramMechanism(Mechanism):
     functions
         Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
         row. They are not saved with a model.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
     """
 
     def __init__(
@@ -53,10 +55,12 @@ class ProgramMechanism(Mechanism):
         features: Sequence[str] = (),
         values: Mapping[str, Sequence[Any]] | None = None,
         functions: Mapping[str, Callable[[Any], Any]] | None = None,
+        favourable: Any = None,
     ) -> None:
         self._program = program if isinstance(program, Program) else Program(program)
         self.classifier = classifier
         self.variables = ()
+        self.favourable = plain_label(favourable)
         self.features = tuple(features)
         self.functions = dict(functions or {})
         networks = {network.name: network for network in self._program.networks}
@@ -90,6 +94,12 @@ class ProgramMechanism(Mechanism):
         reading = {network.name for network in self._program.networks if network.inputs == 1}
         features = set(self.features)
         return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
+
+    @property
+    def about_the_row(self) -> bool:
+        """Whether all networks are columns or the classifier, of two outcomes, and are asked about ``x`` itself."""
+        networks = [leaf for leaf in self._program.compiled().leaves if leaf.kind == "network"]
+        return not self.functions and all(not leaf.outcomes and leaf.arguments == ("x",) for leaf in networks)
 
     def text(self) -> str:
         """The program as text."""
@@ -144,8 +154,7 @@ class ProgramMechanism(Mechanism):
         """
         from problog4fairness.mechanisms.estimation import estimate_program
 
-        networks = [leaf for leaf in self._program.compiled().leaves if leaf.kind == "network"]
-        if self.functions or any(leaf.outcomes or leaf.arguments != ("x",) for leaf in networks):
+        if not self.about_the_row:
             raise P4FError(
                 "only programs about a binary label of the row x, with columns as networks, can be estimated"
             )
@@ -176,6 +185,7 @@ class ProgramMechanism(Mechanism):
             "features": list(self.features),
             "values": {name: list(pair) for name, pair in self.values.items()},
             "rates": rate_json(self.rates),
+            **favourable_json(self),
         }
 
     @classmethod
@@ -186,6 +196,7 @@ class ProgramMechanism(Mechanism):
             columns=value["columns"],
             features=value["features"],
             values=value.get("values"),
+            favourable=value.get("favourable"),
         )
         return mechanism.with_rates(rates_from_json(value["rates"]))
 
@@ -193,8 +204,8 @@ class ProgramMechanism(Mechanism):
         return (
             isinstance(other, ProgramMechanism)
             and self.program() == other.program()
-            and (self.classifier, self.columns, self.features, self.values, self.functions)
-            == (other.classifier, other.columns, other.features, other.values, other.functions)
+            and (self.classifier, self.columns, self.features, self.values, self.functions, self.favourable)
+            == (other.classifier, other.columns, other.features, other.values, other.functions, other.favourable)
         )
 
     __hash__ = Mechanism.__hash__

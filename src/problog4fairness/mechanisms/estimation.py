@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from problog4fairness.mechanisms.audit import (
     tell,
     value_codes,
 )
+from problog4fairness.mechanisms.base import Mechanism
 from problog4fairness.mechanisms.combinations import MOST, every, network_values, observed
 from problog4fairness.mechanisms.maximum import Floats, LabelModel, maximise
 from problog4fairness.mechanisms.rates import Rate
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 # Audited rows of each (group, fair label, recorded label).
 Counts: TypeAlias = Floats
+
+Estimated = TypeVar("Estimated", bound=Mechanism)
 
 FEW_ROWS = 30
 LITTLE_SIGNAL = 0.1
@@ -64,7 +67,7 @@ def estimate_labels(
             rate.estimated(_proportion(counts[group, f], r, confidence))
             for rate, (group, f, r) in ((rate, mechanism.cells()[rate.name]) for rate in mechanism.rates)
         )
-    estimated = mechanism.with_rates(rates)
+    estimated = _noted(mechanism.with_rates(rates), favourable)
     _warn(rates)
     if not any(rate.value is None for rate in rates):
         _warn_signal(estimated.label_table(), variable)
@@ -95,7 +98,7 @@ def estimate_chain(
             for stage in mechanism.stages
         ]
     measured = mechanism.measurement.rates if mechanism.measurement else ()
-    marginal = mechanism.with_rates((*measured, *(rate for stage in alone for rate in stage.rates)))
+    marginal = _noted(mechanism.with_rates((*measured, *(r for stage in alone for r in stage.rates))), favourable)
     if method == "marginal":
         return marginal
     variables = mechanism.label_variables
@@ -112,7 +115,7 @@ def estimate_chain(
     cells = network_values(variables, groups.levels)
     rates = _joint(open_chain.label_program(), cells, labels, counts, starts, confidence)
     _warn(rates)
-    return mechanism.with_rates((*measured, *rates))
+    return marginal.with_rates((*measured, *rates))
 
 
 def estimate_features(
@@ -170,10 +173,19 @@ def _labels(
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
     if mechanism.classes is None:
+        favourable = mechanism.favourable_among(dict.fromkeys([*seen.tolist(), *true.tolist()]), favourable)
         codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     else:
         codes = [value_codes(v, mechanism.classes, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     return frame_of(audit, sensitive_features, mechanism.sensitive_columns, len(seen)), codes[1], codes[0]
+
+
+def _noted(estimated: Estimated, favourable: Any) -> Estimated:
+    """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
+    if getattr(estimated, "classes", None) is not None:
+        return estimated
+    known = estimated.favourable if favourable is None else favourable
+    return estimated.with_favourable(1 if known is None else known)
 
 
 def _same_length(recorded: pd.Series[Any], fair: pd.Series[Any]) -> None:
@@ -238,6 +250,7 @@ def estimate_program(
     """See :meth:`ProgramMechanism.estimate`."""
     seen, true = column(audit, recorded, "recorded"), column(audit, fair, "fair")
     _same_length(seen, true)
+    favourable = mechanism.favourable_among(dict.fromkeys([*seen.tolist(), *true.tolist()]), favourable)
     codes = [binary_codes(v, favourable, role) for v, role in ((seen, "recorded"), (true, "fair"))]
     names = list(mechanism.columns)
     frame = frame_of(audit, sensitive_features, [mechanism.columns[name] for name in names], len(seen))
@@ -253,7 +266,7 @@ def estimate_program(
         rate.name: rate for rate in maximise(model, unknown, torch.tensor(counts), [0.1] * len(unknown), confidence)
     }
     _warn(list(found.values()))
-    return mechanism.with_rates(tuple(found.get(rate.name, rate) for rate in mechanism.rates))
+    return _noted(mechanism.with_rates(tuple(found.get(rate.name, rate) for rate in mechanism.rates)), favourable)
 
 
 def _warn(rates: Sequence[Rate]) -> None:

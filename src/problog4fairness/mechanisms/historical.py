@@ -61,6 +61,7 @@ class HistoricalBias(Mechanism):
         self.features = measurement.features
         self.variables = self._whole.variables
         self.rates = self._whole.rates
+        self.favourable = self._whole.favourable
 
     def text(self) -> str:
         """The program as text."""
@@ -123,6 +124,13 @@ class HistoricalBias(Mechanism):
             )
             copy._set(self.measurement.with_rates(rates[:count]), self.label.with_rates(label_rates))
         return copy
+
+    def with_favourable(self, label: Any) -> HistoricalBias:
+        """See :meth:`Mechanism.with_favourable`."""
+        other = super().with_favourable(label)
+        if self.label is not None:
+            other._set(self.measurement, self.label.with_favourable(label))
+        return other
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Mechanism.to_json`."""

@@ -10,9 +10,12 @@ from torch import Tensor
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms.base import (
     Mechanism,
+    favourable_comment,
+    favourable_json,
     label_table,
     level_json,
     levels_from_json,
+    plain_label,
     rate_json,
     rates_from_json,
 )
@@ -55,6 +58,8 @@ class LabelBias(Mechanism):
         The classes of the label where there are more than two; then every transition has a parameter for each group.
     transitions
         With ``classes``: their probabilities by (group, fair, recorded), one number for all, or None to be estimated.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
 
     Examples
     --------
@@ -84,17 +89,19 @@ class LabelBias(Mechanism):
         noise: float | Literal[False] | None = False,
         classes: Sequence[int | str] | None = None,
         transitions: float | Mapping[Any, float | None] | None = None,
+        favourable: Any = None,
     ) -> None:
         variable = Sensitive.of(sensitive, levels, name="a")
         self.variables = (variable,)
         self.groups = _groups(variable, groups)
         self.classes = None if classes is None else tuple(classes)
         self.noise = noise is not False
+        self.favourable = plain_label(favourable)
         if self.classes is not None:
             if len(set(self.classes)) < 3:
                 raise P4FError("classes is for labels with three or more classes; leave it out for a binary label")
-            if negative is not None or positive is not None or noise is not False:
-                raise P4FError("with classes, give transitions instead of negative, positive and noise")
+            if negative is not None or positive is not None or noise is not False or favourable is not None:
+                raise P4FError("with classes, give transitions instead of negative, positive, noise and favourable")
             self.rates = _transition_rates(self, transitions)
         else:
             rates = _rates(self, "negative", negative) + _rates(self, "positive", positive)
@@ -117,6 +124,7 @@ class LabelBias(Mechanism):
         head = [
             "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.",
             sensitive_comment(self.variable),
+            *favourable_comment(self),
         ]
         queries = label_queries(self.classes)
         parts = [comment(*head), classifier(self.classes) + "\n" + self.variable.declaration()]
@@ -200,7 +208,7 @@ class LabelBias(Mechanism):
         sensitive_features
             The sensitive columns, where they are not in ``audit``.
         favourable
-            The label that counts as 1, where the labels are not 0 and 1 or false and true.
+            The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
         confidence
             Of the intervals.
         """
@@ -233,6 +241,7 @@ class LabelBias(Mechanism):
             "noise": self.noise,
             "classes": None if self.classes is None else list(self.classes),
             "rates": rate_json(self.rates),
+            **favourable_json(self),
         }
 
     @classmethod
@@ -244,6 +253,7 @@ class LabelBias(Mechanism):
         mechanism.noise = bool(value["noise"])
         mechanism.classes = None if value["classes"] is None else tuple(value["classes"])
         mechanism.rates = rates_from_json(value["rates"])
+        mechanism.favourable = value.get("favourable")
         return mechanism
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.table import training_rows
+from problog4fairness.classifier.table import agreed_labels, training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.files.problems import warn
@@ -80,6 +80,8 @@ def compare_tables(
         truth = data[fair]
         data = data.drop(columns=fair)
     if truth is not None:
+        if belief is not None and belief.favourable is not None:
+            favourable = agreed_labels(data, recorded, belief, favourable)[1]
         both = pd.DataFrame({recorded: data[recorded], fair: truth})
         labels, fair_labels = find_labels(both, recorded, fair, favourable)
         favourable = labels[1]
