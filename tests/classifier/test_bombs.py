@@ -12,9 +12,11 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.classifier.columns import encode
 from problog4fairness.classifier.parts import BOUNDS, MAX_SIZE
 from tests.classifier.data import QUICK, loans
 from tests.classifier.test_saving import in_manifest, rewritten
@@ -23,6 +25,7 @@ ZEROS = 100_000_000
 MEASURE = """
 import json, pathlib, resource, sys, time
 import problog4fairness as p4f
+from problog4fairness.classifier.columns import encode
 from problog4fairness.classifier.parts import ModelFileError
 
 p4f.DebiasedClassifier.load(sys.argv[1])
@@ -132,3 +135,18 @@ def test_bombs_are_refused_at_once(model, tmp_path):
     for path, line, seconds in found:
         assert line.startswith(f"{path}: "), (path, line)
         assert seconds < 0.8, (path, line, seconds)
+
+
+def test_predicting_holds_few_numbers_at_a_time_however_wide_the_model(model, monkeypatch):
+    frame, *_ = loans(200)
+    expected, shapes = model.predict_proba(frame), []
+
+    def watched(encoder, part):
+        shapes.append((len(part), encoder.width))
+        return encode(encoder, part)
+
+    monkeypatch.setattr("problog4fairness.classifier.estimator.NUMBERS", 70)
+    monkeypatch.setattr("problog4fairness.classifier.estimator.encode", watched)
+    np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
+    assert {rows * width for rows, width in shapes} == {70}
+    assert model.predict_proba(frame[:0]).shape == (0, 2)

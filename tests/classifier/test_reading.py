@@ -123,3 +123,11 @@ def test_labels_of_several_types():
     y = pd.Series(["yes" if label else 0 for label in RECORDED], dtype=object)
     with pytest.raises(P4FError, match="y mixes labels of several types; make all of them texts"):
         classifier().fit(FRAME, y)
+
+
+def test_a_distorted_feature_of_another_type_than_the_belief_knows():
+    belief = p4f.HistoricalBias(["q0"], "area", 0.2, 0.1, values={"q0": ("no", "yes")})
+    words = FRAME.assign(area=AREA, q0=np.where(FRAME["q0"] == 1, "yes", "no"))
+    model = classifier(mechanism=belief).fit(words, RECORDED)
+    with pytest.raises(P4FError, match="feature 'q0' has the value 1, which is not among 'no', 'yes'"):
+        model.predict(FRAME.assign(area=AREA, q0=1)[words.columns])

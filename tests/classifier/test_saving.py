@@ -291,6 +291,16 @@ def test_hostile_weights_are_refused(saved, change):
         p4f.DebiasedClassifier.load(saved)
 
 
+def test_a_belief_with_values_that_are_lists_is_refused(tmp_path):
+    frame, area, _, recorded = loans(200)
+    belief = p4f.MeasurementBias(["q0"], "area", 0.2, 0.1, values={"q0": (0, 1)})
+    model = p4f.DebiasedClassifier(belief, max_epochs=1).fit(frame.assign(area=area), recorded)
+    model.save(tmp_path / "m.p4f")
+    in_manifest(tmp_path / "m.p4f", lambda manifest: manifest["mechanism"]["values"].update(q0=[0, [1]]))
+    with pytest.raises(ModelFileError, match="its values are not plain"):
+        p4f.DebiasedClassifier.load(tmp_path / "m.p4f")
+
+
 def test_a_program_that_is_not_that_of_the_belief_is_refused(saved):
     rewritten(saved, lambda parts: parts.update({"program.pl": parts["program.pl"].replace(b"0.5", b"0.1")}))
     with pytest.raises(ModelFileError, match="its program is not that of its belief"):

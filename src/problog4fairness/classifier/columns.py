@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from problog4fairness.classifier.encoder import Encoder, Floats, as_numbers, filled, text_codes
 from problog4fairness.errors import P4FError
 
-# Rows that are encoded at a time.
-CHUNK = 1 << 16
+# Rows that are encoded at a time; and numbers that predicting holds at a time, however many inputs a model file names.
+CHUNK, NUMBERS = 1 << 16, 1 << 24
 # Categories of a column that get an indicator each; rarer ones share one.
 MAX_CATEGORIES = 256
 

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 from torch import Tensor
 
-from problog4fairness.classifier.columns import encode, make_encoder, prepared, sensitive_frame
+from problog4fairness.classifier.columns import CHUNK, NUMBERS, encode, make_encoder, prepared, sensitive_frame
 from problog4fairness.classifier.reading import codes_among, label_codes, read_new, read_training
 from problog4fairness.classifier.view import Inputs, check_groups, feature_codes, groups_of, inputs_of
 from problog4fairness.errors import P4FError
@@ -440,8 +440,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _logits(self, frame: pd.DataFrame) -> Tensor:
         """The network's logits, in float64 so that they do not depend on which rows come with a row."""
         network = copy.deepcopy(self.network_).double()
-        matrix = torch.from_numpy(encode(self.encoder_, frame))
-        return torch.cat([network(part.double()) for part in matrix.split(1 << 16)])
+        step = min(CHUNK, max(1, NUMBERS // max(1, self.encoder_.width)))
+        parts = (frame.iloc[start : start + step] for start in range(0, max(1, len(frame)), step))
+        return torch.cat([network(torch.from_numpy(encode(self.encoder_, part)).double()) for part in parts])
 
     def _program_logs(self, mechanism: ProgramMechanism, known: pd.DataFrame) -> Array:
         """log P(query) under a program of the user's own."""

@@ -85,9 +85,10 @@ def inputs_of(mechanism: Mechanism | None, frame: pd.DataFrame, columns: Sequenc
     """The inputs that the rows of ``frame`` need; ``columns`` are those that the network reads."""
     visible = frame[list(columns)]
     values = mechanism.feature_values() if mechanism is not None else {}
-    if not values:
+    if mechanism is None or not values:
         distinct, place = _distinct(visible)
         return Inputs(distinct, torch.from_numpy(place).unsqueeze(1))
+    feature_codes(mechanism, frame)  # values of another type cannot stand in the columns below
     others = [name for name in columns if name not in values]
     contexts, place = (
         _distinct(visible[others]) if others else (pd.DataFrame(index=range(1)), np.zeros(len(frame), int))

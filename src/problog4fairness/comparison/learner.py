@@ -133,11 +133,11 @@ class _Widened:
     """An encoder with further columns that are always 0."""
 
     def __init__(self, encoder: Encoder, places: Codes, width: int) -> None:
-        self._encoder, self._places, self._width = encoder, places, width
+        self._encoder, self._places, self.width = encoder, places, width
         self.check = encoder.check
 
     def transform(self, frame: pd.DataFrame) -> Array:
         """The input."""
-        wide = np.zeros((len(frame), self._width))
+        wide = np.zeros((len(frame), self.width))
         wide[:, self._places] = self._encoder.transform(frame)
         return wide

@@ -71,6 +71,8 @@ def _check(value: Any, key: str) -> None:
         names = value.values() if isinstance(value, dict) else value
         _require(isinstance(value, dict | list), "its columns are not names")
         _require(all(isinstance(entry, str) for entry in names), "its columns are not names")
+    elif key == "values":
+        _require(isinstance(value, dict) and all(map(_are_plain, value.values())), "its values are not plain")
     elif key == "groups":
         _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
     elif key in ("name", "kind", "text", "classifier"):
@@ -105,6 +107,10 @@ def _is_suffix(value: Any) -> bool:
 def _require(holds: bool, reason: str) -> None:
     if not holds:
         raise ValueError(reason)
+
+
+def _are_plain(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, int | str) for value in values)
 
 
 def _is_level(value: Any) -> bool:
