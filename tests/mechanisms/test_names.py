@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 
+import pandas as pd
 import pytest
 import torch
 from hypothesis import example, given, settings
@@ -14,7 +15,7 @@ from problog.engine_stack import StackBasedEngine
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
 from problog4fairness.mechanisms import belief_text, read_belief
-from problog4fairness.mechanisms.text import BUILT_IN, atom, comment, is_plain, predicates
+from problog4fairness.mechanisms.text import BUILT_IN, atom, comment, is_plain, predicates, unquoted
 
 EVIL = "x\nquery(evil).\n0.7::evil."
 # Text that a file can hold: everything but NUL and surrogates.
@@ -116,6 +117,8 @@ def test_atoms_and_comments():
         "g(1,'a b')",
     ]
     assert atom("New\u00a0York's \\ \U000e0001") == "'New\\u00a0York\\u0027s \\u005c \\U000e0001'"
+    for text in ("north", "New\u00a0York's \\ \U000e0001", "\\u00a0", "'"):
+        assert unquoted(atom(text)) == text
     assert comment("it's", "a\nb") == "% it's\n% a\\u000ab"
     assert predicates(["Q 1", "q-1", "q_1_2", "number", "y_h", "age biased"], "f") == [
         "q_1", "q_1_2", "q_1_2_2", "f_number", "f_y_h", "age_biased_f",
@@ -134,3 +137,12 @@ def test_all_words_that_problog_reads_in_its_own_way_are_known():
     words: set[str] = set()
     Engine()
     assert words <= BUILT_IN
+
+
+def test_groups_of_any_name_are_found_also_after_the_rules_were_changed():
+    groups = ["New\u00a0York", "it's", "c"]
+    text = belief_text(p4f.LabelBias("city", 0.1, 0.1, levels=groups)).replace("label_neg_bias", "turned_down")
+    with pytest.warns(p4f.AuditWarning, match="changed by hand"):
+        belief = read_belief(text)
+    frame = pd.DataFrame({"x": range(30), "city": groups * 10})
+    p4f.DebiasedClassifier(belief, max_epochs=1).fit(frame, [0, 1] * 15)

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import NetworkError, P4FError
-from problog4fairness.learners.likelihood import Likelihood
-from problog4fairness.program.observed import Observed
+from problog4fairness.mechanisms.text import unquoted
+from problog4fairness.program.specialised import Observed
 from problog4fairness.program.terms import Ground, Structure, text
+from problog4fairness.learners.likelihood import Likelihood
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +120,7 @@ class ProgramView:
         if leaf.outcomes is not None:
             column = mechanism.column(leaf.name, self._frame)
             names = [text(outcome) for outcome in leaf.outcomes]
-            place = {name.strip("'"): i for i, name in enumerate(names)}
+            place = {unquoted(name): i for i, name in enumerate(names)}
             codes = column.map(lambda value: place.get(str(value), -1))
             if (codes < 0).any():
                 raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")

@@ -16,6 +16,7 @@ Level = int | str | tuple[int | str, ...]
 
 _PLAIN = re.compile(r"[a-z][a-zA-Z0-9_]*\Z")
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\u([0-9a-f]{4})|\\U(00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 # What ProbLog reads in its own way: built-ins of one or two arguments, operators and the words of its statements.
 BUILT_IN = frozenset(
     {
@@ -59,6 +60,13 @@ def atom(value: Level) -> str:
     if not isinstance(value, str):
         raise P4FError(f"the value {value!r} is neither text nor a whole number; recode it")
     return value if _PLAIN.match(value) else "'" + printed(value, special="'\\") + "'"
+
+
+def unquoted(written: str) -> str:
+    """The text that an :func:`atom` stands for."""
+    if not written.startswith("'"):
+        return written
+    return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), written.strip("'"))
 
 
 def comment(*lines: str) -> str:
