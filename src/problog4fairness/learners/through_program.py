@@ -12,7 +12,7 @@ from torch import Tensor
 from problog4fairness.errors import NetworkError, P4FError
 from problog4fairness.learners.likelihood import Likelihood
 from problog4fairness.mechanisms.text import unquoted
-from problog4fairness.program.specialised import Observed
+from problog4fairness.program.observed import Observed
 from problog4fairness.program.terms import Ground, Structure, text
 
 if TYPE_CHECKING:
