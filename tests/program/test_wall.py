@@ -80,6 +80,12 @@ def test_what_the_system_refuses_by_itself(brick, tmp_path):
     assert run.stderr.splitlines()[-1].startswith(("PermissionError", "OSError: [Errno 24]"))
 
 
+def test_all_parts_are_there():
+    """One part must not keep another from its work: what limits files is itself a file until it is imported."""
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE), resource.setrlimit)"
+    assert walled(code).startswith("(0, 0)")
+
+
 def test_the_working_directory_is_gone():
     assert "FileNotFoundError" in walled("os.getcwd()")
 

@@ -19,6 +19,9 @@ import tempfile
 from contextlib import suppress
 from typing import Any
 
+with suppress(ImportError):  # not on Windows
+    import resource  # noqa: F401 - in memory before files are out of reach: limits are set later, here and in the worker
+
 # Events of Python that stay inside this process. Whatever is not here is refused, what a later Python adds included.
 HARMLESS_EVENTS = frozenset(
     {
