@@ -108,6 +108,8 @@ def fit(checkpoint, epochs):
         lambda tensors, rest: tensors.update({"optimiser.0.exp_avg": torch.zeros(3, 2)}),
         lambda tensors, rest: tensors.update({"best.weight": torch.zeros(1, 3)}),
         lambda tensors, rest: tensors.update({"module.weight": torch.zeros(1, 2, dtype=torch.int64)}),
+        lambda tensors, rest: tensors.update({"optimiser.0.step": torch.tensor(-3.0)}),
+        lambda tensors, rest: tensors.update({"optimiser.1.exp_avg_sq": torch.tensor([float("nan")])}),
         lambda tensors, rest: rest.clear(),
         lambda tensors, rest: rest.update(train=[]),
         lambda tensors, rest: rest.update(train=[], validation=[]),

@@ -101,6 +101,9 @@ def check_state(
     for name, tensor in tensors.items():
         if tensor.shape != expected[name].shape or tensor.dtype != expected[name].dtype:
             raise ValueError(f"{name} has another shape or type")
+        least = {"step": 1, "exp_avg_sq": 0}.get(name.rpartition(".")[2] if name.startswith("optimiser.") else "")
+        if least is not None and not bool((tensor >= least).all()):
+            raise ValueError(f"{name} is below {least}")
     train, validation = rest["train"], rest["validation"]
     if not isinstance(train, list) or not isinstance(validation, list) or len(train) != len(validation):
         raise ValueError("the losses are not two lists")
