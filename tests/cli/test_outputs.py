@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.cli.data import save, say, show
+from problog4fairness.cli.data import save, show
+from problog4fairness.cli.output import say
 from problog4fairness.errors import P4FError
 from problog4fairness.files import write_whole
 from problog4fairness.mechanisms import belief_text

@@ -22,7 +22,7 @@ _CODE = (
     *(f"experiments/{name}" for name in _OWN),
     *(f"datasets/{name}" for name in ("enumeration.py", "equations.py", "synthetic.py")),
     "mechanisms",
-    "training",
+    "learners",
     "metrics/scores.py",
     "baselines/parity.py",
     "baselines/relabelling.py",
@@ -37,7 +37,7 @@ def identity(plan: StackPlan) -> dict[str, Any]:
         "seeds": list(plan.seeds),
         "folds": plan.folds,
         "rows": plan.rows,
-        "training": asdict(plan.training),
+        "learners": asdict(plan.training),
         "code": source_version(_CODE),
     }
 

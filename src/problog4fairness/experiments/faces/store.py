@@ -21,8 +21,8 @@ _CODE = (
     "datasets/drawn_faces.py",
     "datasets/celeba.py",
     "mechanisms",
-    "training",
-    "training/vision",
+    "learners",
+    "learners/vision",
     "metrics/scores.py",
 )
 
@@ -35,7 +35,7 @@ def identity(run: FaceRun) -> dict[str, Any]:
         "network": network_version(study.network),
         "method": asdict(run.method),
         "seed": run.seed,
-        "training": asdict(study.training),
+        "learners": asdict(study.training),
         "code": source_version(_CODE),
     }
 

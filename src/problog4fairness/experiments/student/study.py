@@ -32,7 +32,7 @@ SEEDS, DRAWS, FOLDS = 10, 20, 5
 QUICK_SEEDS, QUICK_FOLDS = 4, 2
 
 # What the numbers depend on; reporting is not among it.
-_CODE = ("mechanisms", "training", "classifier", "baselines", "comparison", "metrics/scores.py",
+_CODE = ("mechanisms", "learners", "classifier", "baselines", "comparison", "metrics/scores.py",
          "experiments/student/beliefs.py")  # fmt: skip
 
 
@@ -164,7 +164,7 @@ class StudentStudy:
             "data": self._digest,
             "seeds": list(self.seeds),
             "folds": self.folds,
-            "training": asdict(self.training),
+            "learners": asdict(self.training),
             "code": source_version(_CODE),
         }
         return Piece(method, audit, identity)
