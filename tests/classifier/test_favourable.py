@@ -114,7 +114,7 @@ def test_tables_and_comparisons_take_it_from_the_belief(tmp_path):
     with pytest.raises(P4FError, match="--group 0 contradicts the belief, in which 1 is the sensitive group of 'area'"):
         belief_for(tmp_path / "belief.pl", table, group="0")
     options = {"fair": PEOPLE["fair"], "methods": ["lower"], "seeds": 1, "folds": 2}
-    settings = p4f.training.Settings(max_epochs=1)
+    settings = p4f.learners.Settings(max_epochs=1)
     found = p4f.compare(table[["x", "area"]], table["recorded"], belief, settings=settings, **options)
     said = p4f.compare(
         table[["x", "area"]], table["recorded"], belief, favourable="approve", settings=settings, **options
