@@ -1,4 +1,4 @@
-"""Shares as a reader would write them."""
+"""Numbers as a reader would write them."""
 
 from __future__ import annotations
 
@@ -25,3 +25,31 @@ def percent_interval(value: float | None, low: float | None, high: float | None)
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return percent(value)
     return f"{percent(value)} ({percent(low)} to {percent(high)})"
+
+
+def percent_range(low: float | None, high: float | None) -> str:
+    """``28% to 46%``."""
+    return f"{percent(low)} to {percent(high)}"
+
+
+def points(value: float | None) -> str:
+    """A difference of shares in percentage points, with its sign: ``−13``, ``+0.4``."""
+    if value is None or math.isnan(value):
+        return MISSING
+    shown = f"{100 * value:+.1f}" if abs(value) < 0.0995 else f"{100 * value:+.0f}"
+    return ("0" if float(shown) == 0 else shown).replace("-", "−")
+
+
+def points_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """``−13 (−16 to −10)``."""
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return points(value)
+    return f"{points(value)} ({points(low)} to {points(high)})"
+
+
+def count(value: float, noun: str | None = None, plural: str | None = None) -> str:
+    """``5,000``, or with a noun ``1 row`` and ``5,000 rows``."""
+    shown = f"{round(value):,}"
+    if noun is None:
+        return shown
+    return f"{shown} {noun if round(value) == 1 else plural or noun + 's'}"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.amounts import count
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting import evidence, refits, sections
-from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.facts import Facts, collect
 from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.limits import doubts, limits

@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.amounts import MISSING, count, percent, points
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
 from problog4fairness.metrics import METRICS
-from problog4fairness.reporting.amounts import MISSING, count, percent, points
 from problog4fairness.reporting.markup import Content, Markup, bullets, figure, join, stacked, table, tag, terms
 from problog4fairness.reporting.svg import inline, page_style
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from problog4fairness.beliefs.amounts import count, percent
 from problog4fairness.beliefs.estimation import FEW_ROWS, LITTLE_SIGNAL
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.classifier.explaining import predicts_from
-from problog4fairness.reporting.amounts import count, percent
 from problog4fairness.reporting.facts import Facts
 
 # An interval as wide as this says nothing.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.amounts import count
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.doubt import Sensitivity, sensitivity
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting.amounts import count
 from problog4fairness.reporting.coding import feature_names, sensitive_of
 from problog4fairness.reporting.facts import Facts
 from problog4fairness.rows.joining import with_audit

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.amounts import count, percent, percent_range, points
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.learner_words import learner_words
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting.amounts import count, percent, percent_range, points
 from problog4fairness.reporting.facts import Division, Facts
 from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.markup import (

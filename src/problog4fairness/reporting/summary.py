@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from problog4fairness.reporting.amounts import count, percent, percent_interval, points_interval
+from problog4fairness.beliefs.amounts import count, percent, percent_interval, points_interval
 from problog4fairness.reporting.facts import Division, Facts
 
 

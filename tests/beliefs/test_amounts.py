@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from problog4fairness.reporting.amounts import count, percent, percent_interval, points
+from problog4fairness.beliefs.amounts import count, percent, percent_interval, points
 
 
 def test_numbers():
