@@ -11,10 +11,12 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,8 @@ from problog4fairness.lifetime import in_lasting_thread
 MEBIBYTE = 1024 * 1024
 # A larger answer would not fit a sensible circuit; reading it whole could exhaust the caller.
 MAX_ANSWER = 512 * MEBIBYTE
+# Seconds; the system counts the milliseconds of one wait in 32 bits.
+LONGEST_WAIT = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -91,28 +95,16 @@ class Worker:
     def _ask(self, request: dict[str, Any], limits: Limits) -> Any:
         served = self._process is not None
         process = self._running()
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(min(limits.seconds, threading.TIMEOUT_MAX), end)
-        timer.daemon = True
-        timer.start()
-        line = b""
+        line: bytes | None = b""
         try:
             with suppress(BrokenPipeError):
                 process.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]
                 process.stdin.flush()  # type: ignore[union-attr]
-                line = process.stdout.readline(MAX_ANSWER)  # type: ignore[union-attr]
+                line = _line_within(limits.seconds, process)
         except BaseException:
             self.stop()
             raise
-        finally:
-            timer.cancel()
-            timer.join()  # a fork beside its last moments would be one beside another thread
-        if late.is_set():
+        if line is None:
             self.stop()
             raise LimitError(
                 f"the program was stopped at the time limit of {limits.seconds:g} s; "
@@ -169,6 +161,49 @@ class Worker:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,
         )
+
+
+def _line_within(seconds: float, process: subprocess.Popen[bytes]) -> bytes | None:
+    """The next line of the process, short where it ended; None where the time was over first.
+
+    No thread watches the time where the system can wait for a pipe: the last moments of a thread outlive its ``join``,
+    and from Python 3.12 on a fork beside them is warned about.
+    """
+    if not hasattr(select, "poll"):
+        return _line_beside_a_timer(seconds, process)
+    stream = process.stdout.fileno()  # type: ignore[union-attr]
+    poll = select.poll()
+    poll.register(stream, select.POLLIN)
+    deadline = time.monotonic() + seconds
+    line = bytearray()
+    while len(line) < MAX_ANSWER and not line.endswith(b"\n"):
+        left = min(max(deadline - time.monotonic(), 0), LONGEST_WAIT)
+        if not poll.poll(1000 * left):
+            if left < LONGEST_WAIT:
+                return None
+            continue
+        piece = os.read(stream, MEBIBYTE)
+        if not piece:
+            break
+        line += piece
+    return bytes(line)
+
+
+def _line_beside_a_timer(seconds: float, process: subprocess.Popen[bytes]) -> bytes | None:
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end)
+    timer.daemon = True
+    timer.start()
+    try:
+        line = process.stdout.readline(MAX_ANSWER)  # type: ignore[union-attr]
+    finally:
+        timer.cancel()
+    return None if late.is_set() else line
 
 
 # The last one is ours. After a fork the earlier ones, and perhaps their locks, belong to the parent process.
