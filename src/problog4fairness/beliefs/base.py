@@ -19,7 +19,7 @@ from problog4fairness.beliefs.favourable import agreed, plain_label
 from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, table
+from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
 from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
@@ -119,6 +119,10 @@ class Belief(ABC):
         """The program that is compiled."""
         return Program(self.text())
 
+    def bound_program(self) -> Program:
+        """The same program with its numbers beside it: it is compiled once, whatever they are."""
+        return Program(self.unknown().text()).bind(known_values(self.probabilities))
+
     @property
     def parameters(self) -> pd.DataFrame:
         """The parameters as a table: value, interval, rows used, rows still needed to know them within 0.1."""
@@ -175,7 +179,7 @@ class Belief(ABC):
         self.require_columns(rows)
         inputs = fair_inputs(rows, self._input_values())
         return observe_program(
-            self.program(),
+            self.bound_program(),
             rows,
             inputs,
             classifier=self.classifier,

@@ -13,7 +13,7 @@ from problog4fairness.beliefs.combinations import occurring, part_of
 from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Parameter, known_values
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
 from problog4fairness.beliefs.stage import LabelStage, classifier, label_queries, label_table, stage_from_json
 from problog4fairness.beliefs.tables import observe_tables
@@ -115,7 +115,9 @@ class Chain(Belief):
             return None
         self.require_known()
         own, place = part_of(self.variables, self.label_variables, groups)
-        return label_table(self.label_program(), self.label_variables, self.class_count, own)[place]
+        known = known_values(parameter for stage in self.stages for parameter in stage.probabilities)
+        program = self.unknown().label_program().bind(known)
+        return label_table(program, self.label_variables, self.class_count, own)[place]
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
         """See :meth:`MeasurementBias.feature_tables`."""

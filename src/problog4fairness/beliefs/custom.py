@@ -12,7 +12,7 @@ from torch import Tensor
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.favourable import favourable_json, plain_label
 from problog4fairness.beliefs.inputs import FairInputs
-from problog4fairness.beliefs.probabilities import Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs.probabilities import Parameter, known_values, parameters_from_json, parameters_json
 from problog4fairness.beliefs.text import unquoted
 from problog4fairness.beliefs.words import Label, program_words
 from problog4fairness.errors import NetworkError, P4FError
@@ -114,9 +114,11 @@ class ProgramBelief(Belief):
 
     def program(self) -> Program:
         """The program with the values that are known."""
-        return self._program.bind(
-            {parameter.name: parameter.value for parameter in self.probabilities if parameter.value is not None}
-        )
+        return self._program.bind(known_values(self.probabilities))
+
+    def bound_program(self) -> Program:
+        """See :meth:`Belief.bound_program`; its numbers are beside it already."""
+        return self.program()
 
     def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
         """The column behind a network, or another one by name."""

@@ -216,7 +216,7 @@ class MeasurementBias(Belief):
         """P(fair value | recorded value, groups) of each feature, ``[groups, recorded, fair]``."""
         self.require_known()
         groups = every(self.variables) if groups is None else groups
-        circuit = self.program().compile()
+        circuit = self.bound_program().compile()
         tables, first = {}, 0
         for feature, options in self.values.items():
             # Every query is about one feature, so the others may have any value.

@@ -114,6 +114,11 @@ def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tup
     )
 
 
+def known_values(probabilities: Iterable[Parameter]) -> dict[str, float]:
+    """The values of the parameters that have one, by name."""
+    return {parameter.name: parameter.value for parameter in probabilities if parameter.value is not None}
+
+
 def check_known(probabilities: Iterable[Parameter]) -> None:
     """Raise the error that names the parameters that have no value."""
     unknown = [parameter.name for parameter in probabilities if parameter.value is None]

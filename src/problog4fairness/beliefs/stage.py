@@ -76,7 +76,7 @@ class LabelStage(Belief):
         """
         self.require_known()
         groups = every(self.variables) if groups is None else groups
-        return label_table(self.program(), self.variables, self.class_count, groups)
+        return label_table(self.bound_program(), self.variables, self.class_count, groups)
 
     def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
         from problog4fairness.beliefs.estimation import counted_labels
