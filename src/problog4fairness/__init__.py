@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs import (
         AuditWarning,
         Belief,
+        Beta,
         ClassBias,
         HistoricalBias,
         LabelBias,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditWarning",
     "Belief",
+    "Beta",
     "Circuit",
     "ClassBias",
     "DebiasedClassifier",
@@ -83,6 +85,7 @@ __all__ = [
 _HOME = {
     "AuditWarning": "beliefs",
     "Belief": "beliefs",
+    "Beta": "beliefs",
     "Circuit": "program.circuit",
     "ClassBias": "beliefs",
     "DebiasedClassifier": "classifier",

@@ -12,12 +12,14 @@ from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation, Posterior
+from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 
 __all__ = [
     "AuditWarning",
     "Belief",
     "BeliefError",
+    "Beta",
     "Cell",
     "Chain",
     "ClassBias",

@@ -19,6 +19,7 @@ from problog4fairness.beliefs.favourable import agreed, plain_label
 from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.priors import Beta, checked_priors
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
 from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError
@@ -141,6 +142,57 @@ class Belief(ABC):
         """A belief with stated values for some parameters."""
         return self.with_probabilities(bind(self.probabilities, values))
 
+    def with_priors(self, prior: Mapping[str, Beta]) -> Self:
+        """A belief with what is known of some parameters beside an audit, or without one.
+
+        A parameter that was counted is counted on from its prior; one that was stated, or is unknown, is as its prior
+        says, with its interval. For parameters that are estimated together, say ``estimate(..., prior=...)``.
+
+        Parameters
+        ----------
+        prior
+            For names of parameters what is known of them: ``{"p1": p4f.Beta(2, 8)}``.
+        """
+        known = checked_priors(prior, [own.name for own in self.probabilities])
+        return self.with_probabilities(
+            tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.probabilities)
+        )
+
+    def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
+        """The belief whose parameters are estimated with priors."""
+        known = checked_priors(prior, [own.name for own in self.probabilities])
+        return self.with_probabilities(tuple(replace(own, prior=known.get(own.name)) for own in self.probabilities))
+
+    def draws(self, count: int, random_state: Any = None) -> list[Self]:
+        """Beliefs whose parameters are drawn from what the audit leaves open.
+
+        A counted parameter from its Beta posterior (Jeffreys' prior, or the one that was given), those of one cell
+        together; parameters that were estimated together from the normal distribution with their information. What was
+        stated stays as it is, unless it was given a prior; so do directions that no audit can tell, which change
+        nothing of what is learned.
+
+        Parameters
+        ----------
+        count
+            How many.
+        random_state
+            A seed, or a generator of numpy.
+
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> belief = p4f.LabelBias("poor_area", groups=[1], positive=False).with_priors({"p1": p4f.Beta(40, 60)})
+        >>> [f"{drawn.probabilities[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
+        ['0.38', '0.34', '0.39']
+        """
+        from problog4fairness.beliefs.draws import drawn
+
+        return [self.with_probabilities(own) for own in drawn(self, count, random_state)]
+
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        """The parameters, in parts that were counted separately."""
+        return [self.probabilities]
+
     def with_favourable(self, label: Any) -> Self:
         """The same assumption about labels of which this one counts as 1."""
         other = copy.copy(self)
@@ -252,6 +304,7 @@ class Belief(ABC):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
     ) -> Self:
         """Estimate the parameters from audited rows, for which the recorded and the fair label are both known.
 
@@ -272,12 +325,16 @@ class Belief(ABC):
             The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
         confidence
             Of the intervals.
+        prior
+            What is known of some parameters beforehand, ``{"p1": p4f.Beta(2, 8)}``: estimates are drawn to it where
+            rows are few.
         """
         from problog4fairness.beliefs.audit import read_audit
         from problog4fairness.beliefs.estimation import warn_few, warn_signal
 
         rows = read_audit(self, audit, recorded, fair, sensitive_features, favourable)
-        found = self._noted(self.with_probabilities(self._estimated(rows, confidence)), favourable)
+        start = self._awaiting(prior)
+        found = self._noted(start.with_probabilities(start._estimated(rows, confidence)), favourable)
         warn_few(found.probabilities)
         warn_signal(found, rows)
         return found

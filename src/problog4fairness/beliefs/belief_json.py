@@ -15,6 +15,7 @@ MOST_CELLS = 100_000
 # Of the line: 1 had "rates" in place of "probabilities", and parameters without cells.
 FORMAT = 2
 _PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
+_MAYBE = {"prior", "information"}
 
 
 class BeliefError(P4FError):
@@ -126,7 +127,9 @@ def _is_level(value: Any) -> bool:
 
 
 def _is_parameter(value: Any) -> bool:
-    if not isinstance(value, dict) or set(value) != _PARAMETER:
+    if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
+        return False
+    if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
         return False
     if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
         return False
@@ -138,6 +141,16 @@ def _is_parameter(value: Any) -> bool:
         return False
     known = [end for end in ends[1:] if end is not None]
     return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_prior(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(_is_number(own) and 0 < own < 1e15 for own in value)
+
+
+def _is_information(value: Any) -> bool:
+    if not isinstance(value, dict) or len(value) > MOST_CELLS:
+        return False
+    return all(isinstance(name, str) and _is_number(own) and abs(own) < 1e15 for name, own in value.items())
 
 
 def _is_cell(value: Any) -> bool:

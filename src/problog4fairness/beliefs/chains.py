@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
@@ -13,6 +13,7 @@ from problog4fairness.beliefs.combinations import occurring, part_of
 from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Parameter, known_values
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
 from problog4fairness.beliefs.stage import LabelStage, classifier, label_queries, label_table, stage_from_json
@@ -150,13 +151,14 @@ class Chain(Belief):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
         method: Literal["joint", "marginal"] = "joint",
     ) -> Chain:
         """Estimate the label parameters from audited rows; the arguments are those of :meth:`Belief.estimate`.
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, favourable, confidence
+        audit, recorded, fair, sensitive_features, favourable, confidence, prior
             As for :meth:`Belief.estimate`.
         method
             ``"joint"``: all at once, by penalised likelihood as :meth:`Belief.estimate` does it. ``"marginal"``: each
@@ -170,7 +172,7 @@ class Chain(Belief):
         if not self.stages:
             raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
         rows = read_audit(self, audit, recorded, fair, sensitive_features, favourable)
-        return self._noted(estimate_chain(self, rows, confidence, method), favourable)
+        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method), favourable)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
         """See :meth:`Belief.with_probabilities`."""
@@ -185,6 +187,9 @@ class Chain(Belief):
         other.stages = tuple(stages)
         other.probabilities = tuple(own for part in other._parts() for own in part.probabilities)
         return other
+
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        return [part.probabilities for part in self._parts()]
 
     def _parts(self) -> list[Belief]:
         return [*([self.measurement] if self.measurement else []), *self.stages]

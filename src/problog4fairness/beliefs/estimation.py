@@ -43,7 +43,10 @@ def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[P
     def estimate(cell: Cell) -> Estimate:
         return _proportion(counts[cell.group, cell.fair], cell.recorded, confidence)
 
-    return tuple(own if own.cell is None else own.estimated(estimate(own.cell)) for own in belief.probabilities)
+    return tuple(
+        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
+        for own in belief.probabilities
+    )
 
 
 def counted_features(
@@ -72,7 +75,10 @@ def counted_features(
     def estimate(cell: Cell) -> Estimate:
         return _proportion(tables[str(cell.feature)][cell.group, cell.recorded], cell.fair, confidence)
 
-    found = tuple(own if own.cell is None else own.estimated(estimate(own.cell)) for own in belief.probabilities)
+    found = tuple(
+        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
+        for own in belief.probabilities
+    )
     warn_few(found)
     return found
 

@@ -12,6 +12,7 @@ from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import Strength
 from problog4fairness.beliefs.stage import LabelStage, stage_from_json
@@ -105,6 +106,7 @@ class HistoricalBias(Belief):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
         recorded_label: Column | None = None,
         fair_label: Column | None = None,
     ) -> HistoricalBias:
@@ -112,7 +114,7 @@ class HistoricalBias(Belief):
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, confidence
+        audit, recorded, fair, sensitive_features, confidence, prior
             As for :meth:`MeasurementBias.estimate`.
         favourable, recorded_label, fair_label
             As ``favourable``, ``recorded`` and ``fair`` of :meth:`LabelBias.estimate`, for the part about the label.
@@ -122,7 +124,7 @@ class HistoricalBias(Belief):
         label = self.label
         if label is not None and recorded_label is not None and fair_label is not None:
             label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
-        return self._of(measurement, label)
+        return self._of(measurement, label).with_priors(prior or {})
 
     @classmethod
     def from_table(cls, table: AuditTable) -> HistoricalBias:
@@ -140,6 +142,9 @@ class HistoricalBias(Belief):
         belief = cls.__new__(cls)
         belief._set(measurement, label)
         return belief
+
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        return self._whole._counted_parts()
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
         """See :meth:`Belief.with_probabilities`."""

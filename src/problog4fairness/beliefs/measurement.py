@@ -14,6 +14,7 @@ from problog4fairness.beliefs.combinations import answers, every, occurring
 from problog4fairness.beliefs.favourable import favourable_json
 from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import (
     Strength,
@@ -256,6 +257,7 @@ class MeasurementBias(Belief):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
     ) -> Self:
         """Estimate the parameters from audited rows, for which recorded and fair features are both known.
 
@@ -271,10 +273,12 @@ class MeasurementBias(Belief):
             The label that counts as 1, to be noted; the parameters do not depend on it.
         confidence
             Of the intervals.
+        prior
+            As for :meth:`Belief.estimate`.
         """
         from problog4fairness.beliefs.estimation import counted_features
 
-        found = counted_features(self, audit, recorded, fair, sensitive_features, confidence)
+        found = counted_features(self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence)
         return self.with_probabilities(found).with_favourable(self.favourable if favourable is None else favourable)
 
     @classmethod

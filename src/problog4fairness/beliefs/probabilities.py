@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.samples import required_samples
 from problog4fairness.beliefs.text import comment, number
-from problog4fairness.errors import MissingValueError, ProbabilityError, UnknownNameError
+from problog4fairness.errors import MissingValueError, P4FError, ProbabilityError, UnknownNameError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +54,10 @@ class Parameter:
         The rows that it is counted in, where it can be counted.
     source
         How an estimate was made, where it was not counted: ``likelihood penalised by 1 per unit``.
+    prior
+        What was known of it before the audit, where somebody said so.
+    information
+        Where it was estimated together with others: its row of their information matrix, by name.
     """
 
     name: str
@@ -62,6 +68,8 @@ class Parameter:
     rows: int | None = None
     cell: Cell | None = None
     source: str | None = None
+    prior: Beta | None = None
+    information: tuple[tuple[str, float], ...] | None = None
 
     def __post_init__(self) -> None:
         if self.value is not None and not 0 <= self.value <= 1:
@@ -86,11 +94,35 @@ class Parameter:
 
     def stated(self, value: float | None) -> Parameter:
         """The same parameter with a value that somebody states, or None to be estimated."""
-        return replace(self, value=value, low=None, high=None, rows=None, source=None)
+        return replace(self, value=value, low=None, high=None, rows=None, source=None, prior=None, information=None)
 
-    def estimated(self, estimate: Estimate, source: str | None = None) -> Parameter:
-        """The same parameter with an estimate for its value; unknown where the estimate rests on no row."""
-        value = None if estimate.rows == 0 else estimate.value
+    def renamed(self, names: Mapping[str, str]) -> Parameter:
+        """The same parameter where the parameters of the belief have other names."""
+        known = self.information
+        known = None if known is None else tuple((names.get(name, name), value) for name, value in known)
+        return replace(self, name=names[self.name], information=known)
+
+    def with_prior(self, prior: Beta, confidence: float = 0.95) -> Parameter:
+        """The same parameter with a prior, which alone says its value as long as no row does."""
+        if self.rows is None:
+            return replace(self, prior=prior).estimated(Estimate(math.nan, 0.0, 1.0, 0), confidence=confidence)
+        if self.prior is not None or self.information is not None or self.source is not None:
+            raise P4FError(f"{self.name} was not simply counted; give its prior to estimate(..., prior=...)")
+        counted = Estimate(self.value or 0.0, self.low or 0.0, self.high or 1.0, self.rows)
+        return replace(self, prior=prior).estimated(counted, confidence=confidence)
+
+    def estimated(self, estimate: Estimate, source: str | None = None, confidence: float = 0.95) -> Parameter:
+        """The same parameter with an estimate for its value; unknown where the estimate rests on no row and no prior.
+
+        Counts and a prior are put together here; a ``source`` says that the estimate is made with it already.
+        """
+        if self.prior is not None and source is None:
+            seen = estimate.value * estimate.rows if estimate.rows else 0.0
+            known = self.prior.after(seen, estimate.rows)
+            low, high = known.interval(confidence)
+            said = f"prior {self.prior}"
+            return replace(self, value=known.mean, low=low, high=high, rows=estimate.rows, source=said)
+        value = None if estimate.rows == 0 and self.prior is None else estimate.value
         low, high = (0.0, 1.0) if value is None else (estimate.low, estimate.high)
         return replace(self, value=value, low=low, high=high, rows=estimate.rows, source=source)
 
@@ -148,15 +180,31 @@ def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFram
 
 
 def parameters_json(probabilities: Iterable[Parameter]) -> list[dict[str, Any]]:
-    """Parameters as plain data."""
-    return [
-        {**asdict(parameter), "cell": None if parameter.cell is None else list(parameter.cell)}
-        for parameter in probabilities
-    ]
+    """Parameters as plain data; what only some have is left out of the others."""
+    return [_json(parameter) for parameter in probabilities]
+
+
+def _json(parameter: Parameter) -> dict[str, Any]:
+    names = ("name", "meaning", "value", "low", "high", "rows", "cell", "source")
+    plain = {name: getattr(parameter, name) for name in names}
+    plain["cell"] = None if parameter.cell is None else list(parameter.cell)
+    if parameter.prior is not None:
+        plain["prior"] = [float(parameter.prior.a), float(parameter.prior.b)]
+    if parameter.information is not None:
+        plain["information"] = dict(parameter.information)
+    return plain
 
 
 def parameters_from_json(value: Iterable[dict[str, Any]]) -> tuple[Parameter, ...]:
     """The inverse of :func:`parameters_json`."""
-    return tuple(
-        Parameter(**{**entry, "cell": None if entry["cell"] is None else Cell(*entry["cell"])}) for entry in value
-    )
+    return tuple(_parameter(entry) for entry in value)
+
+
+def _parameter(entry: dict[str, Any]) -> Parameter:
+    own = dict(entry)
+    own["cell"] = None if own["cell"] is None else Cell(*own["cell"])
+    if "prior" in own:
+        own["prior"] = Beta(*own["prior"])
+    if "information" in own:
+        own["information"] = tuple(own["information"].items())
+    return Parameter(**own)

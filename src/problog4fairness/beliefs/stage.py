@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import torch
@@ -90,7 +89,8 @@ class LabelStage(Belief):
         other = copy.copy(self)
         other.variables = (variable,)
         other.suffix = suffix
-        other.probabilities = tuple(replace(own, name=other.parameter_name(own.cell)) for own in self.probabilities)
+        names = {own.name: other.parameter_name(own.cell) for own in self.probabilities}
+        other.probabilities = tuple(own.renamed(names) for own in self.probabilities)
         return other
 
     def _check_cells(self) -> None:

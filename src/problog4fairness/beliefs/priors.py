@@ -1,0 +1,76 @@
+"""What is known of a parameter before any audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from problog4fairness.errors import P4FError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Beta:
+    """What is known of a probability before any row is looked at: as if ``a`` rows had shown it, and ``b`` had not.
+
+    Parameters
+    ----------
+    a, b
+        Above 0. Their sum says how many rows the prior is worth, ``a / (a + b)`` is its mean.
+
+    Examples
+    --------
+    >>> low, high = Beta(2, 8).interval()
+    >>> f"{Beta(2, 8).mean:.2f} ({low:.2f} to {high:.2f})"
+    '0.20 (0.03 to 0.48)'
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        for number in (self.a, self.b):
+            if type(number) not in (int, float) or not 0 < number < math.inf:
+                raise P4FError(f"Beta({self.a!r}, {self.b!r}): both must be numbers above 0, such as Beta(2, 8)")
+
+    @property
+    def mean(self) -> float:
+        """The expected probability."""
+        return self.a / (self.a + self.b)
+
+    def after(self, successes: float, rows: float) -> Beta:
+        """What is known once ``successes`` were seen among ``rows``."""
+        return Beta(self.a + successes, self.b + rows - successes)
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The range that holds the probability with this confidence, as much of the rest below as above."""
+        from scipy.special import betaincinv
+
+        rest = (1 - confidence) / 2
+        return float(betaincinv(self.a, self.b, rest)), float(betaincinv(self.a, self.b, 1 - rest))
+
+    def __str__(self) -> str:
+        return f"Beta({self.a:g}, {self.b:g})"
+
+
+def checked_priors(prior: Any, names: Sequence[str]) -> dict[str, Beta]:
+    """The priors that somebody passed, or the error that says what is wrong with them.
+
+    Parameters
+    ----------
+    prior
+        A mapping from names of parameters to :class:`Beta`; None for none.
+    names
+        The parameters that there are.
+    """
+    if prior is None:
+        return {}
+    if not isinstance(prior, Mapping):
+        raise P4FError(f"prior must be a mapping such as {{'p1': p4f.Beta(2, 8)}}, not {type(prior).__name__}")
+    for name, own in prior.items():
+        if name not in names:
+            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+        if not isinstance(own, Beta):
+            raise P4FError(f"the prior of {name} must be a Beta, not {type(own).__name__}; write p4f.Beta(2, 8)")
+    return dict(prior)
