@@ -217,7 +217,8 @@ def test_text_stays_within_its_box_and_the_figure(name: str):
 def test_figures_grow_with_the_graph():
     small, large = example("label").draw(), example("measurement").draw()
     assert large.get_figwidth() > small.get_figwidth()
-    assert large.get_figheight() > 5 * small.get_figheight()
+    tall = Diagram(tuple(Node(f"q{i}", query=True) for i in range(40))).draw()
+    assert tall.get_figheight() > 5 * small.get_figheight()
 
 
 def test_outlines_and_fills_say_what_is_known():

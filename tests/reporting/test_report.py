@@ -283,7 +283,8 @@ def test_what_the_model_sees_is_said_as_it_is(loans):
     measurement = p4f.MeasurementBias("rich", "poor_area", **distorted)
     as_given = told(loans, measurement, data=data).html
     assert "predicts from features as they are given" in as_given
-    assert "the filled box" not in as_given
+    assert "The model learns what is filled" in as_given
+    assert "granted depends on other features, rich (fair)" in as_given
     corrected = told(loans, measurement, data=data, model={"test_features": "biased"}).html
     assert "corrects what is on record by poor_area" in corrected
     assert "fair world" not in corrected

@@ -19,6 +19,7 @@ from problog4fairness.beliefs.favourable import agreed, plain_label
 from problog4fairness.beliefs.general import observe_program
 from problog4fairness.beliefs.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.priors import Beta, checked_priors
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
 from problog4fairness.beliefs.words import Label, share
@@ -382,9 +383,18 @@ class Belief(ABC):
         )
         return [first, *(f"The probability that {own.meaning}: {share(own)}." for own in self.probabilities)]
 
-    def picture(self) -> Diagram:
-        """Its causal picture, with the names of its parameters in place of their values."""
-        return self.unknown().program().diagram()
+    def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
+        """Its causal picture: what is on record, what would be fair, and which parameters lie between.
+
+        Without a picture of its own, it is that of the program, one node for each predicate.
+
+        Parameters
+        ----------
+        label
+            How the label is called.
+        """
+        columns = {variable.name: ", ".join(variable.columns) for variable in self.variables}
+        return of_program(self.unknown().program().diagram(self.classifier), columns)
 
     def caveats(self) -> list[str]:
         """What a reader of a report must know because of this kind of belief."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
@@ -13,6 +14,7 @@ from problog4fairness.beliefs.combinations import occurring, part_of
 from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Parameter, known_values
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
@@ -21,6 +23,7 @@ from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.text import comment, distinct, predicates
 from problog4fairness.beliefs.words import Label, Stage
 from problog4fairness.errors import P4FError
+from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -216,6 +219,19 @@ class Chain(Belief):
             found.append(f"Label bias {number} of {count}, by {', '.join(stage.variable.columns)}.")
             found += stage.sentences(label or Label(), told)
         return found
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: the label after each of the biases."""
+        said = label or Label()
+        own = self.measurement
+        nodes = [Node(FEATURES, observed=True)] if own is None else own.drawn()
+        nodes += sensitive(self.label_variables)
+        nodes.append(Node(said.fair, (FEATURES,) if own is None else own.fair_features(), classifier=True))
+        for number, stage in enumerate(self.stages, start=1):
+            name = f"label after bias {number}" if number < len(self.stages) else said.recorded
+            node = recorded(name, [nodes[-1].name, *stage.variable.columns], stage.probabilities)
+            nodes.append(replace(node, observed=number == len(self.stages)))
+        return Diagram(tuple({node.name: node for node in nodes}.values()))
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -12,6 +12,7 @@ from torch import Tensor
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.favourable import favourable_json, plain_label
 from problog4fairness.beliefs.inputs import FairInputs
+from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.probabilities import Parameter, known_values, parameters_from_json, parameters_json
 from problog4fairness.beliefs.text import unquoted
 from problog4fairness.beliefs.words import Label, program_words
@@ -227,9 +228,9 @@ class ProgramBelief(Belief):
         """See :meth:`Belief.words`."""
         return program_words(self.columns.values(), self.probabilities)
 
-    def picture(self) -> Diagram:
+    def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
         """See :meth:`Belief.picture`."""
-        return self._program.diagram()
+        return of_program(self._program.diagram(self.classifier), self.columns)
 
     def _kinds_of(self, rows: Rows) -> Rows:
         # A function may read any column.

@@ -12,11 +12,13 @@ from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import Strength
 from problog4fairness.beliefs.stage import LabelStage, stage_from_json
 from problog4fairness.beliefs.words import Label
+from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats, Level
 
@@ -171,6 +173,19 @@ class HistoricalBias(Belief):
             found.append("The recorded label is, besides, taken as a distorted copy of the fair one.")
             found += self.label.sentences(label or Label())
         return found
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: one rule leads from features to labels, in both worlds."""
+        said, own, world = label or Label(), self.measurement, "fair world"
+        fair = Node(said.fair, own.fair_features(world), classifier=True)
+        nodes = [*own.drawn(world), *sensitive(self.variables), fair]
+        if self.label is None:
+            causes = [OTHERS, *(f"{name} (recorded)" for name in self.features)]
+            nodes.append(replace(recorded(said.recorded, causes, ()), classifier=True))
+        else:
+            parameters = self.probabilities[len(own.probabilities) :]
+            nodes.append(recorded(said.recorded, [said.fair, *self.label.variable.columns], parameters))
+        return Diagram(tuple({node.name: node for node in nodes}.values()))
 
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""

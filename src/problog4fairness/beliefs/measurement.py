@@ -14,6 +14,7 @@ from problog4fairness.beliefs.combinations import answers, every, occurring
 from problog4fairness.beliefs.favourable import favourable_json
 from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import OTHERS, features, sensitive
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import (
@@ -31,6 +32,7 @@ from problog4fairness.beliefs.tables import changed, feature_codes, observe_tabl
 from problog4fairness.beliefs.text import atom, comment, predicates
 from problog4fairness.beliefs.words import Label, joined, share
 from problog4fairness.errors import P4FError
+from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats, Level
@@ -324,6 +326,21 @@ class MeasurementBias(Belief):
                     found.append(joined(parts, f"the people with {group} and", "those with"))
         untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.groups]
         return found + [f"Where {group}, recorded features are taken as right." for group in untouched]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`; the label on record is the fair one."""
+        name = "label" if label is None else label.column
+        return Diagram((*self.drawn(), Node(name, self.fair_features(), observed=True, classifier=True)))
+
+    def drawn(self, fair: str = "fair") -> list[Node]:
+        """The nodes of its picture, without the label."""
+        parameters = {name: own.values() for name, own in self.by_cell().items()}
+        distorted = features(self.features, self.variable.columns, parameters, fair)
+        return [Node(OTHERS, observed=True), *sensitive(self.variables), *distorted]
+
+    def fair_features(self, fair: str = "fair") -> tuple[str, ...]:
+        """The nodes of its picture that the label depends on."""
+        return (OTHERS, *(f"{name} ({fair})" for name in self.features))
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

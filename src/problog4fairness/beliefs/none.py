@@ -7,8 +7,10 @@ from typing import Any
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import occurring
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import FEATURES
 from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.words import Label
+from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
 
 
@@ -29,6 +31,11 @@ class NoBias(Belief):
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""
         return ["There is no belief: the recorded labels are taken as fair, and the model repeats them."]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`."""
+        name = "label" if label is None else label.column
+        return Diagram((Node(FEATURES, observed=True), Node(name, (FEATURES,), observed=True, classifier=True)))
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -13,10 +13,12 @@ from torch import Tensor
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import answers, every
 from problog4fairness.beliefs.favourable import favourable_comment, favourable_json
+from problog4fairness.beliefs.picturing import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
 from problog4fairness.beliefs.text import atom, comment
 from problog4fairness.beliefs.words import Label, Stage, joined, share
+from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -121,6 +123,18 @@ class LabelStage(Belief):
             long = f"the people with {group} who"
             found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
         return found
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`."""
+        said = label or Label()
+        return Diagram(
+            (
+                Node(FEATURES, observed=True),
+                *sensitive(self.variables),
+                Node(said.fair, (FEATURES,), classifier=True),
+                recorded(said.recorded, [said.fair, *self.variable.columns], self.probabilities),
+            )
+        )
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

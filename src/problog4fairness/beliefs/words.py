@@ -31,6 +31,16 @@ class Label:
         """The other one."""
         return f"{self.column} = {self.values[0]}"
 
+    @property
+    def fair(self) -> str:
+        """The label that should have been there."""
+        return "fair label" if self.column == Label.column else f"{self.column} (fair)"
+
+    @property
+    def recorded(self) -> str:
+        """The label that is on record."""
+        return "recorded label" if self.column == Label.column else f"{self.column} (recorded)"
+
 
 @dataclass(frozen=True)
 class Stage:

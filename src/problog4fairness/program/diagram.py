@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ SUFFIXES = (".svg", ".png", ".pdf", ".mmd")
 # A tint of sky blue from Okabe and Ito's palette, which colour-blind readers tell apart; in print it is a light grey.
 CLASSIFIER_FILL, FILL, INK = "#9AD2F2", "#FFFFFF", "#1A1A1A"
 
-MOST_BOXES, MOST_ARROWS = 400, 800  # in a picture; a larger graph is drawn by predicate
+MOST_BOXES, MOST_ARROWS = 400, 800  # in a picture
 MOST_WEIGHTS = 5  # of a summarised predicate
 LONGEST_LABEL = 240  # characters of a name, or of all weights of a node
 
@@ -105,11 +105,11 @@ class Diagram:
         return Diagram(tuple(_merged(titles[key], same, title_of) for key, same in members.items()), self.limits)
 
     def drawable(self) -> Diagram:
-        """The diagram itself, or its summary where it is too large for a picture; an error where both are."""
-        for diagram in (self, self.summary()):
-            if len(diagram.nodes) <= MOST_BOXES and len(diagram.edges) <= MOST_ARROWS:
-                return diagram
-        raise too_large(diagram)
+        """One node for each predicate; an error where even that is too large for a picture."""
+        diagram = self.summary()
+        if len(diagram.nodes) > MOST_BOXES or len(diagram.edges) > MOST_ARROWS:
+            raise too_large(diagram)
+        return diagram
 
     def mermaid(self) -> str:
         """The diagram as a Mermaid flowchart, which GitHub and many editors show as a picture."""
@@ -185,16 +185,25 @@ def _node(name: str, entries: Sequence[Mapping[str, Any]], classifier: str) -> N
 
 
 def _merged(name: str, nodes: Sequence[Node], title_of: Mapping[str, str]) -> Node:
-    weights = sorted({weight for node in nodes for weight in node.weights})
+    parents = tuple(sorted({title_of[parent] for node in nodes for parent in node.parents} - {name}))
+    if len(nodes) == 1:
+        return replace(nodes[0], parents=parents)
+    weights = sorted({_without_arguments(weight) for node in nodes for weight in node.weights})
     return Node(
         name,
-        parents=tuple(sorted({title_of[parent] for node in nodes for parent in node.parents} - {name})),
+        parents=parents,
         weights=tuple(weights[:MOST_WEIGHTS]) + (("...",) if len(weights) > MOST_WEIGHTS else ()),
         query=any(node.query for node in nodes),
         observed=all(node.observed for node in nodes),
         classifier=any(node.classifier for node in nodes),
         predicate=nodes[0].predicate,
     )
+
+
+def _without_arguments(weight: str) -> str:
+    """What the weights of many atoms have in common: ``p1`` of ``p1(3)``, ``nn(h)`` of ``nn(h,x_(0,1))``."""
+    network = _NETWORK.match(weight)
+    return f"nn({network[1]})" if network else re.sub(r"^([a-z]\w*)\(.*\)$", r"\1", weight)
 
 
 def cut(text: str) -> str:

@@ -43,7 +43,7 @@ Line = tuple[str, float, str]  # text, size and colour
 
 
 def draw(diagram: Diagram, ax: Axes | None = None) -> Figure:
-    """Draw on ``ax``, or on a new figure of the size that fits; a large graph by predicate."""
+    """Draw on ``ax``, or on a new figure of the size that fits, one box for each predicate."""
     diagram = diagram.drawable()
     labels, layout = arranged(diagram)
     legend = _legend(diagram)

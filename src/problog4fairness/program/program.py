@@ -168,9 +168,9 @@ class Program:
         return dict(zip(circuit.queries, values.unbind(-1), strict=True))
 
     def diagram(self, classifier: str = "h") -> Diagram:
-        """The causal picture: one node per random variable, dashed where it is not observed.
+        """The causal picture: one node per predicate, dashed where it is not observed.
 
-        A picture of more than some hundred nodes is drawn by predicate; ``nodes`` and the Mermaid text have them all.
+        Its ``nodes`` and the Mermaid text have one for each random variable of the ground program.
 
         Parameters
         ----------

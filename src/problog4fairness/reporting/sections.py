@@ -10,6 +10,7 @@ import pandas as pd
 from problog4fairness.beliefs.amounts import count, percent, percent_range, points
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.words import Label
 from problog4fairness.classifier.learner_words import learner_words
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.facts import Division, Facts
@@ -39,7 +40,7 @@ def belief(facts: Facts) -> Markup:
     parts = [
         tag("p", words[0]),
         bullets(words[1:]) if words[1:] else "",
-        _picture(facts.belief),
+        _picture(facts.belief, facts.label),
         tag("h3", "The program"),
         tag("p", "The same belief as the ProbLog program that the model works with."),
         tag("pre", tag("code", facts.belief.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
@@ -47,18 +48,17 @@ def belief(facts: Facts) -> Markup:
     return join(parts, "\n")
 
 
-def _picture(belief: Belief) -> Markup:
+def _picture(belief: Belief, label: Label) -> Markup:
     try:
         with page_style():
-            diagram = belief.picture()
+            diagram = belief.picture(label)
             drawing = diagram.draw()
     except P4FError as error:
         return tag("p", f"The diagram cannot be drawn: {error}")
     arrows = "; ".join(f"{node.name} depends on {', '.join(node.parents)}" for node in diagram.nodes if node.parents)
     alternative = f"Causal diagram of the belief: {arrows or 'no arrows'}."
-    caption = "What depends on what, according to the belief. Solid outlines are observed, dashed ones are not"
-    predicted = any(node.classifier for node in diagram.nodes)
-    caption += "; the filled box is what the model predicts." if predicted else "."
+    caption = "What depends on what, according to the belief. Solid outlines are on record, dashed ones nobody has seen"
+    caption += ". The model learns what is filled." if any(node.classifier for node in diagram.nodes) else "."
     return figure(inline(drawing, "diagram", alternative), caption, "Causal diagram")
 
 

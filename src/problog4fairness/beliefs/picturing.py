@@ -1,0 +1,66 @@
+"""Pictures of beliefs: what is on record, what would be fair, and what made the one from the other.
+
+As in the paper's first figure, an arrow leads from a cause to its effect, a dashed outline says that nobody has seen
+it, and a fill that the classifier gives it. Names are the user's columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from problog4fairness.program.diagram import Diagram, Node
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.probabilities import Parameter
+    from problog4fairness.rows.sensitive import Sensitive
+
+FEATURES, OTHERS = "features", "other features"
+_READ = re.compile(r"nn\((\w+),.*\)")
+
+
+def sensitive(variables: Iterable[Sensitive]) -> list[Node]:
+    """A node for each sensitive column, which is on record."""
+    columns = dict.fromkeys(column for variable in variables for column in variable.columns)
+    return [Node(column, observed=True) for column in columns]
+
+
+def recorded(name: str, causes: Iterable[str], parameters: Iterable[Parameter]) -> Node:
+    """What is on record, below what it came from; ``parameters`` say how it was distorted."""
+    return Node(name, tuple(causes), tuple(own.name for own in parameters), observed=True)
+
+
+def features(
+    names: Iterable[str], groups: tuple[str, ...], parameters: Mapping[str, Iterable[Parameter]], fair: str = "fair"
+) -> list[Node]:
+    """Two nodes for each distorted feature: the fair one, which nobody has seen, and the recorded one."""
+    return [
+        node
+        for name in names
+        for node in (
+            Node(f"{name} ({fair})"),
+            recorded(f"{name} (recorded)", [f"{name} ({fair})", *groups], parameters[name]),
+        )
+    ]
+
+
+def of_program(diagram: Diagram, columns: Mapping[str, str]) -> Diagram:
+    """The picture of any program, one node for each predicate, with the columns that its networks read.
+
+    Parameters
+    ----------
+    diagram
+        The picture of all atoms.
+    columns
+        The column that each network other than the classifier reads.
+    """
+
+    def said(weight: str) -> str:
+        network = _READ.fullmatch(weight)
+        return columns.get(network[1], weight) if network else weight
+
+    summary = diagram.summary()
+    nodes = (replace(node, weights=tuple(dict.fromkeys(map(said, node.weights)))) for node in summary.nodes)
+    return replace(summary, nodes=tuple(nodes))
