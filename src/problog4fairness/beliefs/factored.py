@@ -106,13 +106,13 @@ class FactoredView(View):
     def __init__(self, kinds: Kinds, codes: Tensor, outputs: int) -> None:
         self.kinds, self.codes, self.outputs = kinds, codes, outputs
 
-    def log_fair(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_fair`."""
         codes = self.codes[rows]
         by_group = self._by_group(logits, codes) + self.kinds.shares[codes].unsqueeze(-1)
         return by_group.logsumexp(-2)
 
-    def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_recorded`."""
         codes = self.codes[rows]
         fair = self._by_group(logits, codes) + self.kinds.shares[codes].unsqueeze(-1)

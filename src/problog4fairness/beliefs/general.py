@@ -54,7 +54,7 @@ def observe_program(
         raise P4FError(f"the program has {queries} queries for {len(rows.classes)} classes; give it one for each class")
     if not special.free or set(special.widths) != {wanted}:
         raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
-    view = ProgramView(special)
+    view = ProgramView(special, len(rows))
     places = torch.stack([place(leaf) for leaf in special.free], dim=1)
     observed = None
     if rows.recorded is not None:
@@ -66,16 +66,16 @@ def observe_program(
 class ProgramView(View):
     """What a specialised circuit says of rows."""
 
-    def __init__(self, special: Specialised) -> None:
+    def __init__(self, special: Specialised, rows: int) -> None:
         self.special = special
+        self.codes = torch.zeros(rows, dtype=torch.long) if special.codes is None else special.codes
 
-    def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_recorded`."""
-        place = torch.arange(rows.start, rows.stop)
-        logs = self.special.log_probability(logits, place)
+        logs = self.special.log_probability(logits, rows)
         return logs[:, 0] if logs.shape[1] == 1 else logs[..., 1]
 
-    def log_fair(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_fair`; a program that asks about several inputs says itself what follows from them."""
         if len(self.special.free) > 1:
             return self.log_recorded(logits, rows)

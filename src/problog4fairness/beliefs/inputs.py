@@ -93,10 +93,15 @@ def _found(rows: Rows, values: Mapping[str, Sequence[Any]] | None) -> FairInputs
     return FairInputs(table[list(rows.features)], torch.from_numpy(place.astype(np.int64)), len(variants))
 
 
+def _mostly_distinct(sample: pd.DataFrame) -> bool:
+    """Whether more than a quarter of the rows are different; one column is often enough to see it."""
+    most = len(sample) // 4
+    return any(own.nunique(dropna=False) > most for _, own in sample.items()) or len(sample.drop_duplicates()) > most
+
+
 def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:
     """Distinct rows where rows repeat a lot; otherwise the rows themselves."""
-    sample = frame.iloc[: min(len(frame), 2000)]
-    if len(frame) < 200 or len(sample.drop_duplicates()) > len(sample) // 4 or not len(frame.columns):
+    if len(frame) < 200 or not len(frame.columns) or _mostly_distinct(frame.iloc[:2000]):
         return frame, np.arange(len(frame))
     place = frame.groupby(list(frame.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
     _, first = np.unique(place, return_index=True)

@@ -29,14 +29,22 @@ CHUNK = 1 << 20
 
 
 class View(ABC):
-    """What a belief says of rows before their labels are looked at, as a function of a classifier's logits."""
+    """What a belief says of rows before their labels are looked at, as a function of a classifier's logits.
+
+    Attributes
+    ----------
+    codes
+        ``[rows]``: the kind of each row. What is said of two rows of a kind differs by their logits only.
+    """
+
+    codes: Tensor
 
     @abstractmethod
-    def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
         """log P(recorded class), ``[rows, classes]``, for logits ``[rows, variants * outputs]`` of some rows."""
 
     @abstractmethod
-    def log_fair(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:
         """log P(fair class), ``[rows, classes]``, given the recorded features."""
 
     @abstractmethod
@@ -197,10 +205,13 @@ class Observation:
     def _signal(self) -> Tensor | None:
         if self.variants != 1 or self.outputs != 1 or self._view is None:
             return None
+        codes = self._view.codes
+        examples = torch.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=torch.long)
+        examples[codes] = torch.arange(len(codes))
         # A classifier as sure as this is certain in float64, and its logarithms are still finite.
-        certain = torch.full((len(self), 1), 1e4, dtype=torch.float64)
-        yes, no = (self._view.log_recorded(sign * certain, slice(0, len(self)))[:, 1].exp() for sign in (1, -1))
-        return yes - no
+        certain = torch.full((len(examples), 1), 1e4, dtype=torch.float64)
+        yes, no = (self._view.log_recorded(sign * certain, examples)[:, 1].exp() for sign in (1, -1))
+        return (yes - no)[codes]
 
     def require_possible(self) -> None:
         """Raise the error that counts rows that cannot have been recorded, if there are any."""
@@ -243,9 +254,8 @@ class Observation:
             raise P4FError("several observations were stacked; ask each of them by itself")
         logits, found = self._logits(log_proba), [log_proba.new_zeros(0, self.classes)]
         for rows in self._chunks():
-            part = slice(int(rows[0]), int(rows[-1]) + 1)
             own = logits[self.needs(rows)].flatten(-2)
-            found.append(self._view.log_recorded(own, part) if recorded else self._view.log_fair(own, part))
+            found.append(self._view.log_recorded(own, rows) if recorded else self._view.log_fair(own, rows))
         return torch.cat(found)
 
     def _logits(self, log_proba: Tensor) -> Tensor:

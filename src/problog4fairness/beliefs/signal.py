@@ -28,8 +28,8 @@ def group_signal(belief: Belief, observation: Observation, rows: Rows) -> tuple[
     if signal is None or not len(signal):
         return None
     worst = int(signal.argmin())
-    places = [int(np.argmax(way.shares[worst])) for way in belief.groupings(rows)]
-    groups = [way.groups[place] for way, place in zip(belief.groupings(rows), places, strict=True)]
+    ways = belief.groupings(rows.take(np.array([worst])))
+    groups = [way.groups[int(way.shares[0].argmax())] for way in ways]
     return float(signal[worst]), " and ".join(groups) or "nothing else is known"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from problog4fairness.beliefs.signal import group_signal
+from problog4fairness.classifier.explaining import predicted
 from problog4fairness.errors import LearningWarning
 from problog4fairness.rows.types import Floats
 
@@ -24,7 +25,7 @@ FEW_AUDITED = 30
 FAR = 3.0
 LITTLE_SIGNAL = 0.1
 # Rows, spread over all, that tell whether predictions differ. Trees take a third of their fitting time to predict all.
-LOOKED_AT = 10_000
+LOOKED_AT = 1_000
 
 
 def concerns(model: DebiasedClassifier, rows: Rows, observation: Observation) -> list[str]:
@@ -39,8 +40,9 @@ def concerns(model: DebiasedClassifier, rows: Rows, observation: Observation) ->
     """
     found = list(model.fitted_.concerns)
     part = _part(rows)
-    seen = model.belief_.restore(part)
-    fair = seen.fair_proba(model.fitted_.log_proba(seen.table)).numpy()
+    # The circuit has a say only where a row may stand for other features than its own.
+    source = "biased" if model.belief_.features or observation.variants > 1 else "fair"
+    fair = predicted(model.belief_, model.fitted_, part, source)
     spread = float((fair.max(axis=0) - fair.min(axis=0)).max())
     if spread < NEARLY_CONSTANT:
         found.append(f"the model says nearly the same of every row (its probabilities differ by {spread:.3f} at most)")

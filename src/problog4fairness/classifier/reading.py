@@ -113,14 +113,18 @@ def _errors_of_array(X: Any) -> Iterator[None]:
 
 def _check_cells(frame: pd.DataFrame) -> None:
     """Raise the error that names a column with infinite or complex numbers, or with cells of several values."""
-    for name in frame.columns:
-        column = frame[name]
+    for name, column in frame.items():
         if pd.api.types.is_complex_dtype(column):
             raise P4FError(_COMPLEX.format(f"column {name!r}"))
-        if pd.api.types.is_float_dtype(column) and np.isinf(column.to_numpy(dtype=float, na_value=0)).any():
+        if pd.api.types.is_float_dtype(column) and np.isinf(_floats(column)).any():
             raise P4FError(f"Input X contains infinity: column {name!r}; correct it, or leave it empty")
         if pd.api.types.is_object_dtype(column):
             _check_single(name, column)
+
+
+def _floats(column: pd.Series[Any]) -> Array:
+    """Floats as an array, without a copy where they are one."""
+    return np.asarray(column.to_numpy() if isinstance(column.dtype, np.dtype) else column.to_numpy(float, na_value=0))
 
 
 def _check_single(name: str, column: pd.Series[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -137,6 +138,8 @@ def _refuse(name: str, column: pd.Series[Any], wrong: Any, reason: str) -> None:
 
 def as_numbers(column: pd.Series[Any]) -> Floats:
     """A column as numbers, whatever it was read as; NaN for what is missing or is no number."""
+    if column.dtype == np.float64:
+        return np.asarray(column.to_numpy())
     if pd.api.types.is_numeric_dtype(column):
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     codes, found = pd.factorize(column)
@@ -166,19 +169,19 @@ def _text(value: Any) -> str:
 def prepared(frame: pd.DataFrame) -> pd.DataFrame:
     """Columns as the encoder learns them: numbers as floats, everything else as text."""
     columns: dict[str, Any] = {}
-    for name in frame.columns:
-        if pd.api.types.is_numeric_dtype(frame[name]):
-            columns[name] = as_numbers(frame[name])
+    for name, column in frame.items():
+        if pd.api.types.is_numeric_dtype(column):
+            columns[str(name)] = as_numbers(column)
         else:
             # Each different value becomes text once, however many rows have it.
-            codes, texts = text_codes(frame[name])
-            columns[name] = np.array(texts, dtype=object)[codes]
-    return pd.DataFrame(columns, index=frame.index)
+            codes, texts = text_codes(column)
+            columns[str(name)] = np.array(texts, dtype=object)[codes]
+    return pd.DataFrame(columns, index=frame.index, copy=False)
 
 
 def make_encoder(frame: pd.DataFrame) -> Encoder:
     """Numbers scaled, categories as indicators, missing values filled and marked; fitted on a prepared frame."""
-    numbers = [name for name in frame.columns if frame[name].dtype == np.float64]
+    numbers = [name for name, kind in zip(frame.columns, frame.dtypes, strict=True) if kind == np.float64]
     fills, marked, means, scales = _scales(frame[numbers])
     categories, rare = _categories(frame.drop(columns=numbers))
     return Encoder(tuple(numbers), tuple(numbers[place] for place in marked), categories, rare, fills, means, scales)
@@ -187,15 +190,15 @@ def make_encoder(frame: pd.DataFrame) -> Encoder:
 def _scales(frame: pd.DataFrame) -> tuple[Floats, list[int], Floats, Floats]:
     """For columns of numbers what fills their gaps, which of them have any; their means and scales."""
     fills, marked, found = [], [], []
-    for number, name in enumerate(frame.columns):
-        values = frame[name].to_numpy()
+    for number, (name, column) in enumerate(frame.items()):
+        values = column.to_numpy()
         missing = np.isnan(values)
         known = values[~missing] if missing.any() else values
         with np.errstate(over="ignore", invalid="ignore"):
             # 0 for a column without any value.
             fill = float(known.mean()) if len(known) else 0.0
             scale = _scale(known, fill, len(values))
-        if not np.isfinite([fill, scale]).all():
+        if not (math.isfinite(fill) and math.isfinite(scale)):
             raise P4FError(
                 f"column {name!r} has values up to {np.abs(known).max():g}, too large to be scaled; "
                 "correct them, or divide them"

@@ -117,7 +117,7 @@ class BinarySlopes(Slopes):
         in_order = len(places) == len(inputs) and self.alone and bool((places == np.arange(len(inputs))).all())
         self._places = None if in_order else places
         self._no, self._yes, self._lift = no[codes], yes[codes], base[codes] if base.any() else None
-        self._steps = self._no - self._yes
+        self._steps, self._not_no, self._not_yes = self._no - self._yes, 1 - self._no, 1 - self._yes
 
     def loss(self, logits: Floats) -> float:
         """See :meth:`Slopes.loss`."""
@@ -149,12 +149,13 @@ class BinarySlopes(Slopes):
 
     def _information(self, high: Floats, low: Floats, total: Floats, slope: Floats) -> Floats:
         """(dP/dz)² / (P (1 - P)): never negative, and near the optimum the true curvature."""
-        rest = (1 - self._no) * low
-        rest += (1 - self._yes) * high
+        rest = self._not_no * low
+        rest += self._not_yes * high
         found = slope * slope
         found *= total
         # Rows without weight bring nothing; certain ones next to nothing.
-        found /= np.maximum(rest * self._weights, 1e-300)
+        rest *= self._weights
+        found /= np.maximum(rest, 1e-300, out=rest)
         return found
 
     def sample(self, count: int) -> tuple[BinarySlopes, Codes]:
@@ -165,14 +166,17 @@ class BinarySlopes(Slopes):
         part = copy(self)
         part.inputs, part._places = self.inputs[inputs], places
         part._weights = self._weights[rows] * (len(self._weights) / len(rows))
-        part._no, part._yes, part._steps = self._no[rows], self._yes[rows], self._steps[rows]
+        for name in ("_no", "_yes", "_steps", "_not_no", "_not_yes"):
+            setattr(part, name, getattr(self, name)[rows])
         return part, inputs
 
     def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
         """h and 1 - h of what each row needs, and the probability of what was recorded."""
         z = logits[:, 0] if self._places is None else logits[:, 0][self._places]
-        low = np.exp(-np.clip(z, -CERTAIN, CERTAIN))
-        high = 1 / (1 + low)
+        low = np.clip(z, -CERTAIN, CERTAIN)
+        np.exp(np.negative(low, out=low), out=low)
+        high = 1 + low
+        np.divide(1, high, out=high)
         low *= high
         total = self._no * low
         total += self._yes * high

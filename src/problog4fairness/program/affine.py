@@ -45,7 +45,7 @@ class Affine(Specialised):
     def observed(self, outcome: Tensor) -> AffineObserved:
         """See :meth:`Specialised.observed`."""
         pairs = self._pairs(outcome)
-        entries = torch.zeros_like(pairs) if self._codes is None else self._codes
+        entries = torch.zeros_like(pairs) if self.codes is None else self.codes
         used, codes = torch.unique(entries * self.base.shape[-1] + pairs, return_inverse=True)
         base = self.base.flatten(-2)[..., used]
         return AffineObserved(self.widths, base, self.coefficients.flatten(-3, -2)[..., used, :], codes)

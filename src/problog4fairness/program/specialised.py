@@ -25,6 +25,8 @@ class Specialised(ABC):
         How many logits they take in all.
     queries
         The queries, as in the circuit.
+    codes
+        ``[rows]``: the entry of each row, rows with the same fixed values sharing one; None where all share it.
     affine
         Whether the probabilities are affine in the free outputs.
     """
@@ -36,7 +38,7 @@ class Specialised(ABC):
         self.free = tuple(free)
         self.widths = tuple(len(leaf.outcomes) if leaf.outcomes else 1 for leaf in free)
         self.columns = sum(self.widths)
-        self._codes = codes
+        self.codes = codes
 
     @abstractmethod
     def log_probability(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -74,9 +76,9 @@ class Specialised(ABC):
                 f"the last dimension of the logits must be {self.columns} ({', '.join(map(str, self.free))}), "
                 f"not {list(logits.shape)}"
             )
-        if self._codes is None:
+        if self.codes is None:
             return None
-        return self._codes if rows is None else self._codes[rows]
+        return self.codes if rows is None else self.codes[rows]
 
     def _pairs(self, outcome: Tensor) -> Tensor:
         """Position of each outcome among the (query, truth) pairs."""
