@@ -20,7 +20,7 @@ class TestBoosted(LearnerContract):
     margin = 0.04
 
     def make(self):
-        return Boosted(learning_rate=0.2, leaves=8, patience=5)
+        return Boosted(learning_rate=0.2)
 
 
 def fitted(rows: int = 600) -> tuple[FittedBoosted, pd.DataFrame]:
@@ -135,3 +135,38 @@ def test_rows_that_share_few_inputs_are_still_split():
     kinds = frame.assign(label=label).groupby(["x", "y", "z"])["label"].mean()
     found = model.log_proba(kinds.index.to_frame(index=False)).exp()[:, 1]
     np.testing.assert_allclose(found, kinds, atol=0.06)
+
+
+def test_few_rows_choose_additive_trees_where_nothing_interacts():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 2, (3000, 4)), columns=["x", "y", "z", "u"])
+    chance = 1 / (1 + np.exp(1.6 - 0.8 * frame.to_numpy().sum(axis=1)))
+    added = Boosted(learning_rate=0.3).fit(
+        p4f.NoBias(), p4f.Rows(frame, tuple(frame), recorded=(rng.random(3000) < chance).astype(int))
+    )
+    assert set(added.trees.leaves.tolist()) == {2}
+    assert np.abs(added.log_proba(frame).exp()[:, 1].numpy() - chance).mean() < 0.02
+    either = frame["x"] ^ frame["y"]
+    crossed = Boosted(learning_rate=0.3).fit(p4f.NoBias(), p4f.Rows(frame, tuple(frame), recorded=either.to_numpy()))
+    assert crossed.trees.leaves.max() > 2
+
+
+def test_a_bar_counts_trees(monkeypatch):
+    import io
+
+    from problog4fairness.learners import progress
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(progress, "_PAUSE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys, "stderr", terminal)
+    frame, fair = people(200, 0)
+    Boosted(max_trees=4, validation=0).fit(LABEL, rows_of(frame, fair), progress=None)
+    assert "1/1 boosted" in terminal.getvalue()
+    assert "tree 4/4" in terminal.getvalue()
+    assert "trees/s" in terminal.getvalue()

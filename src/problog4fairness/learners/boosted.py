@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,33 +14,39 @@ from problog4fairness.errors import TrainingError
 from problog4fairness.learners.base import Fitted, Learner, Shape, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder, prepared
 from problog4fairness.learners.encoder_state import encoder_of, encoder_shapes, encoder_state, with_numbers
+from problog4fairness.learners.growth import Growth, grow, inputs_of
 from problog4fairness.learners.job import check_seed, split
-from problog4fairness.learners.newton import minimise
 from problog4fairness.learners.plain import check_history, require
+from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.settings import number_option, whole_option
-from problog4fairness.learners.slopes import Slopes, slopes_of
-from problog4fairness.learners.trees import Trees, light, trees_of, trees_shapes
+from problog4fairness.learners.slopes import slopes_of
+from problog4fairness.learners.trees import Trees, trees_of, trees_shapes
 from problog4fairness.program.observed import log_outcomes
-from problog4fairness.rows.types import Codes, Floats
+from problog4fairness.rows.types import Floats
 
 # Rows that are predicted together.
 CHUNK = 1 << 16
-# How sure the constant that trees are added to may be.
-CERTAIN = 10.0
+# Below this many rows, a part of them says too little about when to stop: all of them do, held out in so many parts.
+FEW, PARTS = 20_000, 3
+# Leaves of trees that are tried where rows are few; the last where they are many.
+LEAVES = (2, 31)
 
 
 class Boosted(Learner):
     """Gradient-boosted trees by LightGBM: missing values and categories as they are, nothing scaled.
 
     The fair inputs that rows may stand for are the rows of the booster. Training stops when the recorded labels of
-    held-out rows no longer become more likely through the belief, and the best number of trees is kept.
+    held-out rows no longer become more likely through the belief, and the best number of trees is kept. Below 20,000
+    rows every row is held out once, in 3 parts, and the trees are then grown from all rows: one part of so few rows
+    often stops too soon, and probabilities suffer.
 
     Parameters
     ----------
     learning_rate
         How much of each tree is added.
     leaves
-        Leaves of a tree at most.
+        Leaves of a tree at most; or ``"auto"``: 31, and below 20,000 rows 2, which adds up columns without
+        interactions, where held-out rows are more likely so.
     min_rows
         Rows in a leaf at least; on average, where rows share inputs.
     penalty
@@ -50,7 +56,8 @@ class Boosted(Learner):
     patience
         Stop after this many trees in a row that brought no lower validation loss.
     validation
-        Share of the training rows that is held out, at random, to choose the number of trees; 0 takes ``max_trees``.
+        Share of the training rows that is held out, at random, to choose the number of trees, from 20,000 rows on; 0
+        takes ``max_trees`` for any number of rows.
     threads
         Processor threads. With one, equal trainings give equal trees on any machine of a kind.
     """
@@ -58,7 +65,7 @@ class Boosted(Learner):
     def __init__(
         self,
         learning_rate: float = 0.1,
-        leaves: int = 31,
+        leaves: int | Literal["auto"] = "auto",
         min_rows: int = 20,
         penalty: float = 1.0,
         max_trees: int = 1000,
@@ -77,44 +84,72 @@ class Boosted(Learner):
 
     def check_options(self) -> None:
         """See :meth:`Learner.check_options`."""
-        for name in ("leaves", "min_rows", "max_trees", "patience", "threads"):
+        for name in ("min_rows", "max_trees", "patience", "threads"):
             whole_option(name, getattr(self, name))
-        if self.leaves < 2:
+        if self.leaves != "auto" and whole_option("leaves", self.leaves) < 2:
             raise TrainingError(f"leaves={self.leaves!r} is not a whole number of at least 2")
         number_option("learning_rate", self.learning_rate, "above 0 and at most 1", lambda value: 0 < value <= 1)
         number_option("penalty", self.penalty, "at least 0", lambda value: value >= 0)
         number_option("validation", self.validation, "at least 0 and below 1", lambda value: 0 <= value < 1)
 
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedBoosted]:  # noqa: ARG002
+    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedBoosted]:
         """See :meth:`Learner.fit_many`; one after another."""
         self.check_options()
-        return [self._fit(task) for task in tasks]
+        fits = []
+        with progress_bar(len(tasks) * self.max_trees, self.max_trees, progress, "tree") as bar:
+            for number, task in enumerate(tasks, start=1):
+                bar.begin(f"{number}/{len(tasks)} boosted")
+                fits.append(self._fit(task, bar))
+        return fits
 
-    def _fit(self, task: Task) -> FittedBoosted:
-        observation = task.observation
+    def _fit(self, task: Task, bar: Bar) -> FittedBoosted:
         check_seed(task.seed)
-        chosen = split(
-            len(observation),
-            task.train_rows,
-            task.validation_rows,
-            task.weights,
-            self.validation,
-            torch.Generator().manual_seed(int(task.seed)),
-        )
-        own, held = (slopes_of(observation, rows, task.weights) for rows in (chosen.train, chosen.validation))
-        stops = self.validation > 0 or task.validation_rows is not None
-        encoder = make_encoder(prepared(_inputs(observation.table, own.inputs)))
-        constant = best_constant(own, observation.outputs)
-        run = _Run(own, held if stops else None, constant)
-        share = len(own.inputs) / (len(chosen.train) * observation.variants)
-        text = run.train(encoder, observation.table, self._parameters(task.seed, share), self.max_trees, self.patience)
-        return FittedBoosted(encoder, Trees.of(text), constant, {"validation": run.losses})
+        generator = torch.Generator().manual_seed(int(task.seed))
+        size, rows = len(task.observation), (task.train_rows, task.validation_rows, task.weights)
+        chosen = split(size, *rows, self.validation, generator)
+        every = torch.cat([chosen.train, chosen.validation])
+        encoder = make_encoder(prepared(inputs_of(task.observation.table, slopes_of(task.observation, every).inputs)))
+        if self.validation == 0 and task.validation_rows is None:
+            return self._grown(task, encoder, chosen.train, None, bar)
+        if task.validation_rows is not None or len(every) >= FEW:
+            return self._grown(task, encoder, chosen.train, chosen.validation, bar)
+        parts = every[torch.randperm(len(every), generator=generator)].tensor_split(PARTS)
+        return self._chosen(task, encoder, [part for part in parts if len(part)], bar)
 
-    def _parameters(self, seed: int, share: float = 1.0) -> dict[str, Any]:
+    def _grown(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, bar: Bar) -> FittedBoosted:
+        """Trees up to the best one for the held-out rows, or all."""
+        run = self._run(task, encoder, train, held, LEAVES[-1])
+        losses = grow([run], self.max_trees, self.patience, bar)
+        return _fitted(run, encoder, losses)
+
+    def _chosen(self, task: Task, encoder: Encoder, parts: Sequence[Tensor], bar: Bar) -> FittedBoosted:
+        """As many trees of the size under which all rows, each held out once, are most likely; from all rows."""
+        sizes = LEAVES if self.leaves == "auto" else (self.leaves,)
+        found: dict[int, list[float]] = {}
+        for leaves in sizes:
+            runs = [
+                self._run(task, encoder, torch.cat([own for own in parts if own is not held]), held, leaves)
+                for held in parts
+            ]
+            found[leaves] = grow(runs, self.max_trees, self.patience, bar)
+        best = min(found, key=lambda leaves: min(found[leaves]))
+        run = self._run(task, encoder, torch.cat(list(parts)), None, best)
+        grow([run], int(np.argmin(found[best])) + 1, self.patience, bar)
+        return _fitted(run, encoder, found[best])
+
+    def _run(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, leaves: int) -> Growth:
+        observation = task.observation
+        own = slopes_of(observation, train, task.weights)
+        other = None if held is None else slopes_of(observation, held, task.weights)
+        share = len(own.inputs) / (len(train) * observation.variants)
+        parameters = self._parameters(task.seed, share, leaves)
+        return Growth(own, other, observation.outputs, encoder, observation.table, parameters)
+
+    def _parameters(self, seed: int, share: float = 1.0, leaves: int = LEAVES[-1]) -> dict[str, Any]:
         """``share`` is the number of inputs, which LightGBM takes for rows, for each row that needs one."""
         return {
             "learning_rate": float(self.learning_rate),
-            "num_leaves": int(self.leaves),
+            "num_leaves": leaves if self.leaves == "auto" else int(self.leaves),
             "min_data_in_leaf": max(1, round(self.min_rows * min(1.0, share))),
             "lambda_l2": float(self.penalty),
             "num_threads": int(self.threads),
@@ -128,67 +163,9 @@ class Boosted(Learner):
         }
 
 
-class _Run:
-    """One run of LightGBM."""
-
-    def __init__(self, own: Slopes, held: Slopes | None, constant: Floats) -> None:
-        self._own, self._held, self._constant = own, held, constant
-        self.losses: list[float] = []
-
-    def train(
-        self, encoder: Encoder, table: pd.DataFrame, parameters: dict[str, Any], trees: int, patience: int
-    ) -> str:
-        """The trees up to the best one, as LightGBM writes them."""
-        package = light()
-        outputs = len(self._constant)
-        matrix = encoder.columns(_inputs(table, self._own.inputs))
-        if not (matrix != matrix[:1]).any():
-            return ""  # nothing to split by, which LightGBM takes for a mistake
-        parameters |= {"objective": self._slope, "metric": "none", "num_class": outputs}
-        places = list(range(len(encoder.numbers), len(encoder.numbers) + len(encoder.categories)))
-        data = package.Dataset(
-            matrix,
-            categorical_feature=places,
-            init_score=self._start(self._own),
-            free_raw_data=True,
-        )
-        options: dict[str, Any] = {}
-        if self._held is not None:
-            columns = encoder.columns(_inputs(table, self._held.inputs))
-            options["valid_sets"] = [data.create_valid(columns, init_score=self._start(self._held))]
-            options["feval"] = self._loss
-            options["callbacks"] = [package.early_stopping(patience, verbose=False)]
-        booster = package.train(parameters, data, trees, **options)
-        best = booster.best_iteration if self._held is not None else -1
-        return str(booster.model_to_string(num_iteration=best))
-
-    def _start(self, slopes: Slopes) -> Floats:
-        if len(self._constant) == 1:
-            return np.full(len(slopes.inputs), self._constant[0])
-        return np.tile(self._constant, (len(slopes.inputs), 1))
-
-    def _slope(self, scores: Floats, _: Any) -> tuple[Floats, Floats]:
-        gradient, curvature = self._own.curved(scores.reshape(-1, len(self._constant), order="A"))
-        return (gradient[:, 0], curvature[:, 0]) if len(self._constant) == 1 else (gradient, curvature)
-
-    def _loss(self, scores: Floats, _: Any) -> tuple[str, float, bool]:
-        if self._held is None:
-            raise TypeError
-        loss = self._held.loss(scores.reshape(-1, len(self._constant), order="A")) / self._held.total
-        self.losses.append(loss)
-        return "loss", loss, False
-
-
-def _inputs(table: pd.DataFrame, chosen: Codes) -> pd.DataFrame:
-    return table if len(chosen) == len(table) else table.iloc[chosen]
-
-
-def best_constant(slopes: Slopes, outputs: int) -> Floats:
-    """The logits ``[outputs]`` of the best classifier that says the same of all inputs."""
-    nothing = np.zeros((len(slopes.inputs), 0))
-    found, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
-    constant: Floats = np.clip(found[0], -CERTAIN, CERTAIN)
-    return constant
+def _fitted(run: Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted:
+    best = int(np.argmin(losses)) + 1 if losses else -1
+    return FittedBoosted(encoder, Trees.of(run.text(best)), run.constant, {"validation": losses})
 
 
 class FittedBoosted(Fitted):

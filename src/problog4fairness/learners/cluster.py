@@ -18,8 +18,9 @@ import torch
 
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.boosted import Boosted, FittedBoosted, best_constant
+from problog4fairness.learners.boosted import Boosted, FittedBoosted
 from problog4fairness.learners.encoder import MAX_CATEGORIES, Encoder, text_codes
+from problog4fairness.learners.growth import best_constant
 from problog4fairness.learners.slopes import BinarySlopes, slopes_of
 from problog4fairness.learners.trees import Trees, light
 from problog4fairness.program.observed import AffineObserved

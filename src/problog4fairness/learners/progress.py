@@ -30,7 +30,7 @@ class Bar:
 
 
 @contextmanager
-def progress_bar(work: float, epochs: int, progress: bool | None) -> Iterator[Bar]:
+def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "epoch") -> Iterator[Bar]:
     """A bar over a fit.
 
     Parameters
@@ -41,6 +41,8 @@ def progress_bar(work: float, epochs: int, progress: bool | None) -> Iterator[Ba
         The most that each network can have.
     progress
         Whether to show the bar; None shows it where standard error is a terminal.
+    unit
+        What an epoch is called.
     """
     if progress is None:
         progress = _on_terminal()
@@ -53,20 +55,20 @@ def progress_bar(work: float, epochs: int, progress: bool | None) -> Iterator[Ba
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=10),
-        TextColumn("epoch {task.fields[epoch]}, loss {task.fields[loss]}, {task.fields[rate]},"),
+        TextColumn(unit + " {task.fields[epoch]}, loss {task.fields[loss]}, {task.fields[rate]},"),
         TimeRemainingColumn(),
         TextColumn("left"),
     )
     # Drawn when told to: a thread of its own would be in the way of data loaders that fork.
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as shown:
-        yield _Drawn(shown, work, epochs)
+        yield _Drawn(shown, work, epochs, unit)
 
 
 class _Drawn(Bar):
     """A bar that rich draws."""
 
-    def __init__(self, shown: Progress, work: float, epochs: int) -> None:
-        self._shown, self._epochs = shown, epochs
+    def __init__(self, shown: Progress, work: float, epochs: int, unit: str) -> None:
+        self._shown, self._epochs, self._unit = shown, epochs, unit
         self._task = shown.add_task("", total=work, epoch="-", loss="-", rate="-")
         self._drawn = 0.0
         self.begin("")
@@ -83,8 +85,8 @@ class _Drawn(Bar):
             self._task,
             advance=work,
             epoch=f"{math.ceil(epoch)}/{self._epochs}",
-            loss=f"{loss:.4f}",
-            rate=f"{(epoch - self._first) / max(now - self._began, 1e-9):.3g} epochs/s",
+            loss="-" if math.isnan(loss) else f"{loss:.4f}",
+            rate=f"{(epoch - self._first) / max(now - self._began, 1e-9):.3g} {self._unit}s/s",
         )
         if now - self._drawn > _PAUSE:
             self._drawn = now
