@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.samples import required_samples, rows_to_draw
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.comparison.compare import compare
+    from problog4fairness.doubt import BeliefComparison, Doubts, check, compare_beliefs
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.observed import Observed
@@ -45,9 +46,11 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditWarning",
     "Belief",
+    "BeliefComparison",
     "Circuit",
     "ClassBias",
     "DebiasedClassifier",
+    "Doubts",
     "HistoricalBias",
     "LabelBias",
     "Leaf",
@@ -66,7 +69,9 @@ __all__ = [
     "baselines",
     "belief_text",
     "chain",
+    "check",
     "compare",
+    "compare_beliefs",
     "comparison",
     "datasets",
     "doubt",
@@ -83,9 +88,11 @@ __all__ = [
 _HOME = {
     "AuditWarning": "beliefs",
     "Belief": "beliefs",
+    "BeliefComparison": "doubt",
     "Circuit": "program.circuit",
     "ClassBias": "beliefs",
     "DebiasedClassifier": "classifier",
+    "Doubts": "doubt",
     "HistoricalBias": "beliefs",
     "LabelBias": "beliefs",
     "Leaf": "program.data",
@@ -102,7 +109,9 @@ _HOME = {
     "audit_plan": "beliefs.plan",
     "belief_text": "beliefs",
     "chain": "beliefs",
+    "check": "doubt",
     "compare": "comparison",
+    "compare_beliefs": "doubt",
     "read_belief": "beliefs",
     "report": "reporting",
     "required_samples": "beliefs.samples",
