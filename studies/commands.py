@@ -181,6 +181,17 @@ def learners(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output:
     _reproduce(learner_study(pupils, quick=quick, seeds=seeds), output, jobs=jobs)
 
 
+@app.command(epilog="Example:  doubt --quick --jobs 2 -o results")
+def doubt(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+    """Beyond the paper: how often the tests of a belief raise a false alarm, and how often they find what is wrong.
+
+    On made-up people. A run that was interrupted goes on where it stopped.
+    """
+    from studies.doubt import doubt_study
+
+    _reproduce(doubt_study(quick=quick, seeds=seeds), output, jobs=jobs)
+
+
 def _reproduce(study: Study, output: Path, **options: Any) -> None:
     """Run a study and write its report; print which claims hold, where everything is, and what failed."""
     from problog4fairness.rows import TableError, ready_folder, reason_of

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.samples import required_samples, rows_to_draw
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.comparison.compare import compare
+    from problog4fairness.doubt import BeliefComparison, Doubts, check, compare_beliefs
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.observed import Observed
@@ -46,10 +47,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditWarning",
     "Belief",
+    "BeliefComparison",
     "Beta",
     "Circuit",
     "ClassBias",
     "DebiasedClassifier",
+    "Doubts",
     "HistoricalBias",
     "LabelBias",
     "Leaf",
@@ -68,7 +71,9 @@ __all__ = [
     "baselines",
     "belief_text",
     "chain",
+    "check",
     "compare",
+    "compare_beliefs",
     "comparison",
     "datasets",
     "doubt",
@@ -85,10 +90,12 @@ __all__ = [
 _HOME = {
     "AuditWarning": "beliefs",
     "Belief": "beliefs",
+    "BeliefComparison": "doubt",
     "Beta": "beliefs",
     "Circuit": "program.circuit",
     "ClassBias": "beliefs",
     "DebiasedClassifier": "classifier",
+    "Doubts": "doubt",
     "HistoricalBias": "beliefs",
     "LabelBias": "beliefs",
     "Leaf": "program.data",
@@ -105,7 +112,9 @@ _HOME = {
     "audit_plan": "beliefs.plan",
     "belief_text": "beliefs",
     "chain": "beliefs",
+    "check": "doubt",
     "compare": "comparison",
+    "compare_beliefs": "doubt",
     "read_belief": "beliefs",
     "report": "reporting",
     "required_samples": "beliefs.samples",

@@ -13,7 +13,8 @@ from problog4fairness.beliefs import belief_text
 from tests.cli.running import fails, p4f
 from tests.cli.tables import write_tables
 
-TRAIN = ("train", "loans.csv", "--belief", "belief.pl", "--recorded", "granted", "--sensitive", "poor_area")
+TRAIN = ("train", "loans.csv", "--belief", "belief.pl", "--recorded", "granted", "--sensitive", "poor_area",
+         "--no-doubt")  # fmt: skip
 THREE = ("--learner", "network", "--epochs", "3")
 
 

@@ -33,6 +33,7 @@ from problog4fairness.rows.types import Floats, Level
 if TYPE_CHECKING:
     import pandas as pd
 
+    from problog4fairness import Doubts
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.program.data import Leaf
@@ -213,6 +214,11 @@ class Belief(ABC):
         check_known(self.probabilities)
 
     @property
+    def about_label(self) -> bool:
+        """Whether the recorded label is a copy of the fair one, right or distorted, so that the two can be compared."""
+        return True
+
+    @property
     def sensitive_columns(self) -> tuple[str, ...]:
         """All sensitive columns, each once."""
         return tuple(dict.fromkeys(column for variable in self.variables for column in variable.columns))
@@ -367,6 +373,20 @@ class Belief(ABC):
         """:meth:`estimate` from an audited table as it was read."""
         rows, roles = table.labelled
         return self.estimate(rows, recorded=roles.recorded, fair=roles.fair or "", favourable=roles.favourable)
+
+    def check(self, table: Any, **options: Any) -> Doubts:
+        """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
+
+        Parameters
+        ----------
+        table
+            Recorded data, a data frame or :class:`~problog4fairness.Rows`.
+        options
+            ``recorded``, the column of the recorded label; ``audit`` and ``fair``, where rows were audited; and others.
+        """
+        import problog4fairness  # its front door: tests need learners, which no belief depends on
+
+        return problog4fairness.check(self, table, **options)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """What it says, a sentence or two at a time, for people who do not read programs.

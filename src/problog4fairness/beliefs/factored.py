@@ -132,6 +132,10 @@ class FactoredView(View):
             observed = FactoredObserved(entries, codes, self.outputs)
         return observed if fair is None else observed.known(fair)
 
+    def corners(self, variants: int, classes: int) -> Tensor:
+        """See :meth:`View.corners`: labels are distorted in the same way whatever the fair features are."""
+        return torch.arange(classes).unsqueeze(1).expand(-1, variants)
+
     def _by_group(self, logits: Tensor, codes: Tensor) -> Tensor:
         """log P(fair class | group), ``[rows, groups, classes]``."""
         logs = _outcomes(logits, self.outputs, self.kinds.variants).unsqueeze(1)

@@ -83,6 +83,11 @@ class HistoricalBias(Belief):
         )
         return f"% Historical bias: this belief is applied {when}.\n" + self._whole.text()
 
+    @property
+    def about_label(self) -> bool:
+        """See :meth:`Belief.about_label`: without a label part, labels of this world and of a fair one are two."""
+        return self.label is not None
+
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; without a label part the record is learned as it is."""
         if self.label is not None:

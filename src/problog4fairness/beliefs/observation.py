@@ -26,6 +26,10 @@ from problog4fairness.program.observed import Observed
 
 # Rows times variants that are looked at together.
 CHUNK = 1 << 20
+# Combinations of certain answers that are tried to find the range of P(recorded).
+MOST_CORNERS = 256
+# A classifier as sure as this is certain in float64, and its logarithms are still finite.
+SURE = 1e4
 
 
 class View(ABC):
@@ -50,6 +54,15 @@ class View(ABC):
     @abstractmethod
     def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:
         """The likelihood of recorded classes ``[rows]``; fair classes ``[rows]`` are -1 where they are not known."""
+
+    def corners(self, variants: int, classes: int) -> Tensor | None:
+        """Fair classes ``[corners, variants]`` among which every P(recorded) is least and greatest; None if too many.
+
+        P(recorded) is affine in what a classifier says of one input, so its ends are where all inputs are certain.
+        """
+        if classes**variants > MOST_CORNERS:
+            return None
+        return torch.cartesian_prod(*[torch.arange(classes)] * variants).reshape(-1, variants)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +221,35 @@ class Observation:
         codes = self._view.codes
         examples = torch.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=torch.long)
         examples[codes] = torch.arange(len(codes))
-        # A classifier as sure as this is certain in float64, and its logarithms are still finite.
-        certain = torch.full((len(examples), 1), 1e4, dtype=torch.float64)
+        certain = torch.full((len(examples), 1), SURE, dtype=torch.float64)
         yes, no = (self._view.log_recorded(sign * certain, examples)[:, 1].exp() for sign in (1, -1))
         return (yes - no)[codes]
+
+    def recorded_given(self) -> Tensor:
+        """P(recorded class | fair class) of every row, ``[rows, fair, recorded]``: the same for all of its inputs."""
+        sure = torch.full((self.classes, self.classes), -SURE, dtype=torch.float64).fill_diagonal_(0.0)
+        return torch.stack([self.recorded_proba(own.expand(len(self.table), -1)) for own in sure], dim=1)
+
+    def recorded_range(self) -> tuple[Tensor, Tensor] | None:
+        """The least and the greatest P(recorded class), each ``[rows, classes]``, whatever a classifier says.
+
+        None where a row may stand for so many inputs that this cannot be told.
+        """
+        corners = None if self._view is None else self._view.corners(self.variants, self.classes)
+        if corners is None or self._view is None:
+            return None
+        found = []
+        for corner in corners:
+            certain = torch.full((self.variants, self.classes), -SURE, dtype=torch.float64)
+            certain[torch.arange(self.variants), corner] = 0.0
+            own = self._logits(certain).flatten()
+            parts = [
+                self._view.log_recorded(own.expand(len(rows), -1), slice(int(rows[0]), int(rows[-1]) + 1))
+                for rows in self._chunks()
+            ]
+            found.append(torch.cat([own.new_zeros(0, self.classes), *parts]).exp())
+        values = torch.stack(found)
+        return values.amin(0), values.amax(0)
 
     def require_possible(self) -> None:
         """Raise the error that counts rows that cannot have been recorded, if there are any."""

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import typer
 
-from problog4fairness.cli import compare, demo, estimate, plan, predict, program, report, reproduce, train
+from problog4fairness.cli import compare, demo, doubt, estimate, plan, predict, program, report, reproduce, train
 from problog4fairness.cli.output import say, with_options
 from problog4fairness.errors import P4FError
 
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 plan.register(app)
 estimate.register(app)
+doubt.register(app)
 train.register(app)
 predict.register(app)
 compare.register(app)

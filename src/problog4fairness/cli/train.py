@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -34,6 +35,11 @@ from problog4fairness.cli.data import (
     save,
 )
 from problog4fairness.cli.output import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.doubt import Doubts
 
 
 class TestFeatures(StrEnum):
@@ -82,6 +88,9 @@ def train(
         float | None,
         typer.Option(help="Step size; suited to the batch size by default.", rich_help_panel=NETWORKS),
     ] = None,
+    doubt: Annotated[
+        bool, typer.Option("--doubt/--no-doubt", help="Test whether the data contradict the belief, too.")
+    ] = True,
     seed: Seed = 0,
     as_json: Json = False,
     delimiter: Delimiter = None,
@@ -92,7 +101,7 @@ def train(
 
     Columns that identify rows or hold one value only are left out with a warning. Fair labels that somebody checked
     teach, too: those of the column --fair, in the table itself or in --audit, whose rows are marked in the table where
-    they are in it and added where they are not.
+    they are in it and added where they are not. In the end the belief is tested, as by p4f doubt.
     """
     from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output
@@ -109,24 +118,28 @@ def train(
     from problog4fairness.classifier.learner_words import learner_facts, learner_words
     from problog4fairness.classifier.table import belief_for, train_on_table
 
+    said: dict[str, Any] = {
+        "recorded": recorded,
+        "audit": audited,
+        "fair": fair,
+        "favourable": favourable,
+        "drop": drop or [],
+        "independent": independent,
+    }
     model, rows = train_on_table(
         frame,
         belief_for(belief, frame, sensitive=sensitive, group=group),
-        recorded=recorded,
+        **said,
         sensitive=sensitive,
-        audit=audited,
-        fair=fair,
-        favourable=favourable,
-        drop=drop or [],
         keep=keep or [],
-        independent=independent,
         test_features=None if test_features is None else test_features.value,
         learner=chosen,
         random_state=seed,
         verbose=True,
     )
-    del frame
     save(model.save, output)
+    doubts = _doubts(model.belief_, frame, seed, said) if doubt else None
+    del frame
     done = {
         "model": output,
         "rows": len(rows.features),
@@ -137,6 +150,7 @@ def train(
         "audited": model.audited_,
         **learner_facts(model),
         "concerns": model.concerns_,
+        "doubts": None if doubts is None else doubts.to_dict(),
     }
     if as_json:
         print_json(done)
@@ -145,4 +159,20 @@ def train(
     say(f"{done['rows']} rows{taught}, {rows.dropped} left out", f"features: {', '.join(rows.features.columns)}")
     if rows.left_out:
         say(f"left out: {', '.join(rows.left_out)}")
-    say(*learner_words(model), output)
+    say(*learner_words(model), *([] if doubts is None else doubts.words()), output)
+
+
+def _doubts(belief: Any, frame: pd.DataFrame, seed: int, said: dict[str, Any]) -> Doubts | None:
+    """What the data say against the belief; None, with a warning, where it cannot be tested."""
+    from problog4fairness.doubt import check
+    from problog4fairness.errors import P4FError
+    from problog4fairness.rows import FileWarning
+
+    with warnings.catch_warnings():
+        # What there is to say about the table was said in training.
+        warnings.simplefilter("ignore", FileWarning)
+        try:
+            return check(belief, frame, **said, random_state=seed)
+        except P4FError as error:
+            say(f"warning: the belief could not be tested: {error}", error=True)
+            return None

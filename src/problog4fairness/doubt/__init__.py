@@ -1,6 +1,9 @@
-"""Is the belief right? What moves if it is not."""
+"""Is the belief right? What the data say against it, and what moves if it is not."""
 
+from problog4fairness.doubt.checking import check
+from problog4fairness.doubt.doubts import Doubt, Doubts
 from problog4fairness.doubt.sensitivity import sensitivity
 from problog4fairness.doubt.sensitivity_result import Sensitivity
+from problog4fairness.doubt.which import BeliefComparison, compare_beliefs
 
-__all__ = ["Sensitivity", "sensitivity"]
+__all__ = ["BeliefComparison", "Doubt", "Doubts", "Sensitivity", "check", "compare_beliefs", "sensitivity"]

@@ -17,10 +17,11 @@ from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting import evidence, refits, sections
+from problog4fairness.reporting import doubted, evidence, refits, sections
 from problog4fairness.reporting.facts import Facts, collect
 from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.limits import doubts, limits
+from problog4fairness.reporting.markup import Markup
 from problog4fairness.reporting.page import page
 from problog4fairness.reporting.summary import summary
 from problog4fairness.rows import write_whole
@@ -148,13 +149,15 @@ def report(
             varied = refits.varied(facts, sample, progress)
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
-    return _written(facts, compared, varied, problems, notes, title)
+    tested = doubted.section(facts, seed, progress)
+    return _written(facts, compared, varied, tested, problems, notes, title)
 
 
 def _written(
     facts: Facts,
     compared: Comparison | None,
     varied: Sensitivity | None,
+    tested: Markup,
     problems: list[str],
     notes: list[str],
     title: str | None,
@@ -172,6 +175,7 @@ def _written(
         ("learner", "Learner", sections.learner(facts)),
         ("changes", "What the model changes", sections.changed(facts)),
     ]
+    parts.append(("doubts", "Do the data contradict the belief?", tested))
     if compared is not None:
         same_rows = facts.overlap is not None and facts.estimated
         parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))

@@ -1,0 +1,127 @@
+"""``p4f doubt``: whether the data contradict a belief."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from problog4fairness.cli.data import (
+    Audit,
+    Belief,
+    Decimal,
+    Delimiter,
+    Drop,
+    Encoding,
+    Fair,
+    Favourable,
+    GroupValue,
+    Json,
+    MaybeSensitive,
+    Recorded,
+    Seed,
+    Table,
+    print_json,
+    read,
+    save,
+    show,
+)
+from problog4fairness.cli.output import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.beliefs import Belief as AnyBelief
+    from problog4fairness.doubt import Doubts
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command(
+        epilog="Example:  p4f doubt loans.csv --belief belief.pl --recorded granted --audit audit.csv --fair repaid"
+    )(doubt)
+
+
+def doubt(
+    data: Table,
+    belief: Belief,
+    recorded: Recorded,
+    sensitive: MaybeSensitive = None,
+    audit: Audit = None,
+    fair: Fair = None,
+    favourable: Favourable = None,
+    group: GroupValue = None,
+    feature: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A distorted feature that was audited; repeat for more.")
+    ] = None,
+    fair_feature: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
+    ] = None,
+    other: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Another belief to compare with; repeat for more.")
+    ] = None,
+    drop: Drop = None,
+    independent: Annotated[
+        bool,
+        typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
+    ] = True,
+    figure: Annotated[Path | None, typer.Option(help="Draw the tests to this file: .png, .pdf or .svg.")] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Test whether the data contradict a belief, by recorded rows alone or by audited ones, too.
+
+    All tests are corrected for their number: a belief that is right is contradicted by at most 5% of all tables. No
+    contradiction does not confirm it.
+    """
+    from problog4fairness.errors import P4FError
+    from problog4fairness.rows import check_output
+
+    if len(feature or ()) != len(fair_feature or ()):
+        raise P4FError("each --feature has one --fair-feature, its audited column")
+    if figure is not None:
+        check_output(figure, data, belief, audit)
+    frame = read(data, delimiter, encoding, decimal)
+    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
+    from problog4fairness.classifier.table import belief_for
+    from problog4fairness.doubt import check
+
+    def named(file: Path) -> AnyBelief:
+        return belief_for(file, frame, sensitive=sensitive, group=group)
+
+    found = check(
+        named(belief),
+        frame,
+        recorded=recorded,
+        audit=audited,
+        fair=fair,
+        fair_features=dict(zip(feature or (), fair_feature or (), strict=True)),
+        favourable=favourable,
+        independent=independent,
+        drop=drop or [],
+        others=[named(file) for file in other or ()],
+        random_state=seed,
+    )
+    if figure is not None:
+        save(lambda path: found.plot().savefig(path, dpi=160), figure)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    show(shown(found))
+    say("", *found.words(), *found.notes)
+    if figure is not None:
+        say(str(figure))
+
+
+def shown(found: Doubts) -> pd.DataFrame:
+    """The tests as a table for a terminal."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"p, corrected": [own.p_text for own in found], "found": [own.found for own in found]},
+        index=pd.Index([own.name for own in found], name="test"),
+    )

@@ -1,0 +1,213 @@
+"""What audited rows, whose fair label is known, say against a belief."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2_contingency
+
+from problog4fairness.beliefs.amounts import count, percent, points
+from problog4fairness.doubt.case import SIMULATED, Case
+from problog4fairness.doubt.finding import LEAST_AUDITED, Finding, NotDone, largest_of_normals, share_of_draws
+from problog4fairness.doubt.uncertainty import MOST, effective_rows, with_values
+from problog4fairness.rows.types import Codes, Floats
+
+# Fits on rows drawn anew, which tell how far predictions are off by chance.
+REDRAWN = 24
+# Shares of recorded labels that differ as much as by so small a chance were not drawn at random.
+DRAWN_BY_LABEL = 1e-4
+# Rows of a cell at least, for its share to be compared.
+LEAST_CELL = 5
+
+
+def audited_rows(case: Case) -> Codes:
+    """The audited rows, if they are enough."""
+    if not len(case.audited):
+        raise NotDone("there is no audit")
+    if len(case.audited) < LEAST_AUDITED:
+        raise NotDone(f"fewer than {LEAST_AUDITED} audited rows")
+    if not case.belief.about_label:
+        raise NotDone("the fair label is that of another world, so that recorded ones are not compared with it")
+    return case.audited
+
+
+def random_rows(case: Case) -> Codes:
+    """The audited rows, if their recorded labels are as in the table.
+
+    Rows that were drawn by recorded label, or from elsewhere, have other shares of fair labels than the table has.
+    """
+    rows = audited_rows(case)
+    groups, labels = case.groups[0], case.recorded
+    chances = []
+    for group in np.unique(groups[rows]):
+        own, table = groups[rows] == group, groups[: case.size] == group
+        counts = np.stack(
+            [
+                np.bincount(part, minlength=len(case.rows.classes))
+                for part in (labels[rows][own], labels[: case.size][table])
+            ]
+        )
+        counts = counts[:, counts.sum(axis=0) > 0]
+        if counts.shape[1] > 1 and counts.sum(axis=1).min() > 0:
+            chances.append(float(chi2_contingency(counts).pvalue))
+    if chances and min(chances) * len(chances) < DRAWN_BY_LABEL:
+        raise NotDone("the audited rows have other recorded labels than the table: drawn by them, or from elsewhere")
+    return rows
+
+
+def cells_of(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+    """The cell of each audited row, its group and fair label; and the names of the groups with the label."""
+    groups, names = case.groups
+    classes = len(case.rows.classes)
+    keys, cells = np.unique(groups[rows] * classes + case.fair, return_inverse=True)
+    return cells.reshape(-1), [(names[key // classes], int(key % classes)) for key in keys]
+
+
+def who(case: Case, group: str, fair: int) -> str:
+    """The people of a cell."""
+    of = f" where {group}" if group else ""
+    return f"the people{of} with a fair {case.rows.classes[fair]}"
+
+
+def ruled_out_test(case: Case) -> Finding:
+    """Whether something was recorded that the belief calls impossible for that fair label."""
+    rows = audited_rows(case)
+    open_values = {
+        place: min(max(own.value or 0.0, 0.01), 0.99)
+        for place, own in enumerate(case.belief.probabilities)
+        if effective_rows(own) < MOST
+    }
+    audited = case.rows.take(rows).without_record()
+    chance = with_values(case.belief, open_values).observe(audited).recorded_given().numpy()
+    ruled = chance[np.arange(len(rows)), case.fair] <= 0
+    if not ruled.any():
+        raise NotDone("the belief rules nothing out")
+    seen = ruled[np.arange(len(rows)), case.recorded[rows]]
+    possible = ruled.any(axis=1)
+    if not seen.any():
+        sentence = f"None of {count(possible.sum(), 'audited row')} was recorded as the belief calls impossible."
+        return Finding(sentence, 1.0, rows[seen], "")
+    first = int(np.flatnonzero(seen)[0])
+    groups, names = case.groups
+    people = who(case, names[groups[rows[first]]], int(case.fair[first]))
+    sentence = (
+        f"{count(seen.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
+        f"of {people}, some were recorded as {case.rows.classes[case.recorded[rows[first]]]}."
+    )
+    advice = "Look at these rows; if the fair labels are right, believe in that kind of bias, too, and estimate it."
+    return Finding(sentence, 1 / (SIMULATED + 1), rows[seen], advice)
+
+
+def conditional_test(case: Case) -> Finding:
+    """Whether the recorded label still depends on the features, within people of the same fair label and group.
+
+    Recorded labels are shuffled within these cells, which changes nothing if the belief is right. Each feature is
+    compared in each cell, and over all cells in two ways: whether it makes the label 1, and whether it makes it wrong.
+    """
+    rows = audited_rows(case)
+    if not case.rows.features:
+        raise NotDone("there are no features")
+    if not case.certain:
+        raise NotDone("the groups of some rows are uncertain")
+    cells, names = cells_of(case, rows)
+    matrix, columns = case.encoded
+    matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
+    rng = case.rng(2)
+    found, drawn, varied = [], np.zeros(SIMULATED), False
+    sums: dict[str, list[tuple[Floats, Floats, Floats]]] = {"label": [], "wrong": []}
+    for cell, (_, fair) in enumerate(names):
+        own = np.flatnonzero(cells == cell)
+        label = case.recorded[rows[own]]
+        for value in range(1, len(case.rows.classes)):
+            hit = (label == value).astype(np.float64)
+            if not 1 <= hit.sum() <= len(hit) - 1 or len(own) < LEAST_CELL:
+                continue
+            varied = True
+            x = matrix[own] - matrix[own].mean(axis=0)
+            variance = (x**2).sum(axis=0) * hit.var(ddof=1)
+            shuffled = rng.permuted(np.tile(hit, (SIMULATED, 1)), axis=1)
+            seen, simulated = hit @ x, shuffled @ x
+            if (hit.sum() >= LEAST_CELL) and (len(hit) - hit.sum() >= LEAST_CELL):
+                found.append((seen, variance, cell, value))
+                drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
+            sums["label"].append((seen, variance, simulated))
+            sums["wrong"].append((-seen, variance, -simulated) if fair == value else (seen, variance, simulated))
+    if not varied:
+        raise NotDone("every cell was recorded in one way only, or has fewer than 5 audited rows")
+    for parts in sums.values():
+        seen, variance, simulated = (np.sum(own, axis=0) for own in zip(*parts, strict=True))
+        found.append((seen, variance, -1, 1))
+        drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
+    scores = np.stack([_scores(seen, variance) for seen, variance, _, _ in found])
+    # The fair probability stands for all features together; a reader is told of one.
+    which, column = np.unravel_index(scores[:, :-1].argmax(), scores[:, :-1].shape)
+    named = _Dependence(*found[which][2:], columns[column], matrix[:, column])
+    return named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
+
+
+def _scores(values: Floats, variance: Floats) -> Floats:
+    return np.asarray(np.abs(values) / np.sqrt(np.maximum(variance, 1e-12)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Dependence:
+    """A column on which a label depends in a cell; in all cells together where that is -1."""
+
+    cell: int
+    value: int
+    column: str
+    x: Floats
+
+    def finding(self, case: Case, rows: Codes, cells: Codes, names: list[tuple[str, int]], p: float) -> Finding:
+        """In words: the rates on both sides of the middle of the column, in the cell in which most can be seen."""
+        cell, value, column, x = self.cell, self.value, self.column, self.x
+        if cell < 0:
+            sizes = [
+                np.var(case.recorded[rows[cells == own]] == value) * (cells == own).sum() for own in range(len(names))
+            ]
+            cell = int(np.argmax(sizes))
+        own = np.flatnonzero(cells == cell)
+        hit = case.recorded[rows[own]] == value
+        above = x[own] > np.median(x[own])
+        if not above.any():
+            above = x[own] >= np.median(x[own])
+        rates = [float(hit[side].mean()) if side.any() else float("nan") for side in (above, ~above)]
+        sides = (f"where {column}", "elsewhere") if " = " in column else (f"where {column} is high", "where it is low")
+        sentence = (
+            f"Of {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.rows.classes[value]} "
+            f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
+        )
+        name = column.split(" = ", maxsplit=1)[0]
+        advice = (
+            f"The bias depends on {name}: believe in one that depends on the row, by({name!r}), instead of one number "
+            "for each group."
+        )
+        return Finding(sentence, p, rows[own], advice)
+
+
+def independence_test(case: Case) -> Finding:
+    """Whether the audited fair label depends on the group, given the features."""
+    rows = random_rows(case)
+    if not case.independent:
+        raise NotDone("the fair label may depend on the group (independent=False)")
+    if not case.membership:
+        raise NotDone("the belief has no groups, or there are no features")
+    classes = range(1, len(case.rows.classes))
+    residuals = np.stack([(case.fair == k) - case.chances[rows, k] for k in classes], axis=1)
+    products, told = [], []
+    for group, member, chance in case.membership:
+        products.append(residuals * (member - chance)[rows, None])
+        told += [(group, k) for k in classes]
+    values = np.concatenate(products, axis=1)
+    p, which, _ = largest_of_normals(values.sum(axis=0), values.T @ values, case.rng(4), 4 * SIMULATED)
+    group, label = told[which]
+    inside = case.membership[which // len(classes)][1][rows] > 0.5
+    rates = [float((case.fair[side] == label).mean()) if side.any() else float("nan") for side in (inside, ~inside)]
+    left = [float(residuals[side, label - 1].mean()) if side.any() else 0.0 for side in (inside, ~inside)]
+    sentence = (
+        f"Of the audited people with {group}, {percent(rates[0])} have a fair {case.rows.classes[label]}, of the "
+        f"others {percent(rates[1])}; given the features, the difference is {points(left[0] - left[1])} points."
+    )
+    advice = "Let the fair label depend on the group: independent=False, or --dependent."
+    return Finding(sentence, p, rows[inside], advice)

@@ -1,0 +1,103 @@
+"""Whether a model that is trained through the belief says what audited labels say."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy.stats import norm
+
+from problog4fairness.beliefs.amounts import percent
+from problog4fairness.doubt.audited import LEAST_CELL, random_rows
+from problog4fairness.doubt.case import SIMULATED, Case
+from problog4fairness.doubt.finding import Finding, NotDone
+from problog4fairness.doubt.uncertainty import moved
+from problog4fairness.learners.base import Task
+from problog4fairness.rows.types import Codes, Floats
+
+# Fits on rows drawn anew, which tell how far predictions are off by chance.
+REDRAWN = 16
+
+
+def calibration_test(case: Case) -> Finding:
+    """Whether fair probabilities, out of fold, are as high as audited labels say, and as many labels distorted."""
+    rows = random_rows(case)
+    if not case.rows.features:
+        raise NotDone("there are no features")
+    groups, names = case.groups
+    masks = [(names[k] or "everybody", groups[rows] == k) for k in np.unique(groups[rows])]
+    masks = [(name, own) for name, own in masks if own.sum() >= LEAST_CELL]
+    chances = case.chances[rows]
+    values, noise, told = _calibration(case, rows, chances, masks)
+    others = _refitted(case, rows, masks)
+    spread = np.sqrt(noise + others)
+    scores = np.abs(values) / np.maximum(spread, 1e-9)
+    which = int(scores.argmax())
+    p = max(min(1.0, 2 * norm.sf(scores[which]) * len(values)), 1 / (SIMULATED + 1))
+    what, observed, predicted, own = told[which]
+    sentence = f"{what}: {percent(observed)} by the audit, {percent(predicted)} by a model trained through the belief."
+    advice = (
+        "Estimate the parameters anew from this audit, look for a bias that depends on the features, and give the fair "
+        "labels to fit(..., fair=...), which puts the probabilities right."
+    )
+    return Finding(sentence, float(p), rows[own], advice)
+
+
+def _calibration(
+    case: Case, rows: Codes, chances: Floats, masks: list[tuple[str, Codes]]
+) -> tuple[Floats, Floats, list[tuple[str, float, float, Codes]]]:
+    """Audited minus expected numbers of fair labels in each group, and of distorted ones; variances; and words."""
+    values, noise, told = [], [], []
+    for label in range(1, len(case.rows.classes)):
+        for name, own in masks:
+            chance, hit = chances[own, label], case.fair[own] == label
+            values.append(float(hit.sum() - chance.sum()))
+            noise.append(float((chance * (1 - chance)).sum()))
+            what = f"Fair {case.rows.classes[label]} where {name}"
+            told.append((what, float(hit.mean()), float(chance.mean()), own))
+    wrong = _distorted(case, rows, chances)
+    seen = case.fair != case.recorded[rows]
+    values.append(float(seen.sum() - wrong.sum()))
+    noise.append(float((wrong * (1 - wrong)).sum()))
+    told.append(("Recorded labels that are wrong", float(seen.mean()), float(wrong.mean()), seen))
+    return np.array(values), np.array(noise), told
+
+
+def _distorted(case: Case, rows: Codes, chances: Floats, given: Floats | None = None) -> Floats:
+    """P(recorded label is not the fair one | what was recorded) of audited rows."""
+    table = case.given[rows] if given is None else given
+    joint = chances * table[np.arange(len(rows)), :, case.recorded[rows]]
+    right = joint[np.arange(len(rows)), case.recorded[rows]]
+    return np.asarray(1 - right / np.maximum(joint.sum(axis=1), 1e-12))
+
+
+def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats:
+    """How much the values vary because other rows might have been recorded, and parameters are uncertain."""
+    learner, rng = case.learners["linear"], case.rng(5)
+    audited = case.rows.take(rows)
+    observation = case.belief.observe(case.table)
+    seen = case.belief.restore(audited.without_record())
+    tasks = [
+        Task(observation, case.seed, weights=torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6))
+        for _ in range(REDRAWN)
+    ]
+    first, *fits = learner.fit_many([Task(observation, case.seed), *tasks], progress=False)
+
+    own = [
+        _totals(case, rows, seen.fair_proba(fit.log_proba(seen.table)).numpy(), case.given[rows], masks) for fit in fits
+    ]
+    base = _totals(case, rows, seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows], masks)
+    variance = np.var(np.stack(own), axis=0, ddof=1)
+    for place in np.flatnonzero(case.spread):
+        other, step = moved(case.belief, int(place))
+        fitted = learner.fit_many([Task(other.observe(case.table), case.seed)], progress=False)[0]
+        seen_other = other.restore(audited.without_record())
+        chances = seen_other.fair_proba(fitted.log_proba(seen_other.table)).numpy()
+        given = case.given[rows] + step * case.slopes[place][rows]
+        variance += ((_totals(case, rows, chances, given, masks) - base) / step * case.spread[place]) ** 2
+    return np.asarray(variance)
+
+
+def _totals(case: Case, rows: Codes, chances: Floats, given: Floats, masks: list[tuple[str, Codes]]) -> Floats:
+    """Expected numbers of fair labels in each group, and of distorted ones."""
+    fair = [chances[own, label].sum() for label in range(1, len(case.rows.classes)) for _, own in masks]
+    return np.array([*fair, _distorted(case, rows, chances, given).sum()])

@@ -1,0 +1,222 @@
+"""What all tests of a belief share: rows, what the circuit says of them, and predictions out of fold, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.none import NoBias
+from problog4fairness.doubt.crossfit import Crossfit, crossfit, fair_chances, folds_of, quick_learners
+from problog4fairness.doubt.uncertainty import deviations, drawn, moved, with_values
+from problog4fairness.learners.base import Learner
+from problog4fairness.learners.encoder import encode, make_encoder, prepared
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes, Floats
+
+# Simulated data sets behind a p-value, which is never below 1 / (SIMULATED + 1).
+SIMULATED = 4999
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A belief, and what it is tested by.
+
+    Attributes
+    ----------
+    belief
+        With all its parameters known.
+    rows
+        The recorded table, followed by audited rows that are not in it; fair labels are -1 where nobody looked.
+    size
+        How many rows the recorded table has.
+    independent
+        Whether the fair label is said to depend on the features alone.
+    label
+        What the recorded label is called.
+    fair_features
+        For each distorted feature whose fair value was audited that value, ``[rows]``, missing where nobody looked.
+    others
+        Other beliefs, to be compared with.
+    numbers
+        ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
+    seed
+        All that is random is drawn from it.
+    learners
+        What is fitted.
+    """
+
+    belief: Belief
+    rows: Rows
+    size: int
+    independent: bool = True
+    label: str = "the label"
+    fair_features: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
+    others: Sequence[Belief] = ()
+    numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    seed: int = 0
+    learners: Mapping[str, Learner] = field(default_factory=quick_learners)
+
+    def rng(self, test: int) -> np.random.Generator:
+        """The random numbers of a test, which do not depend on the tests before it."""
+        return np.random.default_rng([self.seed, 100 + test])
+
+    @property
+    def recorded(self) -> Codes:
+        """``[rows]``: the recorded class."""
+        return np.asarray(self.rows.recorded)
+
+    @cached_property
+    def audited(self) -> Codes:
+        """The audited rows, by number."""
+        return np.flatnonzero(self.rows.fair >= 0) if self.rows.fair is not None else np.zeros(0, dtype=np.int64)
+
+    @property
+    def fair(self) -> Codes:
+        """The fair class of the audited rows."""
+        return np.asarray(self.rows.fair)[self.audited]
+
+    @cached_property
+    def table(self) -> Rows:
+        """The recorded table alone, as if nobody had looked."""
+        return self.rows.take(np.arange(self.size)).with_labels(self.recorded[: self.size])
+
+    @cached_property
+    def ways(self) -> list[Grouping]:
+        """The ways in which the belief divides the rows."""
+        return [way for way in self.belief.groupings(self.rows) if len(way.groups) > 1]
+
+    @cached_property
+    def groups(self) -> tuple[Codes, list[str]]:
+        """``[rows]``: the combination of groups of each row; and what each is called."""
+        place, names = np.zeros(len(self.rows), dtype=np.int64), [""]
+        for way in self.ways:
+            place = place * len(way.groups) + way.shares.argmax(axis=1)
+            names = [f"{before}, {own}" if before else own for before in names for own in way.groups]
+        return place, names
+
+    @property
+    def certain(self) -> bool:
+        """Whether the groups of all rows are known."""
+        return all(way.certain for way in self.ways)
+
+    @cached_property
+    def given(self) -> Floats:
+        """P(recorded class | fair class), ``[rows, fair, recorded]``, as the circuit says."""
+        return np.asarray(self.belief.observe(self.rows.without_record()).recorded_given().numpy())
+
+    @cached_property
+    def spread(self) -> Floats:
+        """``[parameters]``: the standard deviation of each parameter."""
+        return deviations(self.belief)
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """``[parameters, rows, fair, recorded]``: how :attr:`given` changes with each parameter that is uncertain."""
+        found = np.zeros((len(self.spread), *self.given.shape))
+        for place in np.flatnonzero(self.spread):
+            other, step = moved(self.belief, int(place))
+            changed = other.observe(self.rows.without_record()).recorded_given().numpy()
+            found[place] = (changed - self.given) / step
+        return found
+
+    def drawn(self, rng: np.random.Generator, count: int = SIMULATED) -> Floats:
+        """``[count, parameters]``: how far the parameters may be from their values."""
+        return drawn(self.belief, count, rng)
+
+    @cached_property
+    def folds(self) -> Codes:
+        """``[rows]``: the fold of each row of the table; -1 for rows that were only audited."""
+        found = np.full(len(self.rows), -1, dtype=np.int64)
+        found[: self.size] = folds_of(self.size, self.seed)
+        return found
+
+    @cached_property
+    def through(self) -> Crossfit:
+        """The recorded table, learned through the belief."""
+        return self.learned(self.belief, self.table)
+
+    @cached_property
+    def plain(self) -> Crossfit:
+        """The recorded table, learned as it is, sensitive columns included."""
+        names = [*self.rows.features, *self.belief.sensitive_columns]
+        return self.learned(NoBias(), self.table.with_features(list(dict.fromkeys(names))))
+
+    def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:
+        """Rows of the table, each predicted by the better of the quick learners, or of those named, without it."""
+        learners = {name: self.learners[name] for name in names or self.learners}
+        return crossfit(belief, rows, self.folds[: self.size], self.seed, learners)
+
+    @cached_property
+    def explained(self) -> tuple[Floats, float]:
+        """log P(recorded) of each held-out row through the belief, and what better parameters would add to the sum.
+
+        An estimated belief is not contradicted by data that other values, within its uncertainty, explain: its
+        parameters take a step towards what explains the record best, the learner is fitted again, and what a further
+        step would gain is given beside.
+        """
+        uncertain = np.flatnonzero(self.spread)
+        if not len(uncertain):
+            return self.through.likelihood, 0.0
+        start = np.array([own.value or 0.0 for own in self.belief.probabilities])
+        step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
+        values = start + step
+        values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
+        belief = with_values(self.belief, {int(i): float(values[i]) for i in uncertain})
+        again = self.learned(belief, self.table, [self.through.learner])
+        _, gain = self._better(belief, again, values - start)
+        return max(again, self.through, key=lambda own: own.mean).likelihood, gain
+
+    def _better(self, belief: Belief, found: Crossfit, moved_by: Floats) -> tuple[Floats, float]:
+        """A step of the parameters towards what explains the record best, and what it would gain in all."""
+        own, rows, uncertain = slice(0, self.size), np.arange(self.size), np.flatnonzero(self.spread)
+        chance, label = fair_chances(belief, found.fits, self.table, self.folds[own]), self.recorded[own]
+        given = self.given[own] + np.tensordot(moved_by, self.slopes[:, own], axes=1)
+        likely = np.maximum((chance * given[rows, :, label]).sum(axis=1), 1e-6)
+        scores = np.stack([(chance * self.slopes[i, own][rows, :, label]).sum(axis=1) / likely for i in uncertain])
+        known = 1 / self.spread[uncertain] ** 2
+        slope = scores.sum(axis=1) - known * moved_by[uncertain]
+        step = np.zeros(len(self.spread))
+        step[uncertain] = np.linalg.solve(scores @ scores.T + np.diag(known), slope)
+        return step, float(slope @ step[uncertain] / 2)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """P(fair class) of every row, ``[rows, classes]``, out of fold."""
+        return fair_chances(self.belief, self.through.fits, self.rows, self.folds)
+
+    @cached_property
+    def membership(self) -> list[tuple[str, Floats, Floats]]:
+        """For each group but the first of each way: its name, who is in it, and P(that | features), out of fold."""
+        found = []
+        for way in self.ways:
+            labels = way.shares.argmax(axis=1)
+            rows = Rows(self.rows.frame, self._others(), way.groups, labels)
+            if not rows.features:
+                continue
+            learned = self.learned(NoBias(), rows.take(np.arange(self.size)))
+            chance = fair_chances(NoBias(), learned.fits, rows, self.folds)
+            found += [(way.groups[k], way.shares[:, k], chance[:, k]) for k in range(1, len(way.groups))]
+        return found
+
+    def _others(self) -> tuple[str, ...]:
+        """The features that are not sensitive."""
+        return tuple(name for name in self.rows.features if name not in self.belief.sensitive_columns)
+
+    @cached_property
+    def encoded(self) -> tuple[Floats, list[str]]:
+        """``[rows, inputs]``: the features as numbers, each with mean 0 and deviation 1; and their names."""
+        frame = self.rows.frame[list(self._others())]
+        encoder = make_encoder(prepared(frame.iloc[: self.size]))
+        matrix = np.asarray(encode(encoder, frame, np.float64))
+        names = [f"{slot[1]} = {slot[2]}" if slot[0] == "category" else str(slot[1]) for slot in encoder.slots]
+        varies = matrix.std(axis=0) > 1e-9
+        matrix = matrix[:, varies]
+        scaled = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0)
+        return scaled, [name for name, own in zip(names, varies, strict=True) if own]

@@ -1,0 +1,173 @@
+"""Does the data contradict a belief? All tests, one after another."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.doubt.audited import conditional_test, independence_test, ruled_out_test
+from problog4fairness.doubt.calibration import calibration_test
+from problog4fairness.doubt.case import Case
+from problog4fairness.doubt.doubts import Doubt, Doubts
+from problog4fairness.doubt.features import feature_tables_test
+from problog4fairness.doubt.finding import Finding, NotDone, holm
+from problog4fairness.doubt.parameters import fit_test
+from problog4fairness.doubt.reading import MOST_ROWS, read_case
+from problog4fairness.doubt.recorded import affine_test, plain_test, range_test
+from problog4fairness.doubt.which import which_test
+from problog4fairness.errors import P4FError
+
+# Each test with its name and its question.
+TESTS: tuple[tuple[str, str, Callable[[Case], Finding]], ...] = (
+    ("range", "Are recorded rates within what the belief allows, everywhere?", range_test),
+    ("affine groups", "Do the groups' recorded curves come from one fair curve?", affine_test),
+    ("plain learner", "Are recorded labels explained as well through the belief as without it?", plain_test),
+    ("which belief", "Does another belief explain recorded labels better?", which_test),
+    ("class-conditional", "Do recorded labels depend on fair label and group alone?", conditional_test),
+    ("calibration", "Does a model trained through the belief say what audited labels say?", calibration_test),
+    ("independence", "Is the fair label independent of the group, given the features?", independence_test),
+    ("parameters", "Are the parameters those of the audit?", fit_test),
+    ("ruled out", "Was nothing seen that the belief calls impossible?", ruled_out_test),
+    ("feature tables", "Are fair features independent of each other, given recorded ones?", feature_tables_test),
+)  # fmt: skip
+# Seconds after which a bar is shown.
+_PATIENCE = 2.0
+
+
+def check(
+    belief: Belief,
+    table: Any,
+    *,
+    recorded: str | None = None,
+    audit: Any = None,
+    fair: str | None = None,
+    fair_features: Mapping[str, str] | None = None,
+    sensitive_features: Any = None,
+    favourable: Any = None,
+    independent: bool = True,
+    drop: Sequence[str] = (),
+    others: Sequence[Belief] = (),
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Doubts:
+    """Test whether the data contradict the belief.
+
+    Recorded data alone cannot confirm a belief, but they can refute it; audited rows can do so sooner. All tests are
+    corrected for their number, so that a belief which is right is contradicted by at most 5% of all tables; parameters
+    that were estimated count with their uncertainty. Also ``belief.check(table, ...)``.
+
+    Parameters
+    ----------
+    belief
+        With all its parameters known.
+    table
+        The recorded data: a data frame, or :class:`~problog4fairness.Rows`. Of more than 20,000 rows, so many are
+        drawn at random.
+    recorded
+        The column of the recorded label.
+    audit
+        Audited rows in a table of their own, which may also be in ``table``; without it, ``fair`` is a column of
+        ``table``, missing where nobody looked. They may be those that the belief was estimated from.
+    fair
+        The column of the fair label.
+    fair_features
+        For each feature that the belief distorts the column with its audited value.
+    sensitive_features
+        The sensitive columns, where ``table`` does not have them.
+    favourable
+        The label that counts as 1, where neither the belief nor convention says so.
+    independent
+        Whether the fair label depends on the features alone and not on the group, as for
+        :class:`~problog4fairness.DebiasedClassifier`.
+    drop
+        Columns that are no features.
+    others
+        Other beliefs, to see whether one of them explains the record better.
+    random_state
+        All that is random is drawn from it.
+    progress
+        Whether to show a progress bar; by default only on a terminal, after two seconds.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(2000)
+    >>> wrong = p4f.LabelBias("poor_area", {0: 0.4, 1: 0}, False)  # the groups are swapped
+    >>> doubts = p4f.check(wrong, data.loans, recorded="granted")
+    >>> doubts.contradicted
+    True
+    """
+    if not isinstance(belief, Belief):
+        raise P4FError(f"a belief is checked, not {type(belief).__name__}; make one of a program by p4f.ProgramBelief")
+    case = read_case(
+        belief,
+        table,
+        recorded=recorded,
+        audit=audit,
+        fair=fair,
+        fair_features=fair_features,
+        sensitive_features=sensitive_features,
+        favourable=favourable,
+        independent=independent,
+        drop=drop,
+        others=others,
+        seed=random_state,
+    )
+    findings: list[Finding | str] = []
+    with _bar(len(TESTS), progress) as advance:
+        for name, _, test in TESTS:
+            advance(name)
+            findings.append(_done(test, case))
+    notes: tuple[str, ...] = ()
+    if len(table) > MOST_ROWS:
+        notes = (f"Of {count(len(table), 'recorded row')}, {count(MOST_ROWS)} were drawn at random and tested.",)
+    return Doubts(_corrected(case, findings), case.size, len(case.audited), notes)
+
+
+def _done(test: Callable[[Case], Finding], case: Case) -> Finding | str:
+    """What a test found, or why it was not done."""
+    try:
+        return test(case)
+    except NotDone as reason:
+        return f"not done: {reason}"
+
+
+def _corrected(case: Case, findings: Sequence[Finding | str]) -> tuple[Doubt, ...]:
+    corrected = iter(holm([own.p for own in findings if isinstance(own, Finding)]))
+    found = []
+    for (name, question, _), own in zip(TESTS, findings, strict=True):
+        if isinstance(own, str):
+            found.append(Doubt(name, question, own))
+            continue
+        rows = case.rows.frame.iloc[own.rows].set_axis(case.numbers[own.rows])
+        label = [case.rows.classes[code] for code in case.recorded[own.rows]]
+        rows = rows.assign(**{case.label: label})
+        found.append(Doubt(name, question, own.sentence, own.p, next(corrected), rows, own.advice))
+    return tuple(found)
+
+
+@contextmanager
+def _bar(steps: int, progress: bool | None) -> Iterator[Callable[[str], None]]:
+    """A bar over the tests, on standard error, once they have taken two seconds."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if not (console.is_terminal if progress is None else progress):
+        yield lambda _: None
+        return
+    began, done = time.monotonic(), 0
+    with Progress(console=console, transient=True, auto_refresh=False) as shown:
+        task = shown.add_task("testing the belief", total=steps, visible=False)
+
+        def advance(name: str) -> None:
+            nonlocal done
+            visible = time.monotonic() - began > _PATIENCE
+            shown.update(task, completed=done, description=f"testing the belief: {name}", visible=visible, refresh=True)
+            done += 1
+
+        yield advance

@@ -1,0 +1,109 @@
+"""Every row predicted by a quick learner that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.learners.boosted import Boosted
+from problog4fairness.learners.linear import Linear
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes, Floats
+
+FOLDS = 5
+
+
+def quick_learners() -> dict[str, Learner]:
+    """What is fitted: a linear model, and a few small trees."""
+    trees = Boosted(learning_rate=0.15, leaves=6, min_rows=30, penalty=5.0, max_trees=80, patience=8)
+    return {"linear": Linear(penalty=1.0), "boosted": trees}
+
+
+@dataclass(frozen=True, eq=False)
+class Crossfit:
+    """One learner, fitted once without each fold.
+
+    Attributes
+    ----------
+    learner
+        Its name.
+    fits
+        What was learned without each fold.
+    likelihood
+        ``[rows]``: log P(recorded) of each row by the fit that has not seen it.
+    recorded
+        ``[rows, classes]``: P(recorded class) by the same.
+    """
+
+    learner: str
+    fits: Sequence[Fitted]
+    likelihood: Floats
+    recorded: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean log-likelihood of rows that were held out."""
+        return float(self.likelihood.mean())
+
+
+def folds_of(rows: int, seed: int) -> Codes:
+    """``[rows]``: the fold of each row."""
+    return np.random.default_rng([seed, 1]).permutation(rows) % FOLDS
+
+
+def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict[str, Learner]) -> Crossfit:
+    """The learner under which held-out recorded labels are most likely through the belief.
+
+    Parameters
+    ----------
+    belief
+        What to learn through.
+    rows
+        With recorded labels, and the columns to learn from.
+    folds
+        ``[rows]``: the fold of each.
+    seed
+        Of the fits.
+    learners
+        Those to choose from, by name.
+    """
+    observation = belief.observe(rows)
+    found = [_crossfit(name, learner, observation, rows, folds, seed) for name, learner in learners.items()]
+    return max(found, key=lambda own: own.mean)
+
+
+def _crossfit(name: str, learner: Learner, observation: Observation, rows: Rows, folds: Codes, seed: int) -> Crossfit:
+    train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
+    fits = learner.fit_many([Task(observation, seed, train_rows=own) for own in train], progress=False)
+    recorded = np.zeros((len(rows), observation.classes))
+    for fold, fitted in enumerate(fits):
+        held = folds == fold
+        recorded[held] = observation.recorded_proba(fitted.log_proba(observation.table))[torch.from_numpy(held)].numpy()
+    chance = recorded[np.arange(len(rows)), np.asarray(rows.recorded)]
+    return Crossfit(name, fits, np.log(np.maximum(chance, 1e-12)), recorded)
+
+
+def fair_chances(belief: Belief, fits: Sequence[Fitted], rows: Rows, folds: Codes) -> Floats:
+    """P(fair class) of rows, ``[rows, classes]``, by fits that have not seen them.
+
+    Parameters
+    ----------
+    belief
+        What was learned through.
+    fits
+        As in :class:`Crossfit`.
+    rows
+        The rows.
+    folds
+        ``[rows]``: the fold of each; -1 for a row that no fit has seen, which gets the mean of all.
+    """
+    seen = belief.restore(rows.without_record())
+    every = np.stack([seen.fair_proba(fitted.log_proba(seen.table)).numpy() for fitted in fits])
+    own: Floats = every[np.maximum(folds, 0), np.arange(len(rows))]
+    return np.where((folds < 0)[:, None], every.mean(axis=0), own)

@@ -1,0 +1,107 @@
+"""Whether audited rows were recorded as often in each way as the parameters say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.doubt.audited import LEAST_CELL, cells_of, random_rows, who
+from problog4fairness.doubt.case import Case
+from problog4fairness.doubt.features import audited_features
+from problog4fairness.doubt.finding import Finding, NotDone, share_of_draws
+from problog4fairness.doubt.uncertainty import moved
+from problog4fairness.rows.types import Codes, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """A share that was audited, and what the belief says of it."""
+
+    rows: Codes
+    hits: int
+    chance: float
+    slopes: Floats
+    words: str
+
+
+def fit_test(case: Case) -> Finding:
+    """Whether the parameters are those of the audit: the share that is furthest off decides.
+
+    Audits are simulated from the belief, with parameters that are drawn from what is known of them.
+    """
+    if not case.belief.probabilities:
+        raise NotDone("the belief has no parameters")
+    shares, reason = [], ""
+    for part in (_label_shares, _feature_shares):
+        try:
+            shares += list(part(case))
+        except NotDone as why:
+            reason = reason or str(why)
+    if not shares:
+        raise NotDone(reason or f"no cell has {LEAST_CELL} audited rows")
+    rng = case.rng(3)
+    moves = case.drawn(rng)
+    drawn, scores, centres = np.zeros(len(moves)), [], []
+    for own in shares:
+        size = len(own.rows)
+        chance = np.clip(own.chance + moves @ own.slopes, 0, 1)
+        centre = float(chance.mean())
+        spread = np.sqrt(size * centre * (1 - centre) + size**2 * float(chance.var())) + 1e-9
+        scores.append(abs(own.hits - size * centre) / spread)
+        centres.append(centre)
+        drawn = np.maximum(drawn, np.abs(rng.binomial(size, chance) - size * centre) / spread)
+    which = int(np.argmax(scores))
+    worst = shares[which]
+    rate = worst.hits / len(worst.rows)
+    sentence = f"{worst.words}: {percent(rate)} by the audit, {percent(centres[which])} by the belief."
+    advice = "Estimate the parameters from this audit: belief.estimate(audit, ...), or p4f estimate."
+    return Finding(sentence, share_of_draws(drawn, scores[which]), worst.rows, advice)
+
+
+def _label_shares(case: Case) -> Iterator[_Share]:
+    rows = random_rows(case)
+    cells, names = cells_of(case, rows)
+    places = np.arange(len(rows))
+    given = case.given[rows][places, case.fair]
+    slopes = case.slopes[:, rows][:, places, case.fair]
+    for cell in range(len(names)):
+        own = np.flatnonzero(cells == cell)
+        # Impossible labels are the matter of another test, certain ones say nothing.
+        labels = np.flatnonzero((given[own].max(axis=0) > 0) | (np.abs(slopes[:, own]).max(axis=(0, 1), initial=0) > 0))
+        if len(own) < LEAST_CELL or len(labels) < 2:
+            continue
+        for label in labels[1:] if len(labels) == 2 else labels:
+            yield _Share(
+                rows[own],
+                int((case.recorded[rows[own]] == label).sum()),
+                float(given[own, label].mean()),
+                slopes[:, own, label].mean(axis=1),
+                f"Of {count(len(own))} audited rows, {who(case, *names[cell])}, recorded as {case.rows.classes[label]}",
+            )
+
+
+def _feature_shares(case: Case) -> Iterator[_Share]:
+    rows = audited_features(case)
+    audited, (groups, names) = case.rows.take(rows), case.groups
+    base = case.belief.feature_distortion(audited)
+    changes = {name: np.zeros((len(case.spread), len(rows))) for name in base}
+    for place in np.flatnonzero(case.spread):
+        other, step = moved(case.belief, int(place))
+        for name, own in other.feature_distortion(audited).items():
+            changes[name][place] = (own - base[name]) / step
+    for name, fair in case.fair_features.items():
+        chances, slopes = base[name], changes[name]
+        recorded = audited.frame[name].astype(str)
+        wrong = np.asarray(fair.iloc[rows].astype(str).to_numpy() != recorded.to_numpy())
+        for group in np.unique(groups[rows]):
+            for value in sorted(recorded.unique()):
+                cell = np.flatnonzero((groups[rows] == group) & (recorded == value).to_numpy())
+                chance = float(chances[cell].mean()) if len(cell) else 0.0
+                if len(cell) < LEAST_CELL or not 0 < chance < 1:
+                    continue
+                of = f" where {names[group]}" if names[group] else ""
+                words = f"Of {count(len(cell))} audited rows with {name} = {value} on record{of}, fairly another value"
+                yield _Share(rows[cell], int(wrong[cell].sum()), chance, slopes[:, cell].mean(axis=1), words)

@@ -1,0 +1,182 @@
+"""From tables as they come to the case against a belief."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.classifier.audited import with_fair
+from problog4fairness.classifier.table import training_rows
+from problog4fairness.doubt.case import Case
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.columns import complete_rows, is_frame, sensitive_frame, to_frame
+from problog4fairness.rows.features import feature_columns
+from problog4fairness.rows.joining import matches, with_audit
+from problog4fairness.rows.labels import label_codes
+from problog4fairness.rows.problems import FileNote
+from problog4fairness.rows.roles import check_column
+from problog4fairness.rows.rows import Rows
+
+# More recorded rows than this are not looked at: so many are drawn at random.
+MOST_ROWS = 20_000
+_FAIR = "fair label"
+
+
+def read_case(
+    belief: Belief,
+    table: Any,
+    *,
+    recorded: str | None,
+    audit: Any = None,
+    fair: str | None = None,
+    fair_features: Mapping[str, str] | None = None,
+    sensitive_features: Any = None,
+    favourable: Any = None,
+    independent: bool = True,
+    drop: Sequence[str] = (),
+    others: Sequence[Belief] = (),
+    seed: int = 0,
+) -> Case:
+    """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
+    belief.require_known()
+    options: dict[str, Any] = {"independent": independent, "others": tuple(others), "seed": seed}
+    if isinstance(table, Rows):
+        return _sampled(_of_rows(belief, table, audit, options))
+    if not is_frame(table):
+        raise P4FError(f"the table is a data frame or Rows, not {type(table).__name__}")
+    if recorded is None:
+        raise P4FError("name the column of the recorded label by recorded=...")
+    frame = to_frame(table)
+    if sensitive_features is not None:
+        beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
+        frame = pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
+    audited = None if audit is None else to_frame(audit)
+    joined, features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
+    for name, role, argument in (
+        (recorded, "recorded label", "recorded"),
+        *((column, "sensitive variable", "sensitive") for column in belief.sensitive_columns),
+    ):
+        check_column(joined, name, role, argument)
+    kept = np.flatnonzero(joined[[recorded, *belief.sensitive_columns]].notna().all(axis=1))
+    unused = [*drop, *(name for name in (fair_features or {}).values() if name in joined.columns)]
+    read = _two_classes if belief.classes is None else _many_classes
+    with warnings.catch_warnings():
+        # Which of 0 and 1 is favourable needs no word here.
+        warnings.simplefilter("ignore", FileNote)
+        rows = read(belief, joined, recorded, fair, favourable, independent, unused)
+    known = {name: own.iloc[kept].reset_index(drop=True) for name, own in features.items()}
+    numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
+    return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
+
+
+def _joined(
+    belief: Belief,
+    frame: pd.DataFrame,
+    audit: pd.DataFrame | None,
+    recorded: str,
+    fair: str | None,
+    fair_features: Mapping[str, str],
+    drop: Sequence[str],
+) -> tuple[pd.DataFrame, dict[str, pd.Series[Any]]]:
+    """The table with the fair label, followed by audited rows that are not in it; and audited features beside."""
+    for name in fair_features:
+        if name not in belief.features:
+            raise P4FError(
+                f"the belief does not distort {name!r}; it distorts {', '.join(belief.features) or 'nothing'}"
+            )
+    unused = [*drop, *fair_features.values()]
+    if audit is None:
+        for column in fair_features.values():
+            check_column(frame, column, "fair feature", "fair_features")
+        return with_fair(frame, None, recorded, fair), {name: frame[own] for name, own in fair_features.items()}
+    if fair is None and not fair_features:
+        raise P4FError("name the column of the fair label in the audit by fair=...")
+    for column in (*([fair] if fair else []), *fair_features.values()):
+        check_column(audit, column, "fair label" if column == fair else "fair feature", "fair")
+    needed = [name for name in frame.columns if name not in (*unused, fair)]
+    known = [name for name in frame.columns if name not in (*fair_features.values(), fair)]
+    found, joined = {}, frame[known]
+    for name, column in fair_features.items():
+        joined, found[name] = with_audit(frame[known], audit, fair=column, needed=needed)
+    if fair is not None:
+        joined, labels = with_audit(frame[known], audit, fair=fair, needed=needed)
+        joined = joined.assign(**{fair: labels})
+    return joined, found
+
+
+def _two_classes(
+    belief: Belief, frame: pd.DataFrame, recorded: str, fair: str | None, favourable: Any, independent: bool, drop: Any
+) -> Rows:
+    found = training_rows(
+        frame, belief, recorded=recorded, fair=fair, favourable=favourable, drop=drop, independent=independent
+    )
+    classes = tuple(sorted(found.label.unique().tolist(), key=lambda value: value == found.favourable))
+    if len(classes) < 2:
+        raise P4FError(f"column {recorded!r} of the label has one value only ({classes[0]!r})")
+    whole = found.features
+    if found.groups is not None:
+        whole = pd.concat([whole, found.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
+    true = None if found.fair is None else label_codes(found.fair.to_numpy(dtype=object), classes, "fair", missing=True)
+    return Rows(whole, tuple(map(str, found.features.columns)), classes, label_codes(found.label, classes), true)
+
+
+def _many_classes(
+    belief: Belief, frame: pd.DataFrame, recorded: str, fair: str | None, favourable: Any, independent: bool, drop: Any
+) -> Rows:
+    if favourable is not None:
+        raise P4FError("of three or more classes none is the favourable one; leave favourable=... out")
+    classes, columns = tuple(belief.classes or ()), list(belief.sensitive_columns)
+    rows = complete_rows(frame, [recorded, *columns])
+    others = {recorded, *([fair] if fair else []), *(columns if independent else ())}
+    names = feature_columns(rows, leave_out=others, drop=drop, keep=belief.features, label=recorded)
+    true = None if fair is None else label_codes(rows[fair].to_numpy(dtype=object), classes, "fair", missing=True)
+    whole = rows[list(dict.fromkeys([*names, *columns]))]
+    return Rows(whole, tuple(names), classes, label_codes(rows[recorded], classes, unknown="is not among"), true)
+
+
+def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) -> Case:
+    if rows.recorded is None:
+        raise P4FError("these rows have no recorded label")
+    if audit is None:
+        return Case(belief, rows, len(rows), numbers=np.arange(len(rows)), **options)
+    if not isinstance(audit, Rows) or audit.recorded is None or audit.fair is None:
+        raise P4FError("the audit of Rows is Rows, with recorded and fair labels")
+    columns = list(rows.frame.columns)
+    both = [
+        own.frame[columns].assign(**{"recorded label": own.recorded, **({_FAIR: own.fair} if own is audit else {})})
+        for own in (rows, audit)
+    ]
+    places = matches(both[0], both[1], _FAIR).to_numpy()
+    new, fair = places < 0, np.full(len(rows), -1, dtype=np.int64)
+    fair[places[~new]] = audit.fair[~new]
+    joined = Rows(
+        pd.concat([rows.frame, audit.frame.loc[new, columns]], ignore_index=True),
+        rows.features,
+        rows.classes,
+        np.concatenate([rows.recorded, audit.recorded[new]]),
+        np.concatenate([fair, audit.fair[new]]),
+    )
+    numbers = np.where(np.arange(len(joined)) < len(rows), np.arange(len(joined)), -1)
+    return Case(belief, joined, len(rows), numbers=numbers, **options)
+
+
+def _sampled(case: Case) -> Case:
+    """At most so many rows of the table, and all that were audited."""
+    if case.size <= MOST_ROWS:
+        return case
+    chosen = np.sort(np.random.default_rng([case.seed, 0]).choice(case.size, MOST_ROWS, replace=False))
+    audited = np.zeros(len(case.rows), dtype=bool)
+    audited[case.audited] = True
+    for own in case.fair_features.values():
+        audited |= own.notna().to_numpy()
+    audited[chosen] = False
+    order = np.concatenate([chosen, np.flatnonzero(audited)])
+    features = {name: own.iloc[order].reset_index(drop=True) for name, own in case.fair_features.items()}
+    rows = case.rows.take(order)
+    return replace(case, rows=rows, size=MOST_ROWS, fair_features=features, numbers=case.numbers[order])

@@ -1,0 +1,52 @@
+"""The section of a report on whether the data contradict the belief."""
+
+from __future__ import annotations
+
+from problog4fairness.doubt import Doubts, check
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.coding import coded
+from problog4fairness.reporting.facts import Facts
+from problog4fairness.reporting.markup import Content, Markup, bullets, figure, join, table, tag
+from problog4fairness.reporting.svg import inline, page_style
+
+
+def doubted(facts: Facts, seed: int, progress: bool | None) -> Doubts:
+    """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
+    audit, column = None, facts.label.column
+    if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:
+        labelled = facts.audit[facts.audit[column].notna()]
+        if len(labelled):
+            audit = coded(facts.model, labelled, "the audit", recorded=column, fair=facts.fair)
+    return check(
+        facts.belief,
+        facts.rows,
+        audit=audit,
+        independent=facts.model.independent,
+        random_state=seed,
+        progress=progress,
+    )
+
+
+def section(facts: Facts, seed: int, progress: bool | None) -> Markup:
+    """Whether the data contradict the belief."""
+    try:
+        found = doubted(facts, seed, progress)
+    except P4FError as error:
+        return tag("p", f"The belief could not be tested: {error}")
+    rows = [[own.name, own.p_text, own.question, own.found] for own in found]
+    with page_style():
+        drawing = found.plot()
+    told = ", ".join(f"{own.name} {own.p_text}" for own in found)
+    against = [f"{own.name}: {own.advice}" for own in found if own.contradicts]
+    parts: list[Content] = [
+        tag("p", found.verdict),
+        *([tag("p", "What to do:"), bullets(against)] if against else []),
+        table(["Test", "p, corrected", "Question", "Found"], rows, caption="Tests of the belief", numbers=(1,)),
+        figure(
+            inline(drawing, "doubts", f"Corrected p-values of the tests: {told}."),
+            "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
+            "Tests of the belief",
+        ),
+        *(tag("p", note) for note in found.notes),
+    ]
+    return join(parts, "\n")

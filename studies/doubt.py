@@ -1,0 +1,123 @@
+"""How often the tests of a belief are right: false alarms of the whole battery, and power against wrong beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from scipy.stats import binomtest
+
+from studies.doubt_cells import CONTRADICTED, METRICS, SITUATIONS, DoubtStack, Situation
+from studies.engine.claims import Claim
+from studies.engine.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALARMS, POWER = 0.05, 0.8
+# Simulations that are stored as one.
+TOGETHER = 20
+# The simulations behind the choices that the tests make had seeds from 10,000 to 30,000.
+FIRST = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class DoubtStudy(Study):
+    """Situations × simulations.
+
+    Attributes
+    ----------
+    right, wrong
+        Simulations of each situation in which the belief is right, and of each in which it is wrong.
+    rows, audited
+        Of each simulation.
+    situations
+        Some of :data:`studies.doubt_cells.SITUATIONS`.
+    """
+
+    columns = ("case", "seed", "metric", "value")
+
+    right: int = 300
+    wrong: int = 100
+    rows: int = 5000
+    audited: int = 400
+    situations: tuple[Situation, ...] = SITUATIONS
+
+    @property
+    def name(self) -> str:
+        """See :meth:`Study.name`."""
+        return "doubt"
+
+    def stacks(self) -> list[DoubtStack]:
+        """See :meth:`Study.stacks`."""
+        return [
+            DoubtStack(own, tuple(range(FIRST + start, FIRST + min(start + TOGETHER, count))), self.rows, self.audited)
+            for own in self.situations
+            for count in [self.right if own.right else self.wrong]
+            for start in range(0, count, TOGETHER)
+        ]
+
+    def claims(self, results: pd.DataFrame) -> list[Claim]:
+        """See :meth:`Study.claims`."""
+        shares, found = self.tables(results)["shares"].set_index("case"), []
+        for own in self.situations:
+            if own.name not in shares.index:
+                continue
+            row = shares.loc[own.name]
+            text = f"{own.name}: contradicted in at {'most 5%' if own.right else 'least 80%'} of the simulations"
+            share = float(row[CONTRADICTED])
+            measured = f"{share:.1%} of {row.simulations:.0f} ({row.low:.1%} to {row.high:.1%})"
+            found.append(Claim(text, measured, share <= ALARMS if own.right else share >= POWER))
+        return found
+
+    def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """See :meth:`Study.tables`: the share of simulations in which each test contradicts the belief."""
+        wide = results.pivot_table(index=["case", "seed"], columns="metric", values="value", dropna=False)
+        rows = []
+        for own in self.situations:
+            if own.name not in wide.index:
+                continue
+            here = wide.loc[own.name]
+            hits = int(here[CONTRADICTED].sum())
+            low, high = binomtest(hits, len(here)).proportion_ci(method="wilson")
+            # A test that was not done contradicts nothing.
+            shares = [float(here[name].fillna(0).mean()) for name in METRICS if name in here]
+            rows.append((own.name, len(here), low, high, *shares))
+        names = [name for name in METRICS if name in wide]
+        return {"shares": pd.DataFrame(rows, columns=["case", "simulations", "low", "high", *names])}
+
+    def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
+        """See :meth:`Study.figures`."""
+        from studies.doubt_figure import draw
+
+        return {"figure": draw(self.tables(results)["shares"], {own.name: own.right for own in self.situations})}
+
+    def about(self) -> list[str]:
+        """See :meth:`Study.about`."""
+        return [
+            f"Each simulation draws {self.rows:,} recorded people and {self.audited} audited ones, two groups, five "
+            "features, a fair label that depends on the features, and label bias of .40 and .15 (negative) and .05 and "
+            ".10 (positive) in the group and among the others. `belief.check` is asked whether the data contradict the "
+            "belief; the correction for the number of tests is part of it. Estimated beliefs come from the same audit "
+            "that tests them. Shares with 95% intervals (Wilson).",
+            "",
+            "One parameter at a time is off by .15. A bias that moves is .15 stronger for both groups where a feature "
+            "is positive, and .15 weaker where it is negative. Where recorded and fair are swapped, somebody took one "
+            "column of the audit for the other, and estimated the belief from it.",
+        ]
+
+
+def doubt_study(*, quick: bool = False, seeds: int | None = None) -> DoubtStudy:
+    """The study in full, or a quick one with fewer simulations.
+
+    Parameters
+    ----------
+    quick
+        20 and 10 simulations instead of 300 and 100.
+    seeds
+        How many simulations of each situation.
+    """
+    right, wrong = (20, 10) if quick else (300, 100)
+    return DoubtStudy(right if seeds is None else seeds, wrong if seeds is None else seeds)

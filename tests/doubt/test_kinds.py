@@ -1,0 +1,117 @@
+"""Tests of beliefs about many classes, about features, and about several inputs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import problog4fairness as p4f
+from problog4fairness.beliefs.proportions import proportion
+from problog4fairness.doubt.uncertainty import deviations, effective_rows
+from problog4fairness.errors import P4FError
+from tests.doubt.people import belief
+
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+
+
+def test_three_classes():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=1500), "g": rng.integers(0, 2, 1500)})
+    classes = np.array(["low", "middle", "high"])
+    fair = np.digitize(frame["x"] + rng.normal(size=1500) / 2, [-0.5, 0.5])
+    lowered = (rng.random(1500) < 0.3) & (frame["g"] == 1)
+    recorded = np.where(lowered, np.maximum(fair - 1, 0), fair)
+    frame = frame.assign(mark=classes[recorded], true=classes[fair])
+    frame.loc[400:, "true"] = None
+    made = p4f.ClassBias("g", classes=("low", "middle", "high"))
+    right = made.estimate(frame[:400], recorded="mark", fair="true")
+    found = right.check(frame, recorded="mark", fair="true")
+    assert not found.contradicted
+    assert found["affine groups"].found == "not done: the label has more than two classes"
+    # Nobody was believed to be lowered, and a third of a group was.
+    none = made.bind({own.name: 0.0 for own in made.probabilities}).check(frame, recorded="mark", fair="true")
+    assert none["ruled out"].contradicts
+
+
+@pytest.fixture(scope="module")
+def measured():
+    rng = np.random.default_rng(1)
+    g, truth = rng.integers(0, 2, 1200), rng.integers(0, 2, (1200, 2))
+    linked = rng.random(1200) < 0.35
+    frame = pd.DataFrame({"z": rng.normal(size=1200), "g": g})
+    for name, lowered in (("a", linked), ("b", rng.random(1200) < 0.35), ("c", linked)):
+        true = truth[:, 0] if name == "a" else truth[:, 1]
+        frame[f"{name}_fair"] = true
+        frame[name] = np.where(lowered & (g == 1), 0, true)
+    frame["y"] = (rng.random(1200) < 0.2 + 0.3 * truth.sum(axis=1)).astype(int)
+    return frame
+
+
+def checked(measured, *names):
+    made = p4f.MeasurementBias(list(names), "g", positive=False, groups=[1])
+    fair = {name: f"{name}_fair" for name in names}
+    estimated = made.estimate(measured, recorded={name: name for name in names}, fair=fair)
+    unused = [column for column in measured.columns if column not in (*names, "z", "g", "y", *fair.values())]
+    table = measured.drop(columns=unused)
+    return estimated.check(table, recorded="y", fair_features=fair), estimated, table, fair
+
+
+def test_features_that_are_distorted_independently_are_not_contradicted(measured):
+    found, _, _, _ = checked(measured, "a", "b")
+    assert found["feature tables"].p is not None
+    assert found["parameters"].p is not None
+    assert not found.contradicted
+
+
+def test_features_that_are_distorted_together_contradict_feature_tables(measured):
+    found, estimated, table, fair = checked(measured, "a", "c")
+    assert found["feature tables"].contradicts
+    assert "the fair a goes with" in found["feature tables"].found
+    wrong = estimated.bind({own.name: 0.9 for own in estimated.probabilities})
+    assert wrong.check(table, recorded="y", fair_features=fair)["parameters"].contradicts
+    with pytest.raises(P4FError, match="does not distort 'z'; it distorts a, c"):
+        estimated.check(table, recorded="y", fair_features={"z": "a_fair"})
+
+
+def test_labels_of_a_fair_world_are_not_compared_with_recorded_ones(measured):
+    made = p4f.HistoricalBias(["a"], "g", {0: 0.1, 1: 0.3}, False)
+    table = measured[["a", "z", "g", "y"]].assign(fair=1 - measured["y"])
+    found = made.check(table, recorded="y", fair="fair")
+    assert "another world" in found["ruled out"].found
+
+
+def test_the_range_of_a_program_with_several_inputs_is_that_of_all_certain_answers():
+    program = p4f.ProgramBelief(
+        "nn(h,X) :: y(X). nn(a,X) :: a(X). 0.3 :: n(X). 0.2 :: m(X).\n"
+        "r(X) :- y(X), \\+n(X). r(X) :- a(X), y(x_(1)), m(X). query(r(x)).",
+        features=["f"],
+    )
+    rows = p4f.Rows(pd.DataFrame({"f": [0, 1, 0], "a": [0, 1, 1]}), ("f",))
+    observation = program.observe(rows)
+    low, high = observation.recorded_range()
+    seen = []
+    for certain in itertools.product((-1e4, 1e4), repeat=len(observation.table)):
+        logs = torch.nn.functional.logsigmoid(torch.tensor([[-c, c] for c in certain], dtype=torch.float64))
+        seen.append(observation.recorded_proba(logs))
+    torch.testing.assert_close(low, torch.stack(seen).amin(0))
+    torch.testing.assert_close(high, torch.stack(seen).amax(0))
+    assert high[1, 1].item() == pytest.approx(1 - 0.3 * 0.8)
+
+
+def test_the_range_under_label_bias_is_that_of_the_parameters():
+    rows = p4f.Rows(pd.DataFrame({"x": [0.0, 1.0], "area": [0, 1]}), ("x",))
+    low, high = belief(neg=(0.1, 0.4), pos=(0.2, 0.05)).observe(rows).recorded_range()
+    assert low[:, 1].tolist() == pytest.approx([0.2, 0.05])
+    assert high[:, 1].tolist() == pytest.approx([0.9, 0.6])
+
+
+def test_intervals_say_how_many_rows_a_parameter_is_worth():
+    (own, *_) = belief().probabilities
+    assert np.isinf(effective_rows(own))
+    assert (deviations(belief()) == 0).all()
+    for hits, rows in ((30, 100), (0, 50), (40, 40)):
+        assert effective_rows(own.estimated(proportion(hits, rows))) == pytest.approx(rows, rel=1e-3)
