@@ -9,13 +9,18 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier import explaining, fitting
+from problog4fairness.classifier.bands import bands_of
+from problog4fairness.classifier.bands_result import Bands
 from problog4fairness.classifier.calibration import learned
+from problog4fairness.classifier.drawing import draw, kept
 from problog4fairness.classifier.explaining import Explanation
 from problog4fairness.classifier.learned import concerns, tell
 from problog4fairness.classifier.spread import by_partition, is_spread
+from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
 from problog4fairness.program.program import Program
 
@@ -68,6 +73,10 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The name of the recorded label, where y had one.
     audited_
         How many rows had a fair label to learn from.
+    draws_
+        The fits through drawn beliefs, where ``fit`` was asked for them. They are not saved with the model.
+    bands_
+        What came of them for the training rows: :attr:`Bands.summary`. Saved with the model.
     concerns_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
@@ -104,7 +113,14 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(
-        self, X: Any, y: Any, *, sensitive_features: Any = None, fair: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        fair: Any = None,
+        sample_weight: Any = None,
+        draws: int | None = None,
     ) -> Self:
         """Train on recorded data.
 
@@ -123,8 +139,14 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             helps out of fold (the learner is fitted five times more for it).
         sample_weight
             A weight for each row.
+        draws
+            Fit this many times more, through beliefs drawn from what the audit leaves open, so that :meth:`bands` can
+            be asked about anybody; 50 is usual. None for one fit only.
         """
+        self.draws_, self.bands_ = None, None
         if is_spread(X):
+            if draws is not None:
+                raise P4FError("draws are not made on a cluster; fit without, then ask bands(X, y) with some rows")
             return self._fit_spread(X, y, sensitive_features, fair, sample_weight)
         learner = fitting.learner_of(self.learner)
         rows = fitting.training_rows(self, X, y, sensitive_features, fair, sample_weight)
@@ -132,6 +154,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fitting.take(self, learned(self.belief_, rows, task, learner, None if self.verbose else False))
         self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
         self.concerns_ = concerns(self, rows, task.observation)
+        if draws is not None:
+            self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
+            self.bands_ = bands_of(self, rows, self.draws_, own=True).summary
         tell(self.concerns_, stacklevel=2)
         return self
 
@@ -175,6 +200,61 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def explain(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Explanation:
         """All of the above at once, with the learner asked once: fair, recorded and distortion probabilities."""
         return explaining.explain(self, fitting.new_rows(self, X, sensitive_features, y))
+
+    def bands(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        fair: Any = None,
+        draws: int = 50,
+        threshold: float = 0.5,
+        confidence: float = 0.95,
+        random_state: Any = 0,
+        progress: bool | None = None,
+    ) -> Bands:
+        """How far what the audit and the rows leave open reaches: a band for every person, and for the disparity.
+
+        Each draw takes the parameters from their posterior given the audit (:meth:`Belief.draws`) and the weights of
+        the rows from the Bayesian bootstrap, and fits the learner again (quickly: see
+        :mod:`problog4fairness.learners.again`). Bands are quantiles over the draws. Those of the disparity, of rates
+        and of accuracy are about the people that these rows are drawn from, not about these rows alone. That the belief
+        itself is right is taken for granted, and so is a calibration by audited rows.
+
+        Parameters
+        ----------
+        X
+            The people.
+        y
+            Recorded labels to fit again on, such as those of training; not needed after ``fit(..., draws=50)``.
+        sensitive_features
+            The sensitive variable, where X does not have its columns; without it there are no groups.
+        fair
+            Fair labels, missing where nobody looked, for the accuracy. With ``y``, they are learned from as well where
+            the model has learned from some; its accuracy on them is then too good.
+        draws
+            How many, where ``y`` is passed.
+        threshold
+            A fair label is favourable from this probability on. A decision is *firm* where the person's whole band is
+            on one side of it, otherwise *open*.
+        confidence
+            Of the bands.
+        random_state
+            Seed of the draws.
+        progress
+            Whether to show a progress bar; by default only where standard error is a terminal.
+        """
+        check_is_fitted(self)
+        if y is not None:
+            # What the model did not learn from is not learned from now.
+            rows = fitting.recorded_rows(self, X, y, sensitive_features, fair if self.audited_ else None)
+            found = draw(self, rows, draws, random_state, progress)
+        else:
+            rows, found = fitting.new_rows(self, X, sensitive_features), kept(self)
+        rows = fitting.with_known(rows, fair)
+        options = {"threshold": threshold, "confidence": confidence, "random_state": random_state}
+        return bands_of(self, rows, found, own=y is not None, index=getattr(X, "index", None), **options)
 
     def feature_distortion_proba(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
         """For each row and distorted feature the probability that the fair value differs from the recorded one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,19 @@ def new_rows(model: DebiasedClassifier, X: Any, sensitive_features: Any = None, 
         recorded = label_codes(y, model.classes_)
     model.fitted_.check(known[model.columns_])
     return Rows(known, tuple(model.columns_), tuple(model.classes_), recorded)
+
+
+def recorded_rows(model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any = None, fair: Any = None) -> Rows:
+    """Recorded data to fit a fitted model's learner on again, weighed as it weighs classes."""
+    if y is None:
+        raise P4FError("the learner is fitted again on recorded rows; pass their recorded labels as y")
+    rows = with_known(new_rows(model, X, sensitive_features, y), fair)
+    return replace(rows, weights=row_weights(model.class_weight, model.classes_[rows.recorded]))
+
+
+def with_known(rows: Rows, fair: Any) -> Rows:
+    """The same rows with fair labels, missing where nobody looked."""
+    return rows if fair is None else replace(rows, fair=_fair_codes(fair, rows.classes, len(rows)))
 
 
 def task(model: DebiasedClassifier, rows: Rows) -> Task:

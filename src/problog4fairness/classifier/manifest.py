@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import safetensors.torch
 from torch import Tensor
 
+from problog4fairness.classifier.bands_result import COLUMNS
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Shape
 from problog4fairness.learners.plain import require
@@ -22,6 +24,8 @@ _LABELS = [np.dtype(kind).str for kind in "?bBhHiIqQefdO"]
 _DESCRIPTION = 256
 # What speaks against a model: so many sentences of so many characters, at most.
 MOST_CONCERNS, LONGEST_CONCERN = 20, 2000
+# Rows of a summary of bands, at most.
+MOST_BANDS = 200
 
 
 def _is_plain(value: Any) -> bool:
@@ -117,6 +121,28 @@ def concerns_of(value: Any) -> list[str]:
     texts = all(isinstance(own, str) and len(own) <= LONGEST_CONCERN for own in value)
     require(texts, "its concerns are not sentences")
     return list(value)
+
+
+def bands_json(bands: pd.DataFrame | None) -> dict[str, Any]:
+    """The summary of bands as part of a manifest; nothing where there is none."""
+    if bands is None or not len(bands):
+        return {}
+    rows = bands.head(MOST_BANDS).astype(object)
+    return {"bands": rows.where(rows.notna(), None).to_numpy().tolist()}
+
+
+def bands_read(value: Any) -> pd.DataFrame | None:
+    """The inverse of :func:`bands_json`."""
+    if value is None:
+        return None
+    require(isinstance(value, list) and len(value) <= MOST_BANDS, "its bands are too many")
+    for row in value:
+        require(isinstance(row, list) and len(row) == len(COLUMNS), "its bands are others")
+        require(all(isinstance(text, str) for text in row[:2]), "its bands have no names")
+        numbers = [number for number in row[2:] if number is not None]
+        require(all(type(number) is float and -1 <= number <= 1 for number in numbers), "its bands are not in numbers")
+    found = pd.DataFrame(value, columns=list(COLUMNS))
+    return found.astype(dict.fromkeys(COLUMNS[2:], "float64"))
 
 
 def tensors_of(content: bytes, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:

@@ -80,6 +80,7 @@ def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any
         "seed": model.seed_,
         "audited": model.audited_,
         "concerns": model.concerns_[: checked.MOST_CONCERNS],
+        **checked.bands_json(getattr(model, "bands_", None)),
     }
 
 
@@ -118,6 +119,7 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     model.recorded_ = checked.recorded_of(manifest["recorded"])
     model.seed_, model.audited_ = checked.whole(manifest["seed"]), checked.whole(manifest["audited"])
     model.concerns_ = checked.concerns_of(manifest["concerns"])
+    model.draws_, model.bands_ = None, checked.bands_read(manifest.get("bands"))
     plain = dict(manifest["fitted"])
     fitted = Fitted.kinds[plain.pop("kind")]
     tensors = checked.tensors_of(weights, fitted.shapes(plain, columns, len(classes)))

@@ -179,6 +179,11 @@ class FittedBoosted(Fitted):
         self._booster = trees.booster(width, len(constant)) if len(trees.leaves) else None
 
     @property
+    def constant(self) -> Floats:
+        """``[outputs]``: the logits that the trees are added to."""
+        return self._constant
+
+    @property
     def history(self) -> Mapping[str, list[float]]:
         """See :meth:`Fitted.history`: the validation loss after every tree."""
         return self._history

@@ -75,7 +75,7 @@ class Linear(Learner):
         matrix = encode(encoder, table, np.float64)
         start = np.zeros((encoder.width + 1, observation.outputs))
         penalty = self._penalty(task, rows, slopes, matrix, start)
-        found, losses = minimise(slopes, matrix, _scales(slopes, matrix), penalty, start)
+        found, losses = minimise(slopes, matrix, column_scales(slopes, matrix), penalty, start)
         return FittedLinear(encoder, found, penalty, {"training": losses})
 
     def _penalty(self, task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:
@@ -89,7 +89,7 @@ class Linear(Learner):
         folds = _folds(task, rows, slopes, matrix)
         if folds.max() + 1 < FOLDS:
             return DEFAULT
-        scales, losses = _scales(slopes, matrix), np.zeros((len(PENALTIES), len(rows)))
+        scales, losses = column_scales(slopes, matrix), np.zeros((len(PENALTIES), len(rows)))
         place = np.zeros(len(task.observation.table), dtype=np.int64)
         place[slopes.inputs] = np.arange(len(slopes.inputs))
         for fold in range(FOLDS):
@@ -116,7 +116,7 @@ def _best(losses: Floats, weights: Floats, audited: Any) -> int:
     return int(np.where(as_good, losses[:, audited] @ weights[audited], np.inf).argmin())
 
 
-def _scales(slopes: Slopes, matrix: Floats) -> Floats:
+def column_scales(slopes: Slopes, matrix: Floats) -> Floats:
     """The standard deviation of each column over the rows, by their weight; 1 for a column that is constant."""
     share = slopes.mass / slopes.mass.sum()
     mean = share @ matrix

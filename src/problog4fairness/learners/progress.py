@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+Item = TypeVar("Item")
 
 # Seconds between two drawings.
 _PAUSE = 0.1
@@ -62,6 +64,19 @@ def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "e
     # Drawn when told to: a thread of its own would be in the way of data loaders that fork.
     with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True) as shown:
         yield _Drawn(shown, work, epochs, unit)
+
+
+def counted(items: Sequence[Item], progress: bool | None) -> Iterator[Item]:
+    """The items one by one, with a bar that counts them; ``progress`` as for :func:`progress_bar`."""
+    if progress is None:
+        progress = _on_terminal()
+    if not progress:
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(items, "fits", console=Console(stderr=True), transient=True, auto_refresh=False)
 
 
 class _Drawn(Bar):
