@@ -76,6 +76,7 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
     # A classifier as sure as this is certain in float64, and its logarithms are still finite.
     sure = torch.full((classes, classes), -1e4, dtype=torch.float64).fill_diagonal_(0.0)
     table = torch.stack([observation.recorded_proba(own.expand(len(observation.table), -1)) for own in sure], dim=1)
+    table = table[..., :classes]  # what else may be recorded says nothing about a class
     ahead = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2) - table
     others = ~torch.eye(classes, dtype=torch.bool)
     margins = torch.cat([ahead[:, others].flatten() - LEAST_SIGNAL, *right])

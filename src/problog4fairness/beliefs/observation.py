@@ -33,7 +33,10 @@ class View(ABC):
 
     @abstractmethod
     def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
-        """log P(recorded class), ``[rows, classes]``, for logits ``[rows, variants * outputs]`` of some rows."""
+        """log P(what is recorded), ``[rows, outcomes]``, for logits ``[rows, variants * outputs]`` of some rows.
+
+        The classes come first, in their order; where nothing may be recorded, that comes last.
+        """
 
     @abstractmethod
     def log_fair(self, logits: Tensor, rows: slice) -> Tensor:
@@ -179,7 +182,10 @@ class Observation:
         return Posterior(torch.cat(found), self.inputs)
 
     def recorded_proba(self, log_proba: Tensor) -> Tensor:
-        """P(recorded class) of every row, ``[rows, classes]``; what the biased process would record."""
+        """P(recorded class) of every row, ``[rows, classes]``; what the biased process would record.
+
+        With one column more where it may record nothing.
+        """
         return self._each(log_proba, recorded=True).exp()
 
     def fair_proba(self, log_proba: Tensor) -> Tensor:
@@ -190,6 +196,7 @@ class Observation:
         """P(recorded as 1 | fair 1) - P(recorded as 1 | fair 0) of every row; None but for a binary label of one input.
 
         1 where labels are right, 0 where they say nothing about the fair one, below 0 where they mean the opposite.
+        Where nothing may be recorded, how far what is recorded differs between fair 1 and fair 0, in total variation.
         """
         return self._signal
 
@@ -199,8 +206,8 @@ class Observation:
             return None
         # A classifier as sure as this is certain in float64, and its logarithms are still finite.
         certain = torch.full((len(self), 1), 1e4, dtype=torch.float64)
-        yes, no = (self._view.log_recorded(sign * certain, slice(0, len(self)))[:, 1].exp() for sign in (1, -1))
-        return yes - no
+        yes, no = (self._view.log_recorded(sign * certain, slice(0, len(self))).exp() for sign in (1, -1))
+        return (yes - no)[:, 1] if yes.shape[1] == 2 else (yes - no).clamp_min(0).sum(1)
 
     def require_possible(self) -> None:
         """Raise the error that counts rows that cannot have been recorded, if there are any."""
@@ -241,7 +248,9 @@ class Observation:
     def _each(self, log_proba: Tensor, recorded: bool) -> Tensor:
         if self._view is None:
             raise P4FError("several observations were stacked; ask each of them by itself")
-        logits, found = self._logits(log_proba), [log_proba.new_zeros(0, self.classes)]
+        if not len(self):
+            return log_proba.new_zeros(0, self.classes)
+        logits, found = self._logits(log_proba), []
         for rows in self._chunks():
             part = slice(int(rows[0]), int(rows[-1]) + 1)
             own = logits[self.needs(rows)].flatten(-2)
