@@ -8,10 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression
 
-from problog4fairness.beliefs import Belief, MeasurementBias
+from problog4fairness.beliefs import Belief, MeasurementBias, ProgramBelief, belief_text, read_belief
+from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.errors import MissingValueError, UnknownNameError
+from problog4fairness.learners import Network
+from problog4fairness.rows.rows import Rows
 from tests.oracle import problog_answer
+
+LEARNERS = {
+    "linear": "linear",
+    "boosted": "boosted",
+    "network": Network(networks=1, max_epochs=30),
+    "estimator": LogisticRegression(),
+}
 
 
 class BeliefContract:
@@ -29,6 +40,43 @@ class BeliefContract:
 
     def bound(self) -> Belief:
         return self.make().bind(self.known())
+
+    def harmless(self) -> dict[str, float]:
+        """The values with which the record is the fair label."""
+        return dict.fromkeys(self.known(), 0.0)
+
+    def people(self, belief: Belief, rows: int, rng: np.random.Generator) -> pd.DataFrame:
+        """People with what the belief reads, the record aside, and two features: skill decides the fair label."""
+        frame = pd.DataFrame({"skill": 3 * rng.normal(size=rows), "other": rng.normal(size=rows)})
+        for variable in belief.variables:
+            chosen = [variable.levels[level] for level in rng.integers(0, len(variable.levels), rows)]
+            for number, column in enumerate(variable.columns):
+                frame[column] = [level[number] if isinstance(level, tuple) else level for level in chosen]
+        for column in belief.sensitive_columns:
+            if column not in frame:
+                frame[column] = rng.integers(0, 2, rows)
+        for feature in belief.features:
+            frame[feature] = rng.choice(getattr(belief, "measurement", belief).values[feature], rows)
+        return frame
+
+    def recorded(self, belief: Belief, frame: pd.DataFrame, rng: np.random.Generator):
+        """What the belief says would be recorded of them, as ``fit`` takes it."""
+        classes = belief.classes or (0, 1)
+        seen = belief.observe(Rows(frame, tuple(frame.columns), classes))
+        outcome = draw(seen.recorded_proba(log_fair(seen.table, len(classes))).numpy(), rng)
+        return (
+            np.array([*classes, None], dtype=object)[outcome] if belief.missing_labels else np.array(classes)[outcome]
+        )
+
+    def as_program(self, belief: Belief) -> ProgramBelief | None:
+        """Its printed program as if somebody had written it; None where the program is not about the label."""
+        sorted_classes = belief.classes is None or list(belief.classes) == sorted(belief.classes)
+        alone = all(len(variable.columns) == 1 for variable in belief.variables)
+        if isinstance(belief, ProgramBelief) or belief.features or not alone or not sorted_classes:
+            return None
+        two = {v.name: v.levels for v in belief.variables if v.binary and v.levels != (0, 1)}
+        columns = {v.name: v.columns[0] for v in belief.variables}
+        return ProgramBelief(str(belief), columns=columns, values=two, recorded=belief.recorded_columns)
 
     def test_the_text_is_the_program(self):
         for belief in (self.make(), self.bound()):
@@ -65,8 +113,8 @@ class BeliefContract:
             assert bool(((table >= 0) & (table <= 1)).all())
 
     def test_no_bias_is_the_identity(self):
-        for table in self.tables(self.make().bind(dict.fromkeys(self.known(), 0.0))):
-            torch.testing.assert_close(table, torch.eye(table.shape[-1]).double().expand_as(table))
+        for table in self.tables(self.make().bind(self.harmless())):
+            torch.testing.assert_close(table, torch.eye(*table.shape[-2:]).double().expand_as(table))
 
     def test_gradients_agree_with_finite_differences(self):
         circuit = self.make().program().compile()
@@ -120,8 +168,57 @@ class BeliefContract:
             ]
         assert np.mean(covered) >= 0.85
 
+    @pytest.mark.parametrize("learner", LEARNERS)
+    @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+    def test_every_learner_trains_through_it(self, learner):
+        rng, belief = np.random.default_rng(0), self.bound()
+        frame = self.people(belief, 600, rng)
+        model = DebiasedClassifier(belief, LEARNERS[learner], random_state=0)
+        model.fit(frame, self.recorded(belief, frame, rng))
+        table = model.belief_.observe(Rows(frame, tuple(model.columns_), tuple(model.classes_))).table
+        found = model.fitted_.log_proba(table)
+        assert bool(found.isfinite().all())
+        # It finds the fair label, not just something.
+        clear = log_fair(table, len(model.classes_)).exp().max(1).values > 0.9
+        right = found.argmax(1) == log_fair(table, len(model.classes_)).argmax(1)
+        assert right[clear].double().mean() > 0.8
+
+    def test_its_printed_program_trains_to_the_same_numbers(self):
+        rng, belief = np.random.default_rng(1), self.bound()
+        program = self.as_program(belief)
+        if program is None:
+            pytest.skip("its program is not about the label, or about joint columns, or is somebody's own")
+        frame = self.people(belief, 300, rng)
+        y = self.recorded(belief, frame, rng)
+        features = ["skill", "other"]
+        beside = frame.drop(columns=features)
+        models = [DebiasedClassifier(own, "linear", random_state=0) for own in (belief, program)]
+        ours, theirs = (model.fit(frame[features], y, sensitive_features=beside) for model in models)
+        np.testing.assert_allclose(
+            ours.predict_proba(frame[features]), theirs.predict_proba(frame[features]), atol=1e-6
+        )
+
+    def test_it_says_and_shows_itself(self):
+        belief = self.bound()
+        assert all(sentence.endswith(".") for sentence in belief.words())
+        assert belief.picture().nodes
+        frame = self.people(belief, 40, np.random.default_rng(0))
+        for own in belief.probabilities:
+            low, high = belief.admissible(own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))
+            assert 0 <= low <= high <= 1
+
+    def test_a_belief_file_is_read_back(self):
+        for belief in (self.make(), self.bound()):
+            assert read_belief(belief_text(belief)) == belief
+
     def test_repr_is_short_and_names_columns(self):
         assert all(column in repr(self.bound()) for column in self.bound().sensitive_columns)
+
+
+def log_fair(table: pd.DataFrame, classes: int) -> torch.Tensor:
+    """log P(fair class) of the people of :meth:`BeliefContract.people`: higher classes for more skill."""
+    x = torch.tensor(table["skill"].to_numpy())
+    return (torch.outer(x, torch.arange(classes).double()) - 0.5 * (torch.arange(classes) - 1.0) ** 2).log_softmax(1)
 
 
 def label_table(belief: Belief) -> torch.Tensor | None:

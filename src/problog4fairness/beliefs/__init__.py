@@ -12,6 +12,7 @@ from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation, Posterior
+from problog4fairness.beliefs.positive import PositiveUnlabelled
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 
@@ -29,6 +30,7 @@ __all__ = [
     "NoBias",
     "Observation",
     "Parameter",
+    "PositiveUnlabelled",
     "Posterior",
     "ProgramBelief",
     "belief_text",

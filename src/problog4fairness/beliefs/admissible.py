@@ -72,7 +72,9 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
         right = [torch.from_numpy(1 - distorted) for distorted in other.feature_distortion(rows).values()]
     except P4FError:
         return None
-    table, classes = observation.recorded_given(), observation.classes
+    classes = observation.classes
+    # What else may be recorded says nothing about a class.
+    table = observation.recorded_given()[..., :classes]
     ahead = table.diagonal(dim1=-2, dim2=-1).unsqueeze(-2) - table
     others = ~torch.eye(classes, dtype=torch.bool)
     margins = torch.cat([ahead[:, others].flatten() - LEAST_SIGNAL, *right])

@@ -35,22 +35,34 @@ def tell(message: str) -> None:
 
 
 def read_audit(
-    belief: Belief, audit: Any, recorded: Column, fair: Column, sensitive_features: Any, favourable: Any
+    belief: Belief,
+    audit: Any,
+    recorded: Column,
+    fair: Column | None,
+    sensitive_features: Any,
+    favourable: Any,
+    partly: bool = False,
 ) -> Rows:
-    """The rows of an audit, their labels coded; the parameters are those of :meth:`Belief.estimate`."""
-    seen, true = audited_pair(audit, recorded, fair, "recorded", "fair")
+    """The rows of an audit, their labels coded; the parameters are those of :meth:`Belief.estimate`.
+
+    ``fair`` is None where no row was audited; with ``partly``, it is missing in those that were not.
+    """
+    seen = _column(audit, recorded, "recorded", belief.missing_labels)
+    true = seen[:0] if fair is None else _column(audit, fair, "fair", partly)
+    _check_lengths(seen, seen if fair is None else true)
     classes = belief.classes
     if classes is None:
-        labels = list(dict.fromkeys([*seen.tolist(), *true.tolist()]))
+        labels = list(dict.fromkeys([*seen.dropna().tolist(), *true.dropna().tolist()]))
         classes = _two_classes(labels, belief.favourable_among(labels, favourable))
     frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(seen))
-    codes = [value_codes(own, classes, f"the {role} label") for own, role in ((seen, "recorded"), (true, "fair"))]
-    return Rows(frame, (), classes, codes[0], codes[1])
+    codes = value_codes(seen, classes, "the recorded label", belief.missing_labels)
+    known = None if fair is None else value_codes(true, classes, "the fair label", partly)
+    return Rows(frame, (), classes, codes, known)
 
 
-def value_codes(values: pd.Series[Any], known: Sequence[Any], name: str) -> Codes:
-    """The position of each audited value among those that are known."""
-    return label_codes(values, known, name, unknown="is not among")
+def value_codes(values: pd.Series[Any], known: Sequence[Any], name: str, missing: bool = False) -> Codes:
+    """The position of each audited value among those that are known; -1 where it is ``missing`` and may be."""
+    return label_codes(values, known, name, missing=missing, unknown="is not among")
 
 
 def audited_pair(
@@ -58,15 +70,21 @@ def audited_pair(
 ) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """What was recorded and what is fair, for the same rows; the roles say in errors what they are."""
     seen, true = _column(audit, recorded, recorded_role), _column(audit, fair, fair_role)
+    _check_lengths(seen, true)
+    return seen, true
+
+
+def _check_lengths(seen: pd.Series[Any], true: pd.Series[Any]) -> None:
     if len(seen) != len(true):
         raise P4FError(f"there are {len(seen)} recorded and {len(true)} fair values; an audit has both for each row")
-    return seen, true
 
 
 def audit_frame(audit: Any, sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
     """A data frame with the sensitive columns, from the audit or from what was passed beside it."""
     if sensitive_features is not None:
-        return sensitive_frame(sensitive_features, columns, rows, "the data have")
+        passed = sensitive_frame(sensitive_features, columns, rows, "the data have")
+        others = pd.DataFrame(index=range(rows)) if audit is None else to_frame(audit)
+        return pd.concat([others.drop(columns=passed.columns, errors="ignore"), passed], axis=1)
     if audit is None and columns:
         raise P4FError(
             f"the sensitive values are missing; pass sensitive_features, or an audit with {', '.join(columns)}"
@@ -74,8 +92,8 @@ def audit_frame(audit: Any, sensitive_features: Any, columns: Sequence[str], row
     return pd.DataFrame(index=range(rows)) if audit is None else to_frame(audit)
 
 
-def _column(audit: Any, what: Column, role: str) -> pd.Series[Any]:
-    """A column by name, or the values themselves."""
+def _column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.Series[Any]:
+    """A column by name, or the values themselves; ``gaps`` says whether some may be missing."""
     if isinstance(what, str):
         if audit is None or what not in audit.columns:
             known = ", ".join(map(str, audit.columns)) if audit is not None else "none"
@@ -84,7 +102,7 @@ def _column(audit: Any, what: Column, role: str) -> pd.Series[Any]:
     else:
         values = pd.Series(np.asarray(what))
     missing = int(values.isna().sum())
-    if missing:
+    if missing and not gaps:
         raise P4FError(f"the {role} values have {missing} missing ones; audit those rows or drop them")
     if not len(values):
         raise P4FError("the audit has no rows")

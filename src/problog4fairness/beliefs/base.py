@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.admissible import admissible_values
 from problog4fairness.beliefs.favourable import agreed, plain_label
-from problog4fairness.beliefs.general import observe_program
+from problog4fairness.beliefs.general import Record, observe_program
 from problog4fairness.beliefs.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.picturing import of_program
@@ -58,7 +58,7 @@ class Belief(ABC):
     overlap
         Whether two of its parameters may explain the same errors.
     variables
-        The sensitive variables that it depends on.
+        The sensitive variables that it depends on, and others such as who decided.
     probabilities
         Its parameters, one by one.
     features
@@ -71,6 +71,13 @@ class Belief(ABC):
         Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     classifier
         The network of its program that is learned.
+    missing_labels
+        Whether it says when nothing is recorded, so that rows without a label count.
+    recorded_columns
+        The columns that hold the record, where it is in several of them; the program reads them, and its query is that
+        they are as they are.
+    withheld
+        Columns that it reads and that no learner may: they have to do with the record, not with the fair label.
     """
 
     title: ClassVar[str] = "belief"
@@ -83,6 +90,9 @@ class Belief(ABC):
     favourable: bool | int | float | str | None = None
     predicts_from: Literal["fair", "biased"] = "fair"
     classifier: str = "h"
+    missing_labels: bool = False
+    recorded_columns: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     kinds: ClassVar[dict[str, type[Belief]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -221,7 +231,28 @@ class Belief(ABC):
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
         """All sensitive columns, each once."""
-        return tuple(dict.fromkeys(column for variable in self.variables for column in variable.columns))
+        return _columns(variable for variable in self.variables if variable.people)
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns of what else the bias depends on, each once."""
+        return _columns(variable for variable in self.variables if not variable.people)
+
+    @property
+    def read_columns(self) -> tuple[str, ...]:
+        """All columns that it reads, besides a single recorded label."""
+        every = (*self.sensitive_columns, *self.other_columns, *self.recorded_columns, *self.features)
+        return tuple(dict.fromkeys(every))
+
+    def record(self, rows: Rows) -> Record:
+        """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
+        count = 0 if rows.recorded is None else int((rows.recorded < 0).sum())
+        if count:
+            raise P4FError(
+                f"{count} rows have no recorded label, and the belief does not say when that happens; drop them, or "
+                "believe in SelectiveLabels"
+            )
+        return Record(len(rows.classes), rows.recorded)
 
     def observe(self, rows: Rows) -> Observation:
         """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
@@ -241,6 +272,7 @@ class Belief(ABC):
             self.bound_program(),
             rows,
             inputs,
+            self.record(rows),
             classifier=self.classifier,
             value=lambda leaf: self.leaf_value(leaf, rows),
             place=lambda leaf: self._leaf_input(leaf, rows, inputs),
@@ -270,7 +302,7 @@ class Belief(ABC):
 
     def require_columns(self, rows: Rows) -> None:
         """Raise the error that names a column which the belief reads and the rows do not have."""
-        for column in (*self.sensitive_columns, *self.features):
+        for column in self.read_columns:
             if column not in rows.frame.columns:
                 there = ", ".join(map(str, rows.frame.columns))
                 raise P4FError(f"the belief needs the column {column!r}; there are {there}, or pass sensitive_features")
@@ -288,14 +320,14 @@ class Belief(ABC):
 
     def known_groups(self) -> dict[str, tuple[Any, ...]]:
         """For each sensitive column that alone says the group, its groups; of two, the sensitive one is the second."""
-        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1}
+        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1 and v.people}
 
     def groupings(self, rows: Rows) -> list[Grouping]:
         """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
         return [
             Grouping.of(variable, rows)
             for variable in self.variables
-            if set(variable.columns) <= set(rows.frame.columns)
+            if variable.people and set(variable.columns) <= set(rows.frame.columns)
         ]
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
@@ -396,7 +428,7 @@ class Belief(ABC):
         label
             How the label is called.
         """
-        columns = ", ".join([*self.sensitive_columns, *self.features])
+        columns = ", ".join(self.read_columns)
         first = (
             f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
             f"{f'; it reads {columns}' if columns else ''}."
@@ -437,7 +469,7 @@ class Belief(ABC):
 
     def _kinds_of(self, rows: Rows) -> Rows:
         """One row of each kind that the belief can tell apart."""
-        columns = [name for name in (*self.sensitive_columns, *self.features) if name in rows.frame.columns]
+        columns = [name for name in self.read_columns if name in rows.frame.columns]
         if not columns:
             return rows.take(np.arange(min(1, len(rows))))
         return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
@@ -456,6 +488,10 @@ class Belief(ABC):
 
     def __hash__(self) -> int:
         return hash(self.text())
+
+
+def _columns(variables: Iterable[Sensitive]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(column for variable in variables for column in variable.columns))
 
 
 def known_kinds() -> dict[str, type[Belief]]:

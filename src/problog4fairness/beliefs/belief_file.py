@@ -152,6 +152,7 @@ def _own(
     """A program of the user's own, its networks bound to columns."""
     program = Program(body)
     classifier, features = "h", ()
+    recorded = () if described is None else described.recorded_columns
     bound: dict[str, str] = {}
     values: dict[str, Sequence[Any]] = {}
     if isinstance(described, ProgramBelief):
@@ -183,6 +184,7 @@ def _own(
         classifier=classifier,
         columns={**known, **columns},
         features=features,
+        recorded=recorded,
         values={name: pair for name, pair in values.items() if name in networks and networks[name].outcomes is None},
         favourable=None if described is None else described.favourable,
     )

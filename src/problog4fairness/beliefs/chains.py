@@ -12,13 +12,14 @@ from torch import Tensor
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import occurring, part_of
 from problog4fairness.beliefs.favourable import favourable_comment
+from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.picturing import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Parameter, known_values
-from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
-from problog4fairness.beliefs.stage import LabelStage, classifier, label_queries, label_table, stage_from_json
+from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, variable_from_json, variable_json
+from problog4fairness.beliefs.stage import LabelStage, classifier, label_table, stage_from_json
 from problog4fairness.beliefs.tables import observe_tables
 from problog4fairness.beliefs.text import comment, distinct, predicates
 from problog4fairness.beliefs.words import Label, Stage
@@ -27,7 +28,7 @@ from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Codes, Floats
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,29 +54,35 @@ class Chain(Belief):
         measured = [m for m in beliefs if isinstance(m, MeasurementBias)]
         stages = [m for m in beliefs if isinstance(m, LabelStage)]
         if len(measured) + len(stages) != len(beliefs) or not beliefs:
-            raise P4FError("a chain takes LabelBias and MeasurementBias, one or more")
+            raise P4FError("a chain takes LabelBias and MeasurementBias, or other biases of the label, one or more")
         if len(measured) > 1:
             raise P4FError("a chain takes one MeasurementBias; name all its features in it")
         if measured and beliefs[0] is not measured[0]:
             raise P4FError("in a chain, MeasurementBias comes before LabelBias")
         if len({stage.classes for stage in stages}) > 1:
             raise P4FError("all label biases of a chain must have the same classes")
-        identities = [(m.variable.columns, m.variable.levels) for m in beliefs]
-        order = list(dict.fromkeys(identities))
+        early = next((stage for stage in stages[:-1] if stage.last), None)
+        if early is not None:
+            raise P4FError(f"in a chain, {type(early).__name__} comes last: after it there are rows without a label")
+        order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
-        names = predicates(("_".join(columns) for columns, _ in order), "a", taken)
-        by_identity = {identity: Sensitive(*identity, name=name) for identity, name in zip(order, names, strict=True)}
+        names = predicates(("_".join(columns) for columns, *_ in order), "a", taken)
+        by_identity = {
+            (columns, levels, people): Sensitive(columns, levels, name, people)
+            for (columns, levels, people), name in zip(order, names, strict=True)
+        }
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | None = None
         if measured:
             self.measurement = measured[0].with_probabilities(measured[0].probabilities)
-            self.measurement.variables = (by_identity[identities[0]],)
+            self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
             self.features = self.measurement.features
-        suffixes = distinct("_" + by_identity[(s.variable.columns, s.variable.levels)].name for s in stages)
+        own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
+        suffixes = distinct("_" + variables[0].name for variables in own)
         self.stages = tuple(
-            stage.renamed(by_identity[(stage.variable.columns, stage.variable.levels)], suffix)
-            for stage, suffix in zip(stages, suffixes, strict=True)
+            stage.renamed(variables, suffix) for stage, variables, suffix in zip(stages, own, suffixes, strict=True)
         )
+        self._take_record()
         self.classes = self.stages[0].classes if self.stages else None
         self.probabilities = tuple(own for part in self._parts() for own in part.probabilities)
         self.favourable = _favourable(self.stages)
@@ -100,12 +107,21 @@ class Chain(Belief):
             recorded = "y_" if i == last else f"y{i + 1}"
             parts += stage.rules(fair, recorded)
             fair = recorded
-        return "\n\n".join([*parts, label_queries(classes)])
+        return "\n\n".join([*parts, self.stages[-1].queries()])
+
+    def _take_record(self) -> None:
+        """What can be recorded is what the last stage says."""
+        self.missing_labels = any(stage.missing_labels for stage in self.stages)
+        self.withheld = tuple(dict.fromkeys(name for stage in self.stages for name in stage.withheld))
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`."""
+        return self.stages[-1].record(rows) if self.stages else super().record(rows)
 
     @property
     def label_variables(self) -> tuple[Sensitive, ...]:
         """The sensitive variables that the label depends on."""
-        of_stages = {stage.variable for stage in self.stages}
+        of_stages = {variable for stage in self.stages for variable in stage.variables}
         return tuple(v for v in self.variables if v in of_stages)
 
     def label_program(self) -> Program:
@@ -139,7 +155,7 @@ class Chain(Belief):
         self.require_columns(rows)
         groups = occurring(self.variables, rows)
         labels, features = self.label_table(groups.levels), self.feature_tables(groups.levels)
-        return observe_tables(rows, groups, labels, features, self.measurement.values)
+        return observe_tables(rows, groups, labels, features, self.measurement.values, self.record(rows).codes)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
@@ -237,7 +253,7 @@ class Chain(Belief):
         """See :meth:`Belief.to_json`."""
         return {
             "kind": "Chain",
-            "variables": [sensitive_json(v) for v in self.variables],
+            "variables": [variable_json(v) for v in self.variables],
             "measurement": self.measurement.to_json() if self.measurement else None,
             "stages": [stage.to_json() for stage in self.stages],
         }
@@ -245,7 +261,7 @@ class Chain(Belief):
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Chain:
         belief = cls.__new__(cls)
-        belief.variables = tuple(sensitive_from_json(v) for v in value["variables"])
+        belief.variables = tuple(variable_from_json(v) for v in value["variables"])
         measured = value["measurement"]
         belief.measurement = None if measured is None else MeasurementBias._from_json(measured)
         belief.features = belief.measurement.features if belief.measurement else ()
@@ -255,7 +271,13 @@ class Chain(Belief):
         if not {variable for part in belief._parts() for variable in part.variables} <= set(belief.variables):
             raise ValueError("a part is about a sensitive variable that the chain does not have")
         belief.favourable = _favourable(belief.stages)
+        belief._take_record()
         return belief
+
+
+def _identity(variable: Sensitive) -> tuple[tuple[str, ...], tuple[Level, ...], bool]:
+    """What a variable is, whatever its name."""
+    return variable.columns, variable.levels, variable.people
 
 
 def _favourable(stages: Sequence[LabelStage]) -> bool | int | float | str | None:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.favourable import favourable_json, plain_label
+from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.inputs import FairInputs
 from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.probabilities import Parameter, known_values, parameters_from_json, parameters_json
@@ -23,19 +25,23 @@ from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Level
+from problog4fairness.rows.values import plain
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.diagram import Diagram
+
+
+# The outcome of a network that reads a column in which some values are missing.
+MISSING = "missing"
 
 
 class ProgramBelief(Belief):
     """A ProbLog program that says how the recorded label came about.
 
     The network ``h`` is the classifier. Every other network is bound by name to a column of the data, or to a function.
-    The query is "the recorded label is 1"; with several queries, one for each class, in the order of the classes.
+    The query is "the recorded label is 1"; with several queries, one for each class, in the order of the classes, and
+    perhaps one more, last, for rows in which no label was recorded.
     The constant ``x`` is the row; ``x_(b1,...,bn)`` is the row with feature i flipped where bi = 1.
 
     Parameters
@@ -51,6 +57,10 @@ class ProgramBelief(Belief):
     values
         The two values of a network's column where they are not 0 and 1: ``{"a": ("no", "yes")}``; the second counts
         as 1.
+    recorded
+        The columns of the record, where it is in several of them: the votes of annotators. The program reads them as
+        networks with outcomes, of which ``missing`` is a vote that was not given, and its one query is that they are as
+        recorded.
     functions
         Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
         row. They are not saved with a model.
@@ -68,6 +78,7 @@ class ProgramBelief(Belief):
         columns: Mapping[str, str] | None = None,
         features: Sequence[str] = (),
         values: Mapping[str, Sequence[Any]] | None = None,
+        recorded: Sequence[str] = (),
         functions: Mapping[str, Callable[[Any], Any]] | None = None,
         favourable: Any = None,
     ) -> None:
@@ -76,6 +87,7 @@ class ProgramBelief(Belief):
         self.variables = ()
         self.favourable = plain_label(favourable)
         self.features = tuple(features)
+        self.recorded_columns = tuple(recorded)
         self.functions = dict(functions or {})
         networks = {network.name: network for network in self._program.networks}
         if classifier not in networks:
@@ -94,6 +106,10 @@ class ProgramBelief(Belief):
         for name, pair in self.values.items():
             if len(set(pair)) != 2 or networks[name].outcomes is not None:
                 raise P4FError(f"values of network {name} must be two, and it must have two outcomes; not {list(pair)}")
+        unread = [name for name in self.recorded_columns if name not in self.columns.values()]
+        if unread:
+            raise P4FError(f"no network of the program reads the recorded column {unread[0]!r}; bind it by columns=...")
+        self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
         bound = self._program.bound
         self.probabilities = tuple(
             Parameter(str(leaf), "as named in the program", bound.get(str(leaf), bound.get(leaf.name)))
@@ -106,12 +122,22 @@ class ProgramBelief(Belief):
         """The columns that its networks read."""
         # A network of two inputs reads the numbered features, not a column of its own.
         reading = {network.name for network in self._program.networks if network.inputs == 1}
-        features = set(self.features)
+        features = {*self.features, *self.recorded_columns}
         return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
 
     def text(self) -> str:
         """The program as text."""
         return self._program.text
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
+        if self.recorded_columns:
+            return Record(2, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
+        classes = len(rows.classes)
+        if len(self._program.queries) != classes + 1:
+            return super().record(rows)
+        codes = rows.recorded
+        return Record(classes + 1, None if codes is None else np.where(codes < 0, classes, codes))
 
     def program(self) -> Program:
         """The program with the values that are known."""
@@ -197,7 +223,8 @@ class ProgramBelief(Belief):
         column = self.column(leaf.name, frame)
         names = [text(outcome) for outcome in leaf.outcomes or ()]
         place = {unquoted(name): i for i, name in enumerate(names)}
-        codes = column.map(lambda value: place.get(str(value), -1))
+        known = [MISSING if value is None or value != value else str(plain(value)) for value in column.tolist()]  # noqa: PLR0124
+        codes = pd.Series([place.get(value, -1) for value in known], dtype=np.int64)
         if (codes < 0).any():
             raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")
         return torch.eye(len(names), dtype=torch.float64)[torch.tensor(codes.to_numpy())]
@@ -249,6 +276,7 @@ class ProgramBelief(Belief):
             "columns": self.columns,
             "features": list(self.features),
             "values": {name: list(pair) for name, pair in self.values.items()},
+            **({"recorded": list(self.recorded_columns)} if self.recorded_columns else {}),
             "probabilities": parameters_json(self.probabilities),
             **favourable_json(self),
         }
@@ -261,17 +289,20 @@ class ProgramBelief(Belief):
             columns=value["columns"],
             features=value["features"],
             values=value.get("values"),
+            recorded=value.get("recorded", ()),
             favourable=value.get("favourable"),
         )
         return belief.with_probabilities(parameters_from_json(value["probabilities"]))
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, ProgramBelief)
-            and self.program() == other.program()
-            and (self.classifier, self.columns, self.features, self.values, self.functions, self.favourable)
-            == (other.classifier, other.columns, other.features, other.values, other.functions, other.favourable)
+            isinstance(other, ProgramBelief) and self.program() == other.program() and self._bound() == other._bound()
         )
+
+    def _bound(self) -> tuple[Any, ...]:
+        """What a program is bound to."""
+        bound = (self.classifier, self.columns, self.features, self.values, self.functions)
+        return (*bound, self.recorded_columns, self.favourable)
 
     __hash__ = Belief.__hash__
 

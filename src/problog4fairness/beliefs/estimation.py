@@ -37,8 +37,9 @@ MOST_KINDS = 1 << 16
 
 def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
     """The share of each parameter's cell, where every parameter has one."""
-    recorded, fair = _labels(rows)
-    counts = _cross(rows.positions(belief.variable), len(belief.variable.levels), fair, recorded, belief.class_count)
+    recorded, fair, outcomes = _labels(belief, rows)
+    count, strata = belief.strata(rows)
+    counts = _cross(strata, count, fair, recorded, outcomes)
 
     def estimate(cell: Cell) -> Estimate:
         return _proportion(counts[cell.group, cell.fair], cell.recorded, confidence)
@@ -122,7 +123,7 @@ def most_likely(
     starts
         Where the search begins.
     """
-    recorded, fair = _labels(rows)
+    recorded, fair, outcomes = _labels(belief, rows)
     networks = [leaf for leaf in program.compile().leaves if leaf.kind == "network"]
     if any(leaf.name == belief.classifier and leaf.arguments != ("x",) for leaf in networks):
         raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
@@ -134,7 +135,7 @@ def most_likely(
             f"the audit has {len(kinds):,} different kinds of rows, more than {MOST_KINDS:,}; believe in fewer groups"
         )
     classes = len(rows.classes)
-    seen = np.zeros((len(kinds), classes))
+    seen = np.zeros((len(kinds), outcomes))
     np.add.at(seen, (place.reshape(-1), recorded), 1)
     cells = torch.from_numpy(kinds).split([value.shape[1] for value in values] + [1], dim=1)
     h = cells[-1].reshape(-1)
@@ -144,10 +145,12 @@ def most_likely(
     return maximise(model, parameters, torch.from_numpy(seen), starts or [0.1] * len(parameters), confidence)
 
 
-def _labels(rows: Rows) -> tuple[Codes, Codes]:
-    if rows.recorded is None or rows.fair is None:
+def _labels(belief: Belief, rows: Rows) -> tuple[Codes, Codes, int]:
+    """What was recorded, the fair label, and how many different things can be recorded."""
+    record = belief.record(rows)
+    if record.codes is None or rows.fair is None:
         raise P4FError("audited rows have a recorded and a fair label")
-    return rows.recorded, rows.fair
+    return record.codes, rows.fair, record.outcomes
 
 
 def _by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[str], role: str) -> dict[str, Any]:

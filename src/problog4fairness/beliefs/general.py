@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,15 +15,32 @@ from problog4fairness.program.observed import Observed, log_outcomes
 from problog4fairness.program.program import Program
 from problog4fairness.program.specialised import Specialised
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes
 
 if TYPE_CHECKING:
     from problog4fairness.program.data import Leaf
+
+
+class Record(NamedTuple):
+    """What was recorded, among what can be.
+
+    Attributes
+    ----------
+    outcomes
+        How many different things can be recorded: the classes, and perhaps that nothing is.
+    codes
+        ``[rows]``: which of them was; None for rows to predict.
+    """
+
+    outcomes: int
+    codes: Codes | None
 
 
 def observe_program(
     program: Program,
     rows: Rows,
     inputs: FairInputs,
+    record: Record,
     *,
     classifier: str,
     value: Callable[[Leaf], Tensor],
@@ -34,11 +51,14 @@ def observe_program(
     Parameters
     ----------
     program
-        With all its parameters bound. Its query is "the recorded label is 1"; or there is one for each class.
+        With all its parameters bound. Its query is "the recorded label is 1"; or there is one for each thing that can
+        be recorded.
     rows
         What was recorded.
     inputs
         The fair inputs that the rows may stand for.
+    record
+        What was recorded in them.
     classifier
         The network that is learned.
     value
@@ -50,16 +70,16 @@ def observe_program(
     known = [leaf for leaf in circuit.leaves if leaf.kind == "network" and leaf.name != classifier]
     special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known})
     queries, wanted = len(special.queries), rows.outputs
-    if queries != wanted:
-        raise P4FError(f"the program has {queries} queries for {len(rows.classes)} classes; give it one for each class")
+    if queries != (1 if record.outcomes == 2 else record.outcomes):
+        raise P4FError(f"the program has {queries} queries for {record.outcomes} classes; give it one for each class")
     if not special.free or set(special.widths) != {wanted}:
         raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
     view = ProgramView(special, len(rows))
     places = torch.stack([place(leaf) for leaf in special.free], dim=1)
     observed = None
-    if rows.recorded is not None:
+    if record.codes is not None:
         fair = None if rows.fair is None else torch.tensor(rows.fair)
-        observed = view.observe(torch.tensor(rows.recorded), fair)
+        observed = view.observe(torch.tensor(record.codes), fair)
     return Observation(inputs, view, observed, wanted, places)
 
 

@@ -243,7 +243,9 @@ class MeasurementBias(Belief):
         self.require_known()
         self.require_columns(rows)
         groups = occurring(self.variables, rows)
-        return observe_tables(rows, groups, None, self.feature_tables(groups.levels), self.values)
+        return observe_tables(
+            rows, groups, None, self.feature_tables(groups.levels), self.values, self.record(rows).codes
+        )
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""

@@ -45,7 +45,10 @@ class View(ABC):
 
     @abstractmethod
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
-        """log P(recorded class), ``[rows, classes]``, for logits ``[rows, variants * outputs]`` of some rows."""
+        """log P(what is recorded), ``[rows, outcomes]``, for logits ``[rows, variants * outputs]`` of some rows.
+
+        The classes come first, in their order; where nothing may be recorded, that comes last.
+        """
 
     @abstractmethod
     def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:
@@ -200,7 +203,10 @@ class Observation:
         return Posterior(torch.cat(found), self.inputs)
 
     def recorded_proba(self, log_proba: Tensor) -> Tensor:
-        """P(recorded class) of every row, ``[rows, classes]``; what the biased process would record."""
+        """P(recorded class) of every row, ``[rows, classes]``; what the biased process would record.
+
+        With one column more where it may record nothing.
+        """
         return self._each(log_proba, recorded=True).exp()
 
     def fair_proba(self, log_proba: Tensor) -> Tensor:
@@ -211,6 +217,7 @@ class Observation:
         """P(recorded as 1 | fair 1) - P(recorded as 1 | fair 0) of every row; None but for a binary label of one input.
 
         1 where labels are right, 0 where they say nothing about the fair one, below 0 where they mean the opposite.
+        Where nothing may be recorded, how far what is recorded differs between fair 1 and fair 0, in total variation.
         """
         return self._signal
 
@@ -222,8 +229,9 @@ class Observation:
         examples = torch.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=torch.long)
         examples[codes] = torch.arange(len(codes))
         certain = torch.full((len(examples), 1), SURE, dtype=torch.float64)
-        yes, no = (self._view.log_recorded(sign * certain, examples)[:, 1].exp() for sign in (1, -1))
-        return (yes - no)[codes]
+        yes, no = (self._view.log_recorded(sign * certain, examples).exp() for sign in (1, -1))
+        signal = (yes - no)[:, 1] if yes.shape[1] == 2 else (yes - no).clamp_min(0).sum(1)
+        return signal[codes]
 
     def recorded_given(self) -> Tensor:
         """P(recorded class | fair class) of every row, ``[rows, fair, recorded]``: the same for all of its inputs."""
@@ -243,11 +251,8 @@ class Observation:
             certain = torch.full((self.variants, self.classes), -SURE, dtype=torch.float64)
             certain[torch.arange(self.variants), corner] = 0.0
             own = self._logits(certain).flatten()
-            parts = [
-                self._view.log_recorded(own.expand(len(rows), -1), slice(int(rows[0]), int(rows[-1]) + 1))
-                for rows in self._chunks()
-            ]
-            found.append(torch.cat([own.new_zeros(0, self.classes), *parts]).exp())
+            parts = [self._view.log_recorded(own.expand(len(rows), -1), rows) for rows in self._chunks()]
+            found.append(torch.cat(parts or [own.new_zeros(0, self.classes)]).exp())
         values = torch.stack(found)
         return values.amin(0), values.amax(0)
 
@@ -290,7 +295,9 @@ class Observation:
     def _each(self, log_proba: Tensor, recorded: bool) -> Tensor:
         if self._view is None:
             raise P4FError("several observations were stacked; ask each of them by itself")
-        logits, found = self._logits(log_proba), [log_proba.new_zeros(0, self.classes)]
+        if not len(self):
+            return log_proba.new_zeros(0, self.classes)
+        logits, found = self._logits(log_proba), []
         for rows in self._chunks():
             own = logits[self.needs(rows)].flatten(-2)
             found.append(self._view.log_recorded(own, rows) if recorded else self._view.log_fair(own, rows))

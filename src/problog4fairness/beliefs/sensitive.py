@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from problog4fairness.beliefs.text import atom
@@ -31,6 +32,9 @@ def goal(variable: Sensitive, level: int) -> str:
 
 def sensitive_comment(variable: Sensitive) -> str:
     """What the sensitive variable is, for the head of a program."""
+    if not variable.people:
+        meant = variable.group_text(1) if variable.binary else ", ".join(variable.columns)
+        return f"{variable.name} is something else that the bias depends on: {meant}."
     if variable.binary:
         return f"{variable.name} is the sensitive variable: {variable.group_text(1)}."
     return f"{variable.name} is the sensitive variable: {', '.join(variable.columns)}."
@@ -89,3 +93,13 @@ def sensitive_from_json(value: Mapping[str, Any]) -> Sensitive:
     """The inverse of :func:`sensitive_json`."""
     levels = tuple(tuple(level) if isinstance(level, list) else level for level in value["levels"])
     return Sensitive(tuple(value["columns"]), levels, str(value["name"]))
+
+
+def variable_json(variable: Sensitive) -> dict[str, Any]:
+    """As :func:`sensitive_json`, also for a variable by which people are not compared."""
+    return sensitive_json(variable) | ({} if variable.people else {"people": False})
+
+
+def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
+    """The inverse of :func:`variable_json`."""
+    return replace(sensitive_from_json(value), people=bool(value.get("people", True)))

@@ -22,7 +22,7 @@ from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Codes
+from problog4fairness.rows.types import Codes, Floats
 
 
 class LabelStage(Belief):
@@ -30,8 +30,12 @@ class LabelStage(Belief):
 
     Attributes
     ----------
+    about
+        What it says of the label, in a line at the head of its program.
     names_classes
         Whether it is about three or more classes, which it names.
+    last
+        Whether nothing can come after it in a chain.
     groups
         The groups on which the bias acts, by position.
     suffix
@@ -39,7 +43,11 @@ class LabelStage(Belief):
     """
 
     title: ClassVar[str] = "label bias"
+    about: ClassVar[str] = (
+        "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives."
+    )
     names_classes: ClassVar[bool] = False
+    last: ClassVar[bool] = False
     groups: tuple[int, ...]
     suffix: str = ""
 
@@ -47,6 +55,14 @@ class LabelStage(Belief):
     def variable(self) -> Sensitive:
         """The sensitive variable."""
         return self.variables[0]
+
+    def strata(self, rows: Rows) -> tuple[int, Codes | Floats]:
+        """How many strata parameters are counted in, and that of each row as :meth:`Rows.positions` gives it."""
+        return len(self.variable.levels), rows.positions(self.variable)
+
+    def queries(self) -> str:
+        """The queries for what can be recorded."""
+        return label_queries(self.classes)
 
     @abstractmethod
     def rules(self, fair: str, recorded: str) -> list[str]:
@@ -58,13 +74,9 @@ class LabelStage(Belief):
 
     def text(self) -> str:
         """The program as text."""
-        head = [
-            "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.",
-            sensitive_comment(self.variable),
-            *favourable_comment(self),
-        ]
-        parts = [comment(*head), classifier(self.classes) + "\n" + declaration(self.variable)]
-        return "\n\n".join([*parts, *self.rules("y_h", "y_"), label_queries(self.classes)]) + "\n"
+        head = [self.about, *map(sensitive_comment, self.variables), *favourable_comment(self)]
+        parts = [comment(*head), "\n".join([classifier(self.classes), *map(declaration, self.variables)])]
+        return "\n\n".join([*parts, *self.rules("y_h", "y_"), self.queries()]) + "\n"
 
     def by_cell(self) -> dict[Cell, Parameter]:
         """The parameters that are about a cell."""
@@ -86,10 +98,10 @@ class LabelStage(Belief):
             return super()._estimated(rows, confidence)
         return counted_labels(self, rows, confidence)
 
-    def renamed(self, variable: Sensitive, suffix: str) -> Self:
-        """The same bias for a chain: another name of the sensitive variable, a suffix on its parameters."""
+    def renamed(self, variables: tuple[Sensitive, ...], suffix: str) -> Self:
+        """The same bias for a chain: other names of its variables, a suffix on its parameters."""
         other = copy.copy(self)
-        other.variables = (variable,)
+        other.variables = variables
         other.suffix = suffix
         names = {own.name: other.parameter_name(own.cell) for own in self.probabilities}
         other.probabilities = tuple(own.renamed(names) for own in self.probabilities)
@@ -189,4 +201,4 @@ def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int
     h = torch.arange(2).double() if classes == 2 else torch.eye(classes).double()
     labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
     recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
-    return torch.cat([1 - recorded, recorded], dim=-1) if classes == 2 else recorded
+    return torch.cat([1 - recorded, recorded], dim=-1) if len(labels) == 1 else recorded

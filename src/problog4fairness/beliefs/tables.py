@@ -24,6 +24,7 @@ def observe_tables(
     labels: Tensor | None,
     features: Mapping[str, Tensor],
     values: Mapping[str, Sequence[Any]],
+    recorded: Codes | None = None,
 ) -> Observation:
     """Observe rows through tables.
 
@@ -39,7 +40,10 @@ def observe_tables(
         For each distorted feature ``[combinations, recorded, fair]``.
     values
         For each distorted feature the values that it can take.
+    recorded
+        What was recorded in each row, by its position in ``labels``; the recorded class by default.
     """
+    recorded = rows.recorded if recorded is None else recorded
     classes = len(rows.classes)
     if labels is None:
         labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
@@ -48,9 +52,9 @@ def observe_tables(
     kinds, kind = row_kinds(groups.rows, labels, [(codes[name], table) for name, table in features.items()])
     view = FactoredView(kinds, kind, rows.outputs)
     observed = None
-    if rows.recorded is not None:
+    if recorded is not None:
         fair = None if rows.fair is None else torch.tensor(rows.fair)
-        observed = view.observe(torch.tensor(rows.recorded), fair)
+        observed = view.observe(torch.tensor(recorded), fair)
     return Observation(inputs, view, observed, rows.outputs)
 
 

@@ -130,9 +130,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Recorded features: an array or a data frame, with numbers and categories; a Dask data frame, whose rows
             may be spread over a cluster, for ``learner="boosted"``.
         y
-            Recorded labels.
+            Recorded labels. Under :class:`~problog4fairness.SelectiveLabels` they may be missing; under
+            :class:`~problog4fairness.Annotators` there is a column for each annotator.
         sensitive_features
-            The sensitive variable: an array, a series or a frame; not needed where X has the columns.
+            The sensitive variable: an array, a series or a frame; not needed where X has the columns. A frame may also
+            have what else the belief reads, such as who decided.
         fair
             The fair label of rows that were audited, missing (None or NaN) elsewhere. They are learned from, they
             choose the penalty of a linear model, and 50 or more of them calibrate the fair probabilities where that

@@ -32,7 +32,8 @@ class Explanation:
     recorded
         P(recorded label), ``[rows, classes]``.
     distorted
-        ``[rows]``: the probability that the recorded label is not the fair one; None where no label was passed.
+        ``[rows]``: the probability that the recorded label is not the fair one, NaN where none was recorded; None
+        where no label was passed.
     """
 
     fair: Floats
@@ -113,7 +114,7 @@ def _distorted(observation: Observation, log_proba: Tensor, rows: Rows) -> Float
         raise P4FError("recorded labels are needed to tell which of them were distorted; pass y")
     posterior = _numpy(observation.posterior(log_proba).fair)
     distorted: Floats = np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
-    return distorted
+    return np.where(rows.recorded < 0, np.nan, distorted)
 
 
 def _numpy(values: Tensor) -> Floats:

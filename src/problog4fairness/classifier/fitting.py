@@ -14,7 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.beliefs.signal import warn_opposite
-from problog4fairness.classifier.reading import read_new, read_training
+from problog4fairness.classifier.reading import read_features, read_new, read_training
+from problog4fairness.classifier.recorded import is_plain, read_record, record_codes, record_labels
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.learners.named import named_learner
@@ -44,21 +45,29 @@ def training_rows(
     check_test_features(model.test_features)
     name = getattr(y, "name", None)
     model.recorded_ = str(name) if name is not None and name != "" else None
-    frame, labels = read_training(model, X, y)
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
     belief = model.belief_ = as_belief(model.belief)
+    record = None
+    if is_plain(belief, y):
+        frame, labels = read_training(model, X, y)
+    else:
+        frame = read_features(model, X)
+        record = read_record(belief, y, len(frame))
+        labels = record_labels(record)
+        if model.class_weight is not None:
+            raise P4FError("class_weight needs one recorded label for each row; pass sample_weight instead")
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
     classes = find_classes(labels, belief.favourable_among(np.unique(labels).tolist(), model.favourable))
     if belief.classes is not None:
         classes = _belief_classes(belief, classes)
     model.classes_ = np.asarray(classes)
     belief.require_known()
-    known = _joined(belief, frame, sensitive_features)
+    known = _with_votes(belief, _joined(belief, frame, sensitive_features), record)
     model.columns_ = _learner_columns(model, belief, frame)
     rows = Rows(
         known,
         tuple(model.columns_),
         classes,
-        label_codes(labels, classes),
+        label_codes(labels, classes) if record is None else record_codes(record, classes),
         _fair_codes(fair, classes, len(known)),
         row_weights(model.class_weight, labels, weights),
     )
@@ -71,7 +80,10 @@ def new_rows(model: DebiasedClassifier, X: Any, sensitive_features: Any = None, 
     frame = read_new(model, X)
     known = _joined(model.belief_, frame, sensitive_features)
     recorded = None
-    if y is not None:
+    if y is not None and not is_plain(model.belief_, y):
+        record = read_record(model.belief_, y, len(known))
+        known, recorded = _with_votes(model.belief_, known, record), record_codes(record, tuple(model.classes_))
+    elif y is not None:
         y = column_or_1d(y, warn=True)
         if len(y) != len(known):
             raise P4FError(f"X has {len(known)} rows, y has {len(y)}")
@@ -143,10 +155,17 @@ def _belief_classes(belief: Belief, found: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _joined(belief: Belief, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
-    if sensitive_features is None or not belief.sensitive_columns:
+    if sensitive_features is None or not belief.read_columns:
         return frame
     beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame))
     return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
+
+
+def _with_votes(belief: Belief, frame: pd.DataFrame, record: pd.DataFrame | None) -> pd.DataFrame:
+    """The columns with those of the record beside them, where the belief reads it there."""
+    if record is None or not belief.recorded_columns:
+        return frame
+    return pd.concat([frame.drop(columns=[name for name in record.columns if name in frame.columns]), record], axis=1)
 
 
 def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
@@ -155,7 +174,8 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
     if unknown:
         raise P4FError(f"no column {unknown[0]!r} for sensitive; there are {', '.join(map(str, frame.columns))}")
     sensitive = {*names, *belief.sensitive_columns}
-    columns = [name for name in frame.columns if not (model.independent and name in sensitive)]
+    hidden = {*belief.withheld, *belief.recorded_columns, *(sensitive if model.independent else ())}
+    columns = [name for name in frame.columns if name not in hidden]
     if not columns:
         raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
     return columns

@@ -56,6 +56,22 @@ def read_training(estimator: BaseEstimator, X: Any, y: Any) -> tuple[pd.DataFram
     return frame, np.asarray(y)
 
 
+def read_features(estimator: BaseEstimator, X: Any) -> pd.DataFrame:
+    """The columns of training data whose record is not one label for each row; notes them on the estimator."""
+    if is_frame(X):
+        frame = to_frame(X)
+        _check_feature_names(estimator, X, reset=True)
+        _check_n_features(estimator, X, reset=True)
+        if not len(frame):
+            raise P4FError("Found array with 0 sample(s): X has no rows")
+    else:
+        with _errors_of_array(X):
+            frame = to_frame(validate_data(estimator, X, dtype="numeric", ensure_all_finite="allow-nan"))
+    _check_cells(frame)
+    estimator.names_ = list(frame.columns)
+    return frame
+
+
 def read_new(estimator: BaseEstimator, X: Any) -> pd.DataFrame:
     """New data as columns, checked against those of training."""
     check_is_fitted(estimator)

@@ -57,3 +57,11 @@ def label_codes(
         raise P4FError(f"{name} has {int((codes < 0).sum())} missing values; drop those rows")
     places: Codes = np.array([*(place[value] for value in np.asarray(found).tolist()), -1], dtype=np.int64)
     return np.asarray(places[codes])
+
+
+def majority(codes: Codes, classes: int) -> Codes:
+    """The class that most of ``[rows, votes]`` name; -1 where there is a tie, and where all votes are missing (-1)."""
+    counts = np.stack([(codes == number).sum(axis=1) for number in range(classes)], axis=1)
+    most = counts.max(axis=1, keepdims=True)
+    sole = (counts == most).sum(axis=1) == 1
+    return np.where(sole & (most[:, 0] > 0), counts.argmax(axis=1), -1)

@@ -26,7 +26,8 @@ class Rows:
     classes
         The labels; of two, the favourable one is the second.
     recorded
-        ``[rows]``: the recorded label by its position in ``classes``; None for rows to predict.
+        ``[rows]``: the recorded label by its position in ``classes``, -1 where none was recorded; None for rows to
+        predict.
     fair
         ``[rows]``: the fair label, -1 where it is not known; None where it is known of no row.
     weights

@@ -27,11 +27,14 @@ class Sensitive:
         The groups. With two, the second one is the sensitive group (A = 1).
     name
         Its name in the program.
+    people
+        Whether people are compared by it; False for what a bias merely depends on, such as who decided.
     """
 
     columns: tuple[str, ...]
     levels: tuple[Level, ...] = (0, 1)
     name: str = "a"
+    people: bool = True
 
     @classmethod
     def of(cls, sensitive: str | Sequence[str], levels: Sequence[Level], name: str = "a") -> Sensitive:
