@@ -10,13 +10,15 @@ from problog4fairness.learners.settings import Settings
 
 
 @pytest.mark.parametrize(
-    ("rows", "batch", "rate"), [(1, 1, 1.25e-4), (300, 64, 1e-3), (10_240, 256, 2e-3), (10**6, 1024, 4e-3)]
+    ("rows", "batch", "rate", "patience"),
+    [(1, 1, 6.25e-5, 10), (300, 64, 1e-3, 10), (10_000, 512, 4e-3, 5), (10**6, 1024, 6.35e-3, 5)],
 )
-def test_batch_size_and_learning_rate_suit_the_rows(rows, batch, rate):
+def test_batch_size_learning_rate_and_patience_suit_the_rows(rows, batch, rate, patience):
     suited = Settings().suited(rows)
-    assert (suited.batch_size, suited.learning_rate) == (batch, pytest.approx(rate))
-    own = Settings(batch_size=16, learning_rate=0.5).suited(10**6)
-    assert (own.batch_size, own.learning_rate) == (16, 0.5)
+    assert (suited.batch_size, suited.learning_rate) == (batch, pytest.approx(rate, rel=1e-3))
+    assert suited.patience == patience
+    own = Settings(batch_size=16, learning_rate=0.5, patience=3).suited(10**6)
+    assert (own.batch_size, own.learning_rate, own.patience) == (16, 0.5, 3)
 
 
 def test_numbers_of_a_grid_search_become_plain_ones():

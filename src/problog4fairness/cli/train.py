@@ -78,7 +78,12 @@ def train(
     learner: LearnerChoice = LearnerName.auto,
     epochs: Epochs = None,
     patience: Annotated[
-        int | None, typer.Option(min=1, help="Epochs without a better one before it stops.", rich_help_panel=NETWORKS)
+        int | None,
+        typer.Option(
+            min=1,
+            help="Epochs without a better one before it stops; suited to the table by default.",
+            rich_help_panel=NETWORKS,
+        ),
     ] = None,
     batch_size: Annotated[
         int | None,

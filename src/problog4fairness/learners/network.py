@@ -63,7 +63,7 @@ class Network(Learner):
         weight_decay: float = Settings.weight_decay,
         batch_size: int | None = Settings.batch_size,
         max_epochs: int = Settings.max_epochs,
-        patience: int = Settings.patience,
+        patience: int | None = Settings.patience,
         validation: float = Settings.validation,
         loss: Loss = Settings.loss,
         gamma: float = Settings.gamma,

@@ -114,36 +114,34 @@ class BinarySlopes(Slopes):
         self.alone = places.shape[1] == 1
         if self.alone:
             places, no, yes = places[:, 0], no[:, 0], yes[:, 0]
-        in_order = len(places) == len(inputs) and self.alone and bool((places == np.arange(len(inputs))).all())
-        self._places = None if in_order else places
+        # Each input is needed once, row by row: nothing is looked up, and nothing added up.
+        in_order = places.size == len(inputs) and bool((places.reshape(-1) == np.arange(len(inputs))).all())
+        self._places, self._shape = None if in_order else places, places.shape
         self._no, self._yes, self._lift = no[codes], yes[codes], base[codes] if base.any() else None
         self._steps, self._not_no, self._not_yes = self._no - self._yes, 1 - self._no, 1 - self._yes
 
     def loss(self, logits: Floats) -> float:
         """See :meth:`Slopes.loss`."""
-        _, _, total = self._forward(logits)
-        return -float(self._weights @ np.log(total))
+        return -float(self._weights @ np.log(self._forward(logits)[3]))
 
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
         """See :meth:`Slopes.gradient`."""
-        high, low, total = self._forward(logits)
-        return -float(self._weights @ np.log(total)), self._by_input(self._slope(high, low, total))
+        high, low, _, total = self._forward(logits)
+        loss = -float(self._weights @ np.log(total))
+        return loss, self._by_input(self._steps * self._unit(high, low, total))
 
     def curved(self, logits: Floats) -> tuple[Floats, Floats]:
         """See :meth:`Slopes.curved`; where rows need one input each, the curvature is the expected information."""
-        high, low, total = self._forward(logits)
-        slope = self._slope(high, low, total)
-        if self.alone:
-            curvature = self._information(high, low, total, slope)
-        else:
-            share = self._no * low + self._yes * high
-            curvature = share * high * low * (self._weights / total)[:, None]
+        high, low, terms, total = self._forward(logits)
+        unit = self._unit(high, low, total)
+        slope = self._steps * unit
+        curvature = self._information(high, low, total, slope) if self.alone else terms * unit
         return self._by_input(slope), self._by_input(curvature)
 
     def informed(self, logits: Floats) -> tuple[float, Floats, Floats]:
         """Loss, gradient and expected information, where rows need one input each."""
-        high, low, total = self._forward(logits)
-        slope = self._slope(high, low, total)
+        high, low, _, total = self._forward(logits)
+        slope = self._steps * self._unit(high, low, total)
         information = self._by_input(self._information(high, low, total, slope))
         return -float(self._weights @ np.log(total)), self._by_input(slope)[:, 0], information[:, 0]
 
@@ -164,36 +162,35 @@ class BinarySlopes(Slopes):
         chosen = rows if self._places is None else self._places[rows]
         inputs, places = np.unique(chosen, return_inverse=True)
         part = copy(self)
-        part.inputs, part._places = self.inputs[inputs], places
+        part.inputs, part._places, part._shape = self.inputs[inputs], places, places.shape
         part._weights = self._weights[rows] * (len(self._weights) / len(rows))
         for name in ("_no", "_yes", "_steps", "_not_no", "_not_yes"):
             setattr(part, name, getattr(self, name)[rows])
         return part, inputs
 
-    def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
-        """h and 1 - h of what each row needs, and the probability of what was recorded."""
-        z = logits[:, 0] if self._places is None else logits[:, 0][self._places]
+    def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """h and 1 - h of what each row needs, the terms of the probability of what was recorded, and their sum."""
+        z = logits[:, 0].reshape(self._shape) if self._places is None else logits[:, 0][self._places]
         low = np.clip(z, -CERTAIN, CERTAIN)
         np.exp(np.negative(low, out=low), out=low)
         high = 1 + low
         np.divide(1, high, out=high)
         low *= high
-        total = self._no * low
-        total += self._yes * high
-        if not self.alone:
-            total = total.sum(1)
-        return high, low, total if self._lift is None else total + self._lift
+        terms = self._no * low
+        terms += self._yes * high
+        total = terms if self.alone else terms.sum(1)
+        return high, low, terms, total if self._lift is None else total + self._lift
 
-    def _slope(self, high: Floats, low: Floats, total: Floats) -> Floats:
-        slope: Floats = self._steps * high
-        slope *= low
+    def _unit(self, high: Floats, low: Floats, total: Floats) -> Floats:
+        """w h (1 - h) / P: what slopes and curvatures are multiples of."""
+        unit: Floats = high * low
         share = self._weights / total
-        slope *= share if self.alone else share[:, None]
-        return slope
+        unit *= share if self.alone else share[:, None]
+        return unit
 
     def _by_input(self, values: Floats) -> Floats:
         if self._places is None:
-            return values[:, None]
+            return values.reshape(-1, 1)
         return _sums(self._places.reshape(-1), values.reshape(-1), len(self.inputs))[:, None]
 
 
