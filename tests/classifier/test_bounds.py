@@ -6,18 +6,22 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.learners import Network
+from problog4fairness.learners import Linear, Network
 from tests.classifier.data import loans
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
 
+LINEAR = Linear(penalty=1.0)
+
 
 def data(rows=800):
     frame, area, fair, recorded = loans(rows)
-    return frame.assign(income=frame["income"] - 0.6 * area, area=area), fair, recorded
+    # Fewer of the group deserve it, and more of those who do are turned down.
+    less = (area == 1) & (np.random.default_rng(1).random(rows) < 0.4)
+    return frame.assign(area=area), np.where(less, 0, fair), np.where(less, 0, recorded)
 
 
-def fitted(learner="linear", belief=None):
+def fitted(learner=LINEAR, belief=None):
     frame, fair, recorded = data()
     belief = belief or p4f.LabelBias("area").estimate(frame[:200], recorded=recorded[:200], fair=fair[:200])
     return p4f.DebiasedClassifier(belief, learner, independent=False, random_state=0).fit(frame, recorded)
@@ -25,7 +29,7 @@ def fitted(learner="linear", belief=None):
 
 def disparity(belief):
     frame, _, recorded = data()
-    model = p4f.DebiasedClassifier(belief, "linear", independent=False, random_state=0).fit(frame, recorded)
+    model = p4f.DebiasedClassifier(belief, LINEAR, independent=False, random_state=0).fit(frame, recorded)
     chance, area = model.predict_proba(frame)[:, 1], frame["area"] == 1
     return chance[area].mean() - chance[~area].mean()
 
