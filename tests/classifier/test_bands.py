@@ -61,10 +61,11 @@ def test_the_disparity_the_rates_and_the_accuracy_have_bands(fitted):
 
 
 def test_a_larger_audit_gives_narrower_bands():
-    frame, _, recorded = data(3000)
+    frame, _, recorded = data(2000)
     widths = []
-    for audited in (60, 3000):
-        model = p4f.DebiasedClassifier(belief(audited, 3000), "linear", random_state=0).fit(frame, recorded)
+    for audited in (60, 2000):
+        model = p4f.DebiasedClassifier(belief(audited, 2000), "linear", independent=False, random_state=0)
+        model.fit(frame, recorded)
         bands = model.bands(frame, recorded, draws=40)
         group = bands["mean fair probability"].set_index("group").loc["area = 1"]
         widths.append(group["high"] - group["low"])

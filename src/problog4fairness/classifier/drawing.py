@@ -116,13 +116,13 @@ def _usable(
     belief: Belief, rows: Rows, count: int, rng: np.random.Generator
 ) -> tuple[list[tuple[Belief, Observation]], int]:
     """Drawn beliefs that can be learned through, with their observations; and how many were left out."""
-    least = min(LEAST_SIGNAL, _signal(belief.observe(rows)))
+    least = min(LEAST_SIGNAL, least_signal(belief.observe(rows)))
     found: list[tuple[Belief, Observation]] = []
     left_out = 0
     while len(found) < count:
         for own in belief.draws(count - len(found), rng):
             observation = own.observe(rows)
-            if _signal(observation) >= least:
+            if least_signal(observation) >= least:
                 found.append((own, observation))
             else:
                 left_out += 1
@@ -133,7 +133,8 @@ def _usable(
     return found, left_out
 
 
-def _signal(observation: Observation) -> float:
+def least_signal(observation: Observation) -> float:
+    """The least that any recorded label says about the fair one; 1 where that is not a matter of one input."""
     signal = observation.signal()
     return 1.0 if signal is None or not len(signal) else float(signal.min())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,6 +16,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier import explaining, fitting
 from problog4fairness.classifier.bands import bands_of
 from problog4fairness.classifier.bands_result import Bands
+from problog4fairness.classifier.bounds_result import Bounds
 from problog4fairness.classifier.calibration import learned
 from problog4fairness.classifier.drawing import draw, kept
 from problog4fairness.classifier.explaining import Explanation
@@ -257,6 +259,45 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = fitting.with_known(rows, fair)
         options = {"threshold": threshold, "confidence": confidence, "random_state": random_state}
         return bands_of(self, rows, found, own=y is not None, index=getattr(X, "index", None), **options)
+
+    def bounds(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        fair: Any = None,
+        box: Mapping[str, tuple[float, float]] | None = None,
+        beliefs: Sequence[Belief] | None = None,
+        by: str | None = None,
+        progress: bool | None = None,
+    ) -> Bounds:
+        """The disparity over *all* beliefs in a set, and for each parameter the value at which the gap would close.
+
+        The learner is fitted again for each belief that is looked at. In a box these are its corners: exact where the
+        disparity rises or falls with each parameter throughout, which is checked for single moves from both ends.
+
+        Parameters
+        ----------
+        X, y, sensitive_features
+            Recorded data, such as those that it was trained on.
+        fair
+            Fair labels, where the model has learned from some.
+        box
+            Between which values parameters may be, ``{"p1": (0.2, 0.6)}``; those not named stay as they are. By default
+            the interval of each parameter that has one.
+        beliefs
+            Several beliefs instead of a box.
+        by
+            The sensitive column, where there are several.
+        progress
+            Whether to show a progress bar; by default only where standard error is a terminal.
+        """
+        from problog4fairness.classifier.bounds import bounds_of
+
+        check_is_fitted(self)
+        rows = fitting.recorded_rows(self, X, y, sensitive_features, fair if self.audited_ else None)
+        return bounds_of(self, rows, box=box, beliefs=beliefs, by=by, progress=progress)
 
     def feature_distortion_proba(self, X: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
         """For each row and distorted feature the probability that the fair value differs from the recorded one."""

@@ -1,0 +1,236 @@
+"""The disparity over all beliefs in a set, and where the gap would close."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.convert import as_belief
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier.bounds_result import Bounds, Tipping
+from problog4fairness.classifier.calibration import settled
+from problog4fairness.classifier.drawing import LEAST_SIGNAL, least_signal
+from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
+from problog4fairness.classifier.fitting import learner_of
+from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.learners.again import fit_again
+from problog4fairness.learners.base import Task
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+
+if TYPE_CHECKING:
+    from problog4fairness.classifier.estimator import DebiasedClassifier
+
+Box = Mapping[str, tuple[float, float]]
+
+# Values of a parameter at which the gap is looked at, and then again between the two where it closes.
+GRID, FINE = 9, 5
+MOST_FITS = 1000
+# A corner is better by more than this, or it is as good.
+CLOSE = 1e-5
+CORNERS = (
+    "The ends are taken to be at corners of the box: the disparity rises or falls with each parameter all the way. "
+    "From both corners, no move of a single parameter to its other end went further."
+)
+NAMED = "These are the beliefs that were named; nothing is said about others between them."
+
+
+def bounds_of(
+    model: DebiasedClassifier,
+    rows: Rows,
+    *,
+    box: Box | None,
+    beliefs: Sequence[Any] | None,
+    by: str | None,
+    progress: bool | None,
+) -> Bounds:
+    """See :meth:`DebiasedClassifier.bounds`; ``rows`` are recorded ones."""
+    if box is not None and beliefs is not None:
+        raise P4FError("give a box or beliefs, not both: a box is around the model's own belief")
+    way = _way(model, rows, by)
+    fits = _Fits(model, rows, way, progress)
+    own = way.disparity(fair_proba(model, rows)[:, 1])
+    if beliefs is not None:
+        others = [_as_known(belief) for belief in beliefs]
+        if not others:
+            raise P4FError("beliefs is empty; name at least one")
+        found = fits.disparities(others)
+        low, high = int(np.argmin(found)), int(np.argmax(found))
+        return Bounds(own, found[low], found[high], others[low], others[high], (), fits.count, NAMED)
+    chosen = checked_box(model.belief_, box)
+    if 22 * len(chosen) > MOST_FITS:
+        raise P4FError(f"the box has {len(chosen)} parameters, which takes too many fits; name fewer of them")
+    (low_belief, low_value), (high_belief, high_value) = _corners(model.belief_, chosen, fits)
+    tipping = _tipping(model.belief_, list(chosen), rows, way, fits)
+    return Bounds(own, low_value, high_value, low_belief, high_belief, tipping, fits.count, CORNERS)
+
+
+def checked_box(belief: Belief, box: Box | None) -> dict[str, tuple[float, float]]:
+    """Between which values each parameter may be; by default the intervals of those that have one."""
+    known = {own.name: own for own in belief.probabilities}
+    if box is None:
+        found = {
+            own.name: (min(own.low, own.value or 0.0), max(own.high, own.value or 0.0))
+            for own in known.values()
+            if own.low is not None and own.high is not None
+        }
+        if not found:
+            raise P4FError(
+                "the belief's numbers were stated, without intervals; say what may be: box={'p1': (0.2, 0.6)}"
+            )
+        return found
+    if not hasattr(box, "items") or not box:
+        raise P4FError("box must be a mapping such as {'p1': (0.2, 0.6)}")
+    for name, ends in box.items():
+        if name not in known:
+            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(known) or 'none'}")
+        if not _is_range(ends):
+            raise P4FError(f"the box of {name} is {ends!r}; give two numbers between 0 and 1, the smaller one first")
+    return {name: (float(ends[0]), float(ends[1])) for name, ends in box.items()}
+
+
+def _is_range(ends: Any) -> bool:
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        return False
+    return 0 <= low <= high <= 1
+
+
+class _Fits:
+    """The disparity under other beliefs: the learner fitted again through each, on the same rows and from one seed."""
+
+    def __init__(self, model: DebiasedClassifier, rows: Rows, way: Grouping, progress: bool | None) -> None:
+        self._model, self._rows, self._way, self._progress = model, rows, way, progress
+        self._weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
+        self._known: dict[str, float] = {}
+        self.count = 0
+
+    def disparities(self, beliefs: Sequence[Belief]) -> list[float]:
+        """The disparity under each; what was fitted once is not fitted again."""
+        keys = [str(belief) for belief in beliefs]
+        new = {key: belief for key, belief in zip(keys, beliefs, strict=True) if key not in self._known}
+        tasks = [self._task(belief) for belief in new.values()]
+        model = self._model
+        fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, self._progress)
+        for (key, belief), own in zip(new.items(), fitted, strict=True):
+            chance = predicted(belief, own, self._rows, predicts_from(model))
+            self._known[key] = self._way.disparity(chance[:, 1])
+        self.count += len(tasks)
+        return [self._known[key] for key in keys]
+
+    def _task(self, belief: Belief) -> Task:
+        observation = belief.observe(self._rows)
+        if least_signal(observation) < min(LEAST_SIGNAL, 0.01):
+            numbers = ", ".join(f"{own.name} = {own.value or 0:.3g}" for own in belief.probabilities)
+            raise P4FError(
+                f"with {numbers} recorded labels say nothing about fair ones; leave such beliefs out, by a smaller box"
+            )
+        return Task(observation, self._model.seed_, weights=self._weights)
+
+
+def _way(model: DebiasedClassifier, rows: Rows, by: str | None) -> Grouping:
+    """The groups between which the disparity is."""
+    if len(rows.classes) != 2:
+        raise P4FError("bounds are about the disparity of a label with two classes")
+    ways: dict[str, Grouping] = {way.name: way for way in model.belief_.groupings(rows)}
+    if not ways:
+        raise P4FError("there are no groups; pass sensitive_features, or X with the sensitive column")
+    if by is not None and by not in ways:
+        raise UnknownNameError(f"there are no groups by {by!r}; there are {', '.join(ways)}")
+    if by is None and len(ways) > 1:
+        raise P4FError(f"there are several groupings; say which one by by=...: {', '.join(ways)}")
+    return ways[by] if by is not None else next(iter(ways.values()))
+
+
+def _as_known(belief: Any) -> Belief:
+    found = as_belief(belief)
+    found.require_known()
+    return found
+
+
+def _with(belief: Belief, values: Mapping[str, float]) -> Belief:
+    changed = (replace(own, value=values.get(own.name, own.value)) for own in belief.probabilities)
+    return belief.with_probabilities(tuple(changed))
+
+
+def _corners(
+    belief: Belief, box: Mapping[str, tuple[float, float]], fits: _Fits
+) -> tuple[tuple[Belief, float], tuple[Belief, float]]:
+    """The beliefs with the least and the greatest disparity, and what that is."""
+    alone = [_with(belief, {name: end}) for name, ends in box.items() for end in ends]
+    found = fits.disparities(alone)
+    rising = {name: found[2 * place + 1] >= found[2 * place] for place, name in enumerate(box)}
+    results = []
+    for sign in (-1.0, 1.0):
+        corner = {name: ends[rising[name] == (sign > 0)] for name, ends in box.items()}
+        (value,) = fits.disparities([_with(belief, corner)])
+        for _ in range(len(box)):
+            # Should a parameter work the other way round at the corner, it is moved to its other end.
+            moves = [corner | {name: ends[corner[name] == ends[0]]} for name, ends in box.items()]
+            moved = fits.disparities([_with(belief, move) for move in moves])
+            best = int(np.argmax(sign * np.array(moved)))
+            if sign * (moved[best] - value) <= CLOSE:
+                break
+            corner, value = moves[best], moved[best]
+        results.append((_with(belief, corner), value))
+    return results[0], results[1]
+
+
+def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fits: _Fits) -> tuple[Tipping, ...]:
+    """Where the gap closes, for each parameter; of two groups only."""
+    if len(way.groups) != 2:
+        return ()
+    chosen = [own for own in belief.probabilities if own.name in names]
+    ranges = [belief.admissible(own, rows) for own in chosen]
+    grids = [np.linspace(low, high, GRID) for low, high in ranges]
+    coarse = _along(belief, chosen, grids, fits)
+    places = [_crossing(values, grid, own) for values, grid, own in zip(coarse, grids, chosen, strict=True)]
+    finer = [
+        np.linspace(grid[0 if place is None else place], grid[-1 if place is None else place + 1], FINE)
+        for grid, place in zip(grids, places, strict=True)
+    ]
+    crossed = [number for number, place in enumerate(places) if place is not None]
+    fine = dict(
+        zip(crossed, _along(belief, [chosen[i] for i in crossed], [finer[i] for i in crossed], fits), strict=True)
+    )
+    found = []
+    for number, (own, (low, high)) in enumerate(zip(chosen, ranges, strict=True)):
+        values = coarse[number]
+        tip, above = None, values[-1] >= values[0]
+        if number in fine:
+            tip, above = _root(finer[number], fine[number], own)
+        found.append(Tipping(own, way.groups[1], tip, above, low, high, (values[0], values[-1])))
+    return tuple(found)
+
+
+def _along(belief: Belief, chosen: Sequence[Parameter], grids: Sequence[Any], fits: _Fits) -> list[list[float]]:
+    """The disparity at the values of each parameter, all of them fitted together."""
+    beliefs = [
+        _with(belief, {own.name: float(value)}) for own, grid in zip(chosen, grids, strict=True) for value in grid
+    ]
+    found = iter(fits.disparities(beliefs))
+    return [[next(found) for _ in grid] for grid in grids]
+
+
+def _crossing(values: Sequence[float], grid: Any, own: Parameter) -> int | None:
+    """The step of a grid in which the sign changes; the one nearest to the parameter's own value."""
+    signs = np.sign(values)
+    places = np.flatnonzero(signs[:-1] != signs[1:])
+    if not len(places):
+        return None
+    middles = (grid[:-1] + grid[1:])[places] / 2
+    return int(places[np.abs(middles - (own.value or 0.0)).argmin()])
+
+
+def _root(grid: Any, values: Sequence[float], own: Parameter) -> tuple[float, bool]:
+    """Where the disparity is 0, by a straight line between two values; and whether it rises there."""
+    place = _crossing(values, grid, own) or 0
+    first, second = values[place], values[place + 1]
+    part = 0.5 if first == second else -first / (second - first)
+    return float(grid[place] + part * (grid[place + 1] - grid[place])), second >= first

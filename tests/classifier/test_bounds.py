@@ -1,0 +1,121 @@
+"""Bounds: the disparity over all beliefs in a set, and where the gap would close."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import problog4fairness as p4f
+from problog4fairness.learners import Linear, Network
+from tests.classifier.data import loans
+
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+
+LINEAR = Linear(penalty=1.0)
+
+
+def data(rows=800):
+    frame, area, fair, recorded = loans(rows)
+    # Fewer of the group deserve it, and more of those who do are turned down.
+    less = (area == 1) & (np.random.default_rng(1).random(rows) < 0.4)
+    return frame.assign(area=area), np.where(less, 0, fair), np.where(less, 0, recorded)
+
+
+def fitted(learner=LINEAR, belief=None):
+    frame, fair, recorded = data()
+    belief = belief or p4f.LabelBias("area").estimate(frame[:200], recorded=recorded[:200], fair=fair[:200])
+    return p4f.DebiasedClassifier(belief, learner, independent=False, random_state=0).fit(frame, recorded)
+
+
+def disparity(belief):
+    frame, _, recorded = data()
+    model = p4f.DebiasedClassifier(belief, LINEAR, independent=False, random_state=0).fit(frame, recorded)
+    chance, area = model.predict_proba(frame)[:, 1], frame["area"] == 1
+    return chance[area].mean() - chance[~area].mean()
+
+
+@pytest.fixture(scope="module")
+def found():
+    frame, _, recorded = data()
+    return fitted().bounds(frame, recorded)
+
+
+def test_no_belief_in_the_box_goes_further(found):
+    frame, fair, recorded = data()
+    belief = fitted().belief_
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        inside = {own.name: rng.uniform(own.low, own.high) for own in belief.probabilities}
+        assert found.low - 1e-3 <= disparity(belief.bind(inside)) <= found.high + 1e-3
+    ends = [found.at_low, found.at_high]
+    assert [disparity(own.bind({p.name: p.value for p in own.probabilities})) for own in ends] == pytest.approx(
+        [found.low, found.high], abs=2e-3
+    )
+    assert found.low < found.value < found.high
+
+
+def test_the_gap_closes_at_the_tipping_point(found):
+    own = next(tip for tip in found.tipping if tip.parameter.name == "p1")
+    assert own.above
+    assert disparity(fitted().belief_.bind({"p1": own.value})) == pytest.approx(0, abs=2e-3)
+    assert found.table.loc["p1", "tipping"] == own.value
+    assert found.table.loc["p2", "closes"] == "never"
+
+
+def test_it_says_itself_in_words(found):
+    text = str(found)
+    p1 = fitted().belief_.probabilities[0]
+    tip = found.table.loc["p1", "tipping"]
+    assert (
+        f"The gap would close only if more than {tip:.0%} of the fair 1s where area = 1 had been recorded as 0; "
+        in text
+    )
+    assert f"the audit says {p1.value:.0%} ({p1.low:.0%} to {p1.high:.0%})." in text
+    assert "The gap would stay open whatever share of the fair 1s where area = 0 had been recorded as 0" in text
+    assert "taken to be at corners of the box" in text
+    assert "<p>" in found._repr_html_()
+
+
+def test_a_box_of_ones_own_and_several_beliefs():
+    frame, _, recorded = data()
+    stated = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+    model = fitted(belief=stated)
+    box = model.bounds(frame, recorded, box={"p1": (0.4, 0.6)})
+    assert [own.probabilities[0].value for own in (box.at_low, box.at_high)] == [0.4, 0.6]
+    assert "stated are 50%." in str(box)
+    several = model.bounds(frame, recorded, beliefs=[stated.bind({"p1": v}) for v in (0.6, 0.4, 0.5)])
+    assert (several.low, several.high) == pytest.approx((box.low, box.high))
+    assert several.at_low == stated.bind({"p1": 0.4})
+    assert "beliefs that were named" in str(several)
+
+
+def test_noise_and_networks():
+    frame, _, recorded = data()
+    noisy = p4f.LabelBias("area", {1: 0.4}, False, groups=[1], noise=0.05)
+    model = fitted(Network(hidden=(4,), max_epochs=3), noisy)
+    found = model.bounds(frame, recorded, box={"p_noise": (0.0, 0.1)})
+    assert "p_noise (a mistake flips the label of anybody)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"box": {"p9": (0, 1)}}, "no parameter 'p9'"),
+        ({"box": {"p1": 0.3}}, "the box of p1 is 0.3; give two numbers"),
+        ({"box": {"p1": (0.6, 0.2)}}, "the smaller one first"),
+        ({"box": {}}, "box must be a mapping"),
+        ({"beliefs": []}, "beliefs is empty"),
+        ({"beliefs": [p4f.LabelBias("area")]}, "p1, p2, p3, p4 of the belief unknown"),
+        ({"beliefs": [p4f.LabelBias("area", 0.6, 0.6)]}, "recorded labels say nothing about fair ones"),
+        ({"box": {"p1": (0, 1)}, "beliefs": []}, "not both"),
+        ({"by": "job"}, "no groups by 'job'; there are area"),
+        ({}, "numbers were stated, without intervals"),
+    ],
+)
+def test_bad_input(options, message):
+    frame, _, recorded = data()
+    model = fitted(belief=p4f.LabelBias("area", {1: 0.5}, False, groups=[1]))
+    with pytest.raises(p4f.errors.P4FError, match=message):
+        model.bounds(frame, recorded, **options)
+    with pytest.raises(p4f.errors.P4FError, match="pass their recorded labels as y"):
+        model.bounds(frame, None)
