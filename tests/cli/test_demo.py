@@ -16,7 +16,8 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-METHODS = ["the record as it is", "this model", "knowing the fair labels"]
+METHODS = ["knowing the fair labels", "the record as it is", "without poor_area", "this model"]
+VERDICT = "Against leaving the column out: "
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +30,14 @@ def test_demo_tells_each_step_and_ends_with_a_table_and_the_report(made):
     folder, run = made
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert [line[0] for line in lines if line[1:3] == ". "] == list("123456")
+    assert [line[0] for line in lines if line[1:3] == ". "] == list("1234567")
     assert lines[-1] == str(folder / "report.html")
-    table = {name: line.split() for line in lines[-6:] for name in METHODS if line.startswith(name)}
+    table = {name: line.split() for line in lines[-12:] for name in METHODS if line.startswith(name)}
     assert list(table) == METHODS
-    assert all(0 <= float(row[-2]) <= 1 for row in table.values())
+    assert all(0 <= float(row[-3]) <= 1 for row in table.values())
+    verdict = next(line for line in lines if line.startswith(VERDICT))
+    assert " points of accuracy (" in verdict
+    assert " people who should have a loan get it, of 400 (" in verdict
     assert Page((folder / "report.html").read_text()).problems == []
 
 
@@ -64,4 +68,5 @@ def test_commands_that_it_shows_do_the_same(made, tmp_path, inside):
 def test_demo_as_json(tmp_path, inside):
     found = json.loads(inside("demo", "--rows", "200", "--seed", "3", "--json", "-o", tmp_path / "d").stdout)
     assert [row["method"] for row in found["result"]] == METHODS
+    assert found["verdict"].startswith(VERDICT)
     assert found["report"] == str(tmp_path / "d" / "report.html")

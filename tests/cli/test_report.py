@@ -35,7 +35,7 @@ def test_page_with_an_audit_that_writes_labels_in_another_way(files, tmp_path):
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[-1] == str(tmp_path / "report.html")
-    assert "On record, granted = yes was given to" in run.stdout
+    assert "of people with poor_area = 1 were given granted = yes and " in run.stdout
     page = Page((tmp_path / "report.html").read_text())
     assert page.problems == []
     assert "Loans & areas" in page.words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ def test_page_is_sound_and_complete(report):
     for heading in ("Summary", "Limits and warnings", "The belief", "Parameters", "What the model changes",
                     "Comparison with other methods", "If a parameter is wrong", "Rows for review"):  # fmt: skip
         assert heading in page.words
-    assert page.tags.count("svg") == 4
+    assert page.tags.count("svg") == 5
     assert "label_neg_bias(X) :- a(X)." in page.words
     assert "Recorded data alone can contradict the belief, but they cannot confirm it" in page.words
     assert len(report.html) < 2_000_000
@@ -100,10 +101,26 @@ def test_suspects_are_those_of_the_classifier(report, loans, model):
 
 
 def test_summary_says_the_numbers(report):
-    first, _, third, last = report.summary
-    assert "percentage points" in first
+    first, _, third, quality, *_, verdict = report.summary
+    assert first.startswith("On record, ")
+    assert " of people with poor_area = 1 were given granted = 1 and " in first
     assert f"{report.changes.loc['poor_area = 1', 'decided']:.0%}" in third
-    assert "200 audited rows" in last
+    assert "200 audited rows" in quality
+    assert verdict.startswith("Verdict, against the record as it is: ")
+    assert "people who should have granted = 1 get it, of 400 (" in verdict
+
+
+def test_summary_says_when_the_record_or_the_audit_is_as_good(report, loans, model):
+    """What speaks against using the model stands beside what speaks for it."""
+    right = report.audited.loc["all"]
+    told = [own for own in report.summary if own.startswith("The record itself is right more often")]
+    assert bool(told) == bool(right["record_right"] > right["accuracy"])
+    assert told
+    found = replace(compared(model, loans), kinds={"this model": "ours", "the record as it is": "audit only"})
+    gains = found.gains.assign(accuracy=0.001, accuracy_low=-0.02, accuracy_high=0.02)
+    options = {"audit": loans.audit, "fair": "repaid", "recorded": "granted", "sensitivity": False}
+    page = p4f.report(model, loans.loans, comparison=replace(found, gains=gains), **options)
+    assert any(own.startswith("Learning from the audited rows alone does as well: ") for own in page.summary)
 
 
 def test_save_writes_a_whole_file(report, tmp_path):
@@ -269,7 +286,9 @@ def test_three_groups_are_named_lowest_and_highest(loans):
     belief = p4f.LabelBias("job", negative=0.1, positive=False, levels=("clerk", "nurse", "smith", "teacher"))
     report = told(loans, belief)
     rates = report.changes.drop(index="all")["recorded"]
-    assert f"of people with {rates.idxmin()}, the lowest rate of 4 groups, and" in report.summary[0]
+    assert (
+        f"of people with {rates.idxmin()}, the lowest rate of 4 groups, were given granted = 1 and" in report.summary[0]
+    )
     assert f"of people with {rates.idxmax()}, the highest: a difference of +" in report.summary[0]
     assert "picked among several" in report.html
 
@@ -319,7 +338,7 @@ def test_comparison_says_what_its_intervals_are(report, loans, model):
     ]
     half = 1.96 * np.sqrt(fair.item() * (1 - fair.item()) / 200)
     assert "Intervals are over seeds" in words
-    assert f"uncertain by about ± {half:.3f}" in words
+    assert f"uncertain by about ± {100 * half:.1f} points" in words
     assert "may come from these very rows" in words
     assert "On fair labels, higher and nearer to the line is better" in words
     columns = [*loans.features, "poor_area"]

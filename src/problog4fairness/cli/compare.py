@@ -83,7 +83,8 @@ def compare(
     are added.
     """
     from problog4fairness.classifier.table import belief_for
-    from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, save_comparison
+    from problog4fairness.reporting.stored import COMPARISON_FILES, save_comparison
+    from problog4fairness.reporting.tables import compare_tables
     from problog4fairness.rows import check_folder, check_output
 
     if output is not None:
@@ -92,9 +93,10 @@ def compare(
             check_output(output / name, data, belief, audit)
     frame = read(data, delimiter, encoding, decimal)
     audited = None if audit is None else read(audit, delimiter, encoding, decimal)
+    believed = belief_for(belief, frame, sensitive=sensitive, group=group)
     found = compare_tables(
         frame,
-        belief_for(belief, frame, sensitive=sensitive, group=group),
+        believed,
         recorded=recorded,
         sensitive=sensitive,
         audit=audited,
@@ -111,7 +113,7 @@ def compare(
     files = [] if output is None else [output / name for name in COMPARISON_FILES]
     if output is not None:
         with working("drawing"):
-            save(lambda folder: save_comparison(found, folder), output)
+            save(lambda folder: save_comparison(found, folder, believed), output)
     if as_json:
         print_json({**found.to_dict(), "files": files})
         return
@@ -125,6 +127,7 @@ def compare(
             f"Fair labels are those of {found.audited} audited rows, each tested by models that were not fitted on it; "
             f"their draw alone leaves an accuracy uncertain by about ± {found.fair_accuracy_margin:.3f}."
         )
+    say(found.verdict)
     for name, reason in found.left_out.items():
         say(f"left out: {name}: {reason}")
     say(*map(str, files))

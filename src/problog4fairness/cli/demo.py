@@ -54,7 +54,9 @@ def demo(
             console.print()
     report = output / "report.html"
     if as_json:
-        print_json({"report": report, "result": results["Was it right?"], "steps": results})
+        print_json(
+            {"report": report, "result": results["Was it right?"], "verdict": results["Verdict"], "steps": results}
+        )
         return
     say(report)
 
@@ -64,7 +66,7 @@ def _commands(demo: Demo) -> dict[str, str]:
     from problog4fairness.reporting.demo import FAIR, FILES, RECORDED, SENSITIVE
     from problog4fairness.reporting.refits import FOLDS, SEEDS
 
-    loans, audit, _, belief, model, report = (quote(str(demo.folder / name)) for name in FILES)
+    loans, audit, _, belief, model, _, suspects = (quote(str(demo.folder / name)) for name in FILES)
     labels = f"--recorded {RECORDED} --sensitive {SENSITIVE} --favourable 1"
     audited, seed = f"--audit {audit} --fair {FAIR}", f"--seed {demo.seed}"
     return {
@@ -72,5 +74,5 @@ def _commands(demo: Demo) -> dict[str, str]:
         "train": f"p4f train {loans} --belief {belief} {labels} --learner linear {seed} -o {model}",
         "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} --learner linear "
         f"--seeds {SEEDS} --folds {FOLDS} {seed} -o {quote(str(demo.folder))}",
-        "report": f"p4f report {model} --data {loans} {audited} {seed} -o {report}",
+        "report": f"{demo.inputs.command(demo.folder / 'report.html')} --suspects {suspects}",
     }

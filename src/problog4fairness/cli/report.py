@@ -1,4 +1,4 @@
-"""``p4f report``: one page about a model."""
+"""``p4f report``: one page about a model; ``p4f verify``: whether the evidence behind one still gives it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from problog4fairness.cli.data import (
     Output,
     Seed,
     print_json,
-    read,
     save,
     working,
 )
 from problog4fairness.cli.output import say
 
+_RECORD = "For the record"
+
 
 def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
+    """Add the commands to the application."""
     app.command(
         epilog="Example:  p4f report loans.p4f --data loans.csv --audit audit.csv --fair repaid -o report.html"
     )(report)
+    app.command(epilog="Example:  p4f verify evidence --data loans.csv")(verify)
 
 
 def report(
@@ -42,9 +44,40 @@ def report(
         str | None, typer.Option(help="Column of the recorded label; the name it had in training by default.")
     ] = None,
     favourable: Favourable = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    comparison: Annotated[bool, typer.Option("--comparison/--no-comparison", help="Compare with baselines.")] = True,
-    sensitivity: Annotated[bool, typer.Option("--sensitivity/--no-sensitivity", help="Vary the parameters.")] = True,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--names",
+            metavar="COLUMN=VALUE:WORDS",
+            help="What a group's people, or what a label gives, is called on the page, such as "
+            "poor_area=1:'applicants from poor areas' or granted=1:'a loan'; repeat for more.",
+        ),
+    ] = None,
+    comparison: Annotated[
+        Path | None,
+        typer.Option("--comparison", metavar="FOLDER", help="What p4f compare wrote; one is computed by default."),
+    ] = None,
+    no_comparison: Annotated[bool, typer.Option("--no-comparison", help="Leave the comparison out.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity/--no-sensitivity", help="Whether to vary the parameters.")
+    ] = True,
+    suspects: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all rows for review, likeliest first, as CSV.")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the page.", rich_help_panel=_RECORD)] = None,
+    author: Annotated[str | None, typer.Option(help="Who made the report.", rich_help_panel=_RECORD)] = None,
+    purpose: Annotated[
+        str | None, typer.Option(help="What the model is to be used for.", rich_help_panel=_RECORD)
+    ] = None,
+    date: Annotated[str | None, typer.Option(help="Its date; today by default.", rich_help_panel=_RECORD)] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write all evidence there, too, for p4f verify.", rich_help_panel=_RECORD),
+    ] = None,
+    design: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How the audit was drawn, for the bundle.", rich_help_panel=_RECORD),
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     delimiter: Delimiter = None,
@@ -55,29 +88,65 @@ def report(
 
     The page needs no other file and no network; it can be printed, mailed, and read on a phone.
     """
-    from problog4fairness.classifier import DebiasedClassifier
-    from problog4fairness.reporting.tables import report_tables
+    from datetime import date as day
+
+    from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output
 
-    check_output(output, data, model, audit)
-    trained = DebiasedClassifier.load(model)
-    frame = read(data, delimiter, encoding, decimal)
-    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
-    made = report_tables(
-        trained,
-        frame,
-        audit=audited,
-        fair=fair,
-        recorded=recorded,
-        favourable=favourable,
-        title=title,
-        comparison=comparison,
+    if comparison is not None and no_comparison:
+        raise P4FError("--comparison and --no-comparison contradict each other; leave one out")
+    for path in (output, suspects):
+        if path is not None:
+            check_output(path, data, model, audit)
+    with working("looking at the model"):
+        from problog4fairness.reporting.bundle import Inputs, write_bundle
+        from problog4fairness.reporting.names import Names
+
+    given = {
+        "fair": fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
+        "purpose": purpose, "date": date or day.today().isoformat(), "seed": seed,
+        "delimiter": delimiter, "encoding": encoding, "decimal": decimal,
+    }  # fmt: skip
+    inputs = Inputs(
+        model,
+        data,
+        audit,
+        options={name: value for name, value in given.items() if value is not None},
+        names=Names.parsed(names or []).words,
+        comparison=comparison or not no_comparison,
         sensitivity=sensitivity,
-        seed=seed,
     )
+    made = inputs.report()
+    files: list[object] = []
     with working("writing"):
         save(made.save, output)
+        if suspects is not None:
+            save(made.save_queue, suspects)
+            files.append(suspects)
+        if bundle is not None:
+            files += write_bundle(made, inputs, bundle, design)
     if as_json:
-        print_json({"report": output, **made.to_dict()})
+        print_json({"report": output, "files": [*files, output], **made.to_dict()})
         return
-    say(*made.summary, *(f"warning: {warning}" for warning in (*made.concerns, *made.warnings)), output)
+    say(*made.summary, *(f"warning: {warning}" for warning in (*made.concerns, *made.warnings)), *files, output)
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(help="What p4f report --bundle wrote.", show_default=False)],
+    data: Annotated[str, typer.Option("--data", help="The recorded data, which are not in the folder.")],
+    as_json: Json = False,
+) -> None:
+    """Make a report again from its evidence, and say what differs.
+
+    The exit status is 1 where something does.
+    """
+    with working("making the report again"):
+        from problog4fairness.reporting.bundle import verify as differences
+
+        found = differences(folder, data)
+    if as_json:
+        print_json({"folder": folder, "differences": found})
+    else:
+        say(*(found or ["Nothing differs: the files are those of the report, and they give the same page."]))
+    if found:
+        raise typer.Exit(1)

@@ -13,6 +13,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.comparison.data import ComparedRows, compared_rows
+from problog4fairness.comparison.gains import gains
 from problog4fairness.comparison.outcome import Comparison
 from problog4fairness.comparison.run import chosen_learner, predictions, scored
 from problog4fairness.comparison.splits import cells
@@ -157,6 +158,7 @@ def compare(
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.kind for method in chosen},
         learner=learner_word(able),
+        gains=gains(data, parts, found, next(iter(beliefs), None)),
     )
 
 

@@ -12,6 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
+from scipy.stats import t
 
 from problog4fairness.comparison.style import styles
 from problog4fairness.errors import P4FError
@@ -71,6 +72,11 @@ def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -
             shape = {"width": region.width, "height": region.height, "angle": region.angle}
             axes.add_patch(Ellipse(region.centre, **shape, facecolor=colour, alpha=0.12, linewidth=0, zorder=2))
             axes.add_patch(Ellipse(region.centre, **shape, fill=False, edgecolor=colour, linewidth=0.8, zorder=2))
+        elif len(own) > 1:
+            for name, line in ((x, axes.hlines), (y, axes.vlines)):
+                half = t.ppf(0.975, len(own) - 1) * own[name].std() / math.sqrt(len(own))
+                middle, beside = own[name].mean(), own[y if name == x else x].mean()
+                line(beside, middle - half, middle + half, colors=colour, linewidth=1.2, zorder=2)
         front = 4 if method == "ours" else 3
         edge: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6}
         at = (own[x].mean(), own[y].mean())

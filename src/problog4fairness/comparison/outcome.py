@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.baselines import METHODS
+from problog4fairness.comparison.gains import COLUMNS as GAINS
+from problog4fairness.comparison.gains import Gain
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import summarise
@@ -51,6 +53,9 @@ class Comparison:
         :data:`problog4fairness.baselines.METHODS`.
     learner
         What learned, in all methods.
+    gains
+        What the first belief gains over each other method on rows with a fair label; see
+        :class:`~problog4fairness.comparison.gains.Gain`.
     """
 
     results: pd.DataFrame
@@ -61,6 +66,7 @@ class Comparison:
     audited: int = 0
     kinds: Mapping[str, str] = field(default_factory=dict)
     learner: str = "network"
+    gains: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(GAINS)))
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -89,6 +95,23 @@ class Comparison:
         if not self.audited or not len(found):
             return None
         return float(1.96 * np.sqrt(found.iloc[0] * (1 - found.iloc[0]) / self.audited))
+
+    def gain(self, kind: str = "unawareness") -> tuple[str, Gain] | None:
+        """The name of the method of a kind, and what the belief gains over it; None where that is not known."""
+        for name, own in self.kinds.items():
+            if own == kind and name in self.gains.index:
+                return name, Gain(**self.gains.loc[name].to_dict())
+        return None
+
+    @property
+    def verdict(self) -> str:
+        """What the belief gains over leaving the sensitive column out, or over the record as it is, in one sentence."""
+        found = self.gain("unawareness") or self.gain("lower")
+        if found is None:
+            return "No fair label is known, so nothing says whether the belief is better than doing without it."
+        name, gain = found
+        said = f"leaving the column out ({name})" if self.kinds[name] == "unawareness" else name
+        return f"Against {said}: {gain.sentence(self.rows)}."
 
     @property
     def labels(self) -> list[Labels]:
@@ -150,6 +173,8 @@ class Comparison:
             "kinds": dict(self.kinds),
             "learner": self.learner,
             "fair_accuracy_margin": self.fair_accuracy_margin,
+            "gains": self.gains.reset_index(names="against").to_dict("records"),
+            "verdict": self.verdict,
             "summary": [{name: _known(value) for name, value in record.items()} for record in records],
         }
 

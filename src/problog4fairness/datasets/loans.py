@@ -12,7 +12,7 @@ from problog4fairness.errors import P4FError
 if TYPE_CHECKING:
     import pandas as pd
 
-FEATURES = ("income", "savings", "job", "children")
+FEATURES = ("income", "savings", "years_at_address", "job", "children")
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,10 @@ class LoanData:
 def loans(rows: int = 5000, audited: int = 400, new: int = 5000, *, refused: float = 0.4, seed: int = 0) -> LoanData:
     """Draw loan applications.
 
-    Whether somebody can repay depends on their features alone, not on where they live. The bank grants a loan to those
-    who can repay, except that it turns down a share of those from poor areas.
+    Two in five live in poor areas, where people earn less, save less and move more often. Whether somebody can repay
+    depends on their income, savings, job and children, and given these not on where they live. The bank grants a loan
+    to those who can repay, except that it turns down a share of those from poor areas. So the features tell much of
+    the area: who leaves that column out and learns from the record still learns to turn such people down.
 
     Parameters
     ----------
@@ -62,19 +64,22 @@ def loans(rows: int = 5000, audited: int = 400, new: int = 5000, *, refused: flo
         raise P4FError(f"refused {refused:g} is not between 0 and 1")
     rng = np.random.default_rng(seed)
     count = rows + audited + new
+    poor = (rng.random(count) < 0.4).astype(int)
     job = rng.choice(["clerk", "nurse", "smith", "teacher"], count)
+    stay = np.where(poor == 1, 2.5, 14.5)  # years on average
     people = pd.DataFrame(
         {
-            "income": rng.lognormal(7.6, 0.4, count).round(),
-            "savings": rng.exponential(4000, count).round(),
+            "income": rng.lognormal(7.7 - 0.3 * poor, 0.35, count).round(),
+            "savings": rng.exponential(np.where(poor == 1, 2500, 5000)).round(),
+            "years_at_address": rng.negative_binomial(1.5, 1.5 / (1.5 + stay)),
             "job": job,
             "children": rng.poisson(1.2, count),
-            "poor_area": rng.integers(0, 2, count),
+            "poor_area": poor,
         }
     )
-    strength = 2 * (np.log(people["income"]) - 7.6) + (people["savings"] - 4000) / 6000
+    strength = 2.2 * (np.log(people["income"]) - 7.5) + (people["savings"] - 3500) / 5000
     strength += pd.Series(job).map({"clerk": 0.0, "nurse": 0.4, "smith": -0.4, "teacher": 0.6}) - people["children"] / 4
-    repaid = strength + 0.25 + rng.logistic(0, 0.35, count) > 0
+    repaid = strength + 0.75 + rng.logistic(0, 0.5, count) > 0
     turned_down = (people["poor_area"] == 1) & (rng.random(count) < refused)
     people["granted"] = (repaid & ~turned_down).astype(int)
     people["repaid"] = repaid.astype(int)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -18,11 +20,17 @@ from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting import doubted, evidence, refits, sections
+from problog4fairness.reporting.card import card, glossary
+from problog4fairness.reporting.extra import SECTIONS
 from problog4fairness.reporting.facts import Facts, collect
 from problog4fairness.reporting.figures import draw_changes
+from problog4fairness.reporting.groups import by_group
 from problog4fairness.reporting.limits import doubts, limits
 from problog4fairness.reporting.markup import Markup
+from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.page import page
+from problog4fairness.reporting.queue import suspects
+from problog4fairness.reporting.record import Record, Source, record
 from problog4fairness.reporting.summary import summary
 from problog4fairness.rows import write_whole
 
@@ -51,8 +59,8 @@ class Report:
     comparison, sensitivity
         As :func:`~problog4fairness.compare` and :func:`~problog4fairness.doubt.sensitivity` returned them; None where
         they were not asked for, or could not be made (then ``warnings`` says why).
-    suspects
-        The rows most likely distorted, by their number from 1.
+    suspects, queue
+        The rows most likely distorted, by their number from 1: those on the page, and all.
     summary, warnings, concerns
         The sentences that begin the page, the warnings on it, and what speaks against the model.
     """
@@ -65,10 +73,12 @@ class Report:
     comparison: Comparison | None = field(repr=False)
     sensitivity: Sensitivity | None = field(repr=False)
     suspects: pd.DataFrame = field(repr=False)
+    queue: pd.DataFrame = field(repr=False)
     summary: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     concerns: tuple[str, ...] = ()
     good: str = "the favourable label"
+    names: Names = field(default=Names(), repr=False)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""
@@ -76,7 +86,16 @@ class Report:
 
     def plot(self) -> Figure:
         """The main figure: shares of favourable labels by group, on record, as decided and by the audit."""
-        return draw_changes(self.changes, self.audited, self.good)
+        return draw_changes(self.changes, self.audited, self.good, self.names)
+
+    def save_queue(self, path: str | PathLike[str]) -> None:
+        """Write all rows for review, likeliest first, as CSV with six digits."""
+        write_whole(Path(path), self.queue.to_csv(float_format="%.6g"))
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, where nothing of it can touch the notebook."""
+        inside = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{inside}" title="{html.escape(self.title)}" width="100%" height="700"></iframe>'
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as plain data, ready for JSON; numbers that are not known are None."""
@@ -106,6 +125,11 @@ def report(
     title: str | None = None,
     seed: int = 0,
     progress: bool | None = None,
+    names: Mapping[str, Mapping[Any, str]] | Names | None = None,
+    author: str | None = None,
+    purpose: str | None = None,
+    date: str | None = None,
+    sources: Sequence[Source] = (),
 ) -> Report:
     """What a model believes, how sure that is, what it changes, and what could be wrong, on one page.
 
@@ -133,6 +157,14 @@ def report(
         Of that draw and of the comparison.
     progress
         Whether to show progress bars; by default only where standard error is a terminal.
+    names
+        What groups and labels are called on the page, by column and value: ``{"poor_area": {1: "applicants from poor
+        areas"}, "granted": {1: "a loan", 0: "no loan"}}``. A group is called by words for its people, a label by words
+        for what they get.
+    author, purpose, date
+        For the record: who made it, what the model is for, and when.
+    sources
+        The files behind the data, with their hashes.
     """
     facts = collect(clf, data, audit, fair, recorded)
     sample, notes = refits.sampled(facts, seed)
@@ -150,7 +182,9 @@ def report(
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
     tested = doubted.section(facts, seed, progress)
-    return _written(facts, compared, varied, tested, problems, notes, title)
+    called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
+    made = Record(author, purpose, date, sources, seed)
+    return _written(facts, compared, varied, tested, problems, notes, title, called, made)
 
 
 def _written(
@@ -161,20 +195,25 @@ def _written(
     problems: list[str],
     notes: list[str],
     title: str | None,
+    names: Names,
+    made: Record,
 ) -> Report:
     label, divisions = facts.label, facts.divisions
     heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
     warned = [*doubts(facts), *problems]
     concerns = [_sentence(own) for own in facts.model.concerns_]
-    told = summary(facts)
+    told = summary(facts, compared)
     parts = [
         ("summary", "Summary", sections.opening(told)),
         ("limits", "Limits and warnings", sections.limits(concerns, warned, limits(facts, notes))),
         ("belief", "The belief", sections.belief(facts)),
         ("parameters", "Parameters, and how sure they are", sections.parameters(facts)),
         ("learner", "Learner", sections.learner(facts)),
-        ("changes", "What the model changes", sections.changed(facts)),
+        ("changes", "What the model changes", sections.changed(facts, names)),
     ]
+    grouped = by_group(facts, names)
+    if grouped is not None:
+        parts.append(("groups", "Right and wrong, by group", grouped))
     parts.append(("doubts", "Do the data contradict the belief?", tested))
     if compared is not None:
         same_rows = facts.overlap is not None and facts.estimated
@@ -182,7 +221,12 @@ def _written(
     if varied is not None:
         left_out = [own.name for own in facts.belief.probabilities if own.name not in varied.parameters.index]
         parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, left_out)))
-    parts.append(("suspects", "Rows for review", sections.suspects(facts)))
+    parts += [section for own in SECTIONS if (section := own(facts)) is not None]
+    parts.append(("suspects", "Rows for review", suspects(facts)))
+    parts.append(("record", "Record", record(facts, made)))
+    headings = {name: heading for name, heading, _ in parts}
+    parts.append(("card", "Model card", card(facts, made, headings)))
+    parts.append(("glossary", "Glossary", glossary()))
     audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
     about = (
         f"{count(len(facts.data), 'row')} of recorded data{audited}; the label is {label.column}, with {label.good} as "
@@ -194,17 +238,19 @@ def _written(
     )
     return Report(
         title=heading,
-        html=page(heading, about, parts, footer),
+        html=names.page(page(heading, about, parts, footer)),
         parameters=_parameters(facts),
         changes=_together([division.changes for division in divisions]),
         audited=_together([division.audited for division in divisions if division.audited is not None]),
         comparison=compared,
         sensitivity=varied,
-        suspects=facts.review.table,
-        summary=tuple(told),
-        warnings=tuple(warned),
+        suspects=facts.review.shown,
+        queue=facts.review.table,
+        summary=tuple(map(names.said, told)),
+        warnings=tuple(map(names.said, warned)),
         concerns=tuple(concerns),
         good=label.good,
+        names=names,
     )
 
 

@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,17 +20,30 @@ from problog4fairness.beliefs.audit_table import AuditTable
 from problog4fairness.beliefs.convert import named_belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.table import belief_for, train_on_table
+from problog4fairness.comparison.gains import Gain
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import accuracy, statistical_disparity
+from problog4fairness.metrics import accuracy
+from problog4fairness.reporting.bundle import Inputs
 from problog4fairness.reporting.refits import FOLDS, SEEDS
-from problog4fairness.reporting.tables import COMPARISON_FILES, compare_tables, report_tables, save_comparison
+from problog4fairness.reporting.stored import COMPARISON_FILES, save_comparison
+from problog4fairness.reporting.tables import compare_tables
 from problog4fairness.rows import FileNote, read_table, write_table, write_whole
 
 RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
 ROWS, AUDITED = 5000, 400
-FILES = ("loans.csv", "audit.csv", "new.csv", "belief.pl", "loans.p4f", "report.html")
+FILES = ("loans.csv", "audit.csv", "new.csv", "belief.pl", "loans.p4f", "report.html", "suspects.csv")
 # What learns in the demo: quick, and as good as a network on these loans.
 LEARNER = "linear"
+NAMES = {
+    "poor_area = 1": "applicants from poor areas",
+    "poor_area = 0": "applicants from other areas",
+    "granted = 1": "a loan",
+    "granted = 0": "no loan",
+}
+PURPOSE = "To show what a report looks like; these loans were made up"
+KNOWING, RECORD, WITHOUT, THIS = (
+    "knowing the fair labels", "the record as it is", f"without {SENSITIVE}", "this model",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,7 +53,7 @@ class Step:
     Attributes
     ----------
     name
-        Which step it is: ``make``, ``estimate``, ``train``, ``compare``, ``report`` or ``judge``.
+        Which step it is: ``make``, ``estimate``, ``train``, ``compare``, ``report``, ``judge`` or ``verdict``.
     title, about
         Its heading, and what happens in it.
     run
@@ -79,7 +93,9 @@ class Demo:
         self.rows = rows
         self.audited = min(AUDITED, rows // 2)
         self.progress = progress
+        self.date = date.today().isoformat()
         self._model: DebiasedClassifier | None = None
+        self._decided: dict[str, pd.Series[int]] | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -115,10 +131,12 @@ class Demo:
             Step(
                 "judge",
                 "Was it right?",
-                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, between one "
-                "that learns the record as it is and one that knows the fair labels, which nobody does.",
+                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, beside one "
+                "that knows the fair labels, which nobody does, one that learns the record as it is, and one that "
+                "leaves the column out.",
                 self.judge,
             ),
+            Step("verdict", "Verdict", "Was it worth it?", self.verdict),
         )
 
     def make(self) -> str:
@@ -159,9 +177,10 @@ class Demo:
     def compare(self) -> pd.DataFrame:
         """Write the comparison's files; gives its table."""
         loans = self._read("loans.csv")
+        belief = self._belief(loans)
         found = compare_tables(
             loans,
-            self._belief(loans),
+            belief,
             recorded=RECORDED,
             sensitive=SENSITIVE,
             audit=self._read("audit.csv"),
@@ -172,44 +191,67 @@ class Demo:
             folds=FOLDS,
             progress=self.progress,
         )
-        save_comparison(found, self.folder)
+        save_comparison(found, self.folder, belief)
         return found.table()
 
     def report(self) -> str:
         """Write ``report.html``; gives its summary."""
-        model = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
-        made = report_tables(
-            model,
-            self._read("loans.csv"),
-            audit=self._read("audit.csv"),
-            fair=FAIR,
-            comparison=True,
-            seed=self.seed,
-            progress=self.progress,
-        )
+        made = self.inputs.report(self.progress)
         made.save(self.folder / "report.html")
+        made.save_queue(self.folder / "suspects.csv")
         return "\n".join([*made.summary, str(self.folder / "report.html")])
 
+    @property
+    def inputs(self) -> Inputs:
+        """What the report is made from."""
+        return Inputs(
+            self.folder / "loans.p4f",
+            str(self.folder / "loans.csv"),
+            self.folder / "audit.csv",
+            {"fair": FAIR, "purpose": PURPOSE, "date": self.date, "seed": self.seed},
+            NAMES,
+            self.folder,
+        )
+
     def judge(self) -> pd.DataFrame:
-        """Accuracy and disparity on new people, by their fair labels, of this model and of two others."""
-        drawn = self._drawn()
-        filed, new = self._filed(drawn), drawn.new
-        columns = [*drawn.features, SENSITIVE]
-        rows = []
-        for method, label in (
-            ("the record as it is", RECORDED),
-            ("this model", None),
-            ("knowing the fair labels", FAIR),
-        ):
-            if label is None:
-                model = self._model or DebiasedClassifier.load(self.folder / "loans.p4f")
-            else:
-                plain = DebiasedClassifier(learner=LEARNER, favourable=1, random_state=self.seed)
-                model = plain.fit(filed[columns], filed[label])
-            chance = model.predict_proba(new[list(model.feature_names_in_)])[:, 1]
-            disparity = statistical_disparity(chance, sensitive_features=new[SENSITIVE])
-            rows.append((method, accuracy(new[FAIR], (chance > 0.5).astype(int)), disparity))
-        return pd.DataFrame(rows, columns=["method", "accuracy", "disparity"]).set_index("method")
+        """On new people, by their fair labels: accuracy, and the share who get a loan, of four ways to decide."""
+        new = self._drawn().new
+        rows = [
+            (
+                method,
+                accuracy(new[FAIR], decided),
+                *(float(decided[new[SENSITIVE] == group].mean()) for group in (1, 0)),
+            )
+            for method, decided in self.decisions().items()
+        ]
+        columns = ["method", "accuracy", "poor areas get a loan", "other areas"]
+        return pd.DataFrame(rows, columns=columns).set_index("method")
+
+    def verdict(self) -> str:
+        """What this model gains over leaving the column out, in one sentence."""
+        new, decided = self._drawn().new, self.decisions()
+        gain = Gain.of(new[FAIR], decided[THIS], decided[WITHOUT])
+        return f"Against leaving the column out: {gain.sentence(len(new), 'a loan')}."
+
+    def decisions(self) -> dict[str, pd.Series[int]]:
+        """What four ways to decide say of the new people; the first is what nobody can have."""
+        if self._decided is None:
+            drawn = self._drawn()
+            filed, new, every = self._filed(drawn), drawn.new, [*drawn.features, SENSITIVE]
+            made = {
+                KNOWING: self._plain(filed[every], filed[FAIR]),
+                RECORD: self._plain(filed[every], filed[RECORDED]),
+                WITHOUT: self._plain(filed[list(drawn.features)], filed[RECORDED]),
+                THIS: self._model or DebiasedClassifier.load(self.folder / "loans.p4f"),
+            }
+            self._decided = {
+                method: pd.Series(model.predict(new[list(model.feature_names_in_)]).astype(int))
+                for method, model in made.items()
+            }
+        return self._decided
+
+    def _plain(self, features: pd.DataFrame, label: pd.Series[int]) -> DebiasedClassifier:
+        return DebiasedClassifier(learner=LEARNER, favourable=1, random_state=self.seed).fit(features, label)
 
     def _refuse_others(self, header: str) -> None:
         """Raise an error where the folder holds somebody's files: a demo's are known by the header of its loans."""

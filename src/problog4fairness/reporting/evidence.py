@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from problog4fairness.beliefs.amounts import MISSING, count, percent, points
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
 from problog4fairness.metrics import METRICS
-from problog4fairness.reporting.markup import Content, Markup, bullets, figure, join, stacked, table, tag, terms
+from problog4fairness.reporting.markup import Content, Markup, bullets, figure, folded, join, stacked, table, tag, terms
 from problog4fairness.reporting.svg import inline, page_style
 
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
@@ -32,7 +35,7 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
     seeds, folds = (found.results[name].nunique() for name in ("seed", "fold"))
     names = " and ".join(f"{kind} labels" for kind in found.labels)
     with page_style():
-        drawing = found.plot()
+        drawing = in_units(found.plot())
     alternative = "Accuracy against disparity. " + " ".join(_compared(found))
     caption = "Accuracy against disparity. The grey line is the disparity of the labels themselves."
     if "fair" in found.labels:
@@ -46,7 +49,8 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
             "Scores on recorded labels favour methods that repeat the bias; only fair labels tell who is right.",
         ),
         tag("p", " ".join(_warnings(found, seeds, same_rows))),
-        *(_score_table(found, kind, seeds) for kind in found.labels),
+        _score_table(found, found.labels[0], seeds),
+        *(folded(f"On {kind} labels", _score_table(found, kind, seeds)) for kind in found.labels[1:]),
         terms(found.about),
         figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
         *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
@@ -57,12 +61,17 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
 def _score_table(found: Comparison, kind: Literal["fair", "recorded"], seeds: int) -> Markup:
     wide = found.table(kind)
     metrics = [name for name in METRICS if name in wide.columns]
-    rows = [[method, *(_score(str(wide.loc[method, name])) for name in metrics)] for method in wide.index]
+    rows = [[method, *(_score(str(wide.loc[method, name]), name) for name in metrics)] for method in wide.index]
     caption = f"On {kind} labels of {count(found.audited if kind == 'fair' else found.rows, 'row')}"
     if seeds > 1:
         caption += " (± half the 95% interval over seeds)"
-    header = ["Method", *(METRICS[name].label for name in metrics)]
+    header = ["Method", *(_titled(name) for name in metrics)]
     return table(header, rows, caption=caption, numbers=range(1, len(header)))
+
+
+def _titled(metric: str) -> str:
+    label = METRICS[metric].label
+    return f"{label}, points" if METRICS[metric].better == "nearer 0" else label
 
 
 def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
@@ -78,7 +87,7 @@ def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
     if half is not None:
         sentences.append(
             f"The draw of {count(found.audited, 'audited row')} alone leaves each accuracy on fair labels uncertain by "
-            f"about ± {half:.3f}."
+            f"about ± {100 * half:.1f} points."
         )
     if same_rows and found.audited:
         sentences.append(
@@ -87,11 +96,29 @@ def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
     return sentences
 
 
-def _score(shown: str) -> Markup:
-    """What :meth:`Comparison.table` writes, with its interval below it."""
+def _score(shown: str, metric: str) -> Markup:
+    """What :meth:`Comparison.table` writes, with its interval below it: shares in percent, differences in points."""
     value, _, spread = shown.partition(" ± ")
-    value = MISSING if value == "nan" else value.replace("-0.000", "0.000").replace("-", "−")
-    return stacked(value, f"± {spread}" if spread else "")
+    if value == "nan":
+        return stacked(MISSING, "")
+    digits, unit = (f"{float(value):.3f}", "") if metric == "f1" else (f"{100 * float(value):.1f}", "%")
+    unit = "" if METRICS[metric].better == "nearer 0" else unit
+    digits = re.sub(r"^-(0\.0+)$", r"\1", digits).replace("-", "−")
+    half = spread if metric == "f1" or not spread else f"{100 * float(spread):.1f}"
+    return stacked(f"{digits}{unit}", f"± {half}" if spread else "")
+
+
+def in_units(figure: Figure) -> Figure:
+    """A figure of shares and differences with percents and points on its axes, as the page has them."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            label = axis.get_label().get_text()
+            if any(word in label for word in ("disparity", "difference")):
+                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f}".replace("-", "−")))
+                axis.set_label_text(f"{label}, in points")
+            elif label in ("accuracy", METRICS["accuracy"].label):
+                axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure
 
 
 def _compared(found: Comparison) -> list[str]:
@@ -128,7 +155,9 @@ def sensitivity(found: Sensitivity, left_out: Sequence[str] = ()) -> Markup:
     return join(
         [
             tag("p", opening),
-            figure(inline(found.plot(), "sensitivity", alternative), caption, "Sensitivity to each parameter"),
+            figure(
+                inline(in_units(found.plot()), "sensitivity", alternative), caption, "Sensitivity to each parameter"
+            ),
             bullets([*sentences, *found.notes]),
         ],
         "\n",

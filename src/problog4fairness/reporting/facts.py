@@ -14,13 +14,17 @@ from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.changes import audited_quality, changes, disparities
 from problog4fairness.reporting.coding import coded, feature_names, groupings, require_columns
-from problog4fairness.reporting.suspects import Review, review
+from problog4fairness.reporting.suspects import QueueCheck, Review, checked_queue, review
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.joining import matches
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
+
+# The favourable label is decided for where it is likelier than this.
+THRESHOLD = 0.5
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,10 @@ class Facts:
         The rows that have a fair label, and its column; None without an audit.
     divisions
         By sensitive variable, what the model changes.
-    review
-        The rows that were most likely distorted.
+    review, queue
+        The rows that were most likely distorted, and whether that was right on audited rows (None where unknown).
+    audit_rows, audit_chance
+        The audited rows coded, and the model's probability of a favourable fair label for each; None without an audit.
     overlap
         How many audited rows are also in the data; None without an audit.
     dropped
@@ -67,6 +73,9 @@ class Facts:
     review: Review
     overlap: int | None
     dropped: int
+    audit_rows: Rows | None = None
+    audit_chance: Floats | None = None
+    queue: QueueCheck | None = None
 
     @property
     def belief(self) -> Belief:
@@ -94,22 +103,28 @@ def collect(
     rows = coded(model, kept, "the data", recorded=column)
     ways = groupings(model, rows)
     judged: list[pd.DataFrame | None] = [None] * len(ways)
-    overlap = None
+    overlap, queue = None, None
+    audit_rows, audit_chance = None, None
     if audit is not None:
         if fair is None:
             raise P4FError("name the column of the fair label in the audit by fair=...")
         audit = _labelled(audit, fair, "the audit")
-        judged = [*_judged(model, audit, fair, column, ways)]
+        audit_rows, audit_chance = _audited(model, audit, fair, column)
+        judged = [*_judged(model, audit_rows, audit_chance, ways)]
+        queue = checked_queue(model, audit_rows)
         overlap = int((matches(kept, audit, fair) >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
-    found, chance = review(model, rows, kept[shown])
-    decided = chance > 0.5
+    found, chance = review(model, rows, kept[shown], ways[0])
+    decided = chance > THRESHOLD
     divisions = [
         Division(way, changes(way, rows, decided), disparities(way, rows, decided), quality)
         for way, quality in zip(ways, judged, strict=True)
     ]
     label = Label(column, tuple(model.classes_.tolist()))
-    return Facts(model, label, kept, rows, audit, fair, divisions, found, overlap, len(data) - len(kept))
+    dropped = len(data) - len(kept)
+    return Facts(
+        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chance, queue
+    )
 
 
 def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
@@ -121,14 +136,16 @@ def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
     return kept
 
 
-def _judged(
-    model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str, ways: list[Grouping]
-) -> list[pd.DataFrame]:
-    """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
+def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str) -> tuple[Rows, Floats]:
+    """Audited rows coded, and the model's probability of a favourable fair label for each."""
     seen = recorded in audit.columns and bool(audit[recorded].notna().all())
     rows = coded(model, audit, "the audit", recorded=recorded if seen else None, fair=fair)
-    decided = fair_proba(model, rows)[:, 1] > 0.5
-    found = [audited_quality(way, rows, decided) for way in groupings(model, rows)]
+    return rows, fair_proba(model, rows)[:, 1]
+
+
+def _judged(model: DebiasedClassifier, rows: Rows, chance: Floats, ways: list[Grouping]) -> list[pd.DataFrame]:
+    """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
+    found = [audited_quality(way, rows, chance > THRESHOLD) for way in groupings(model, rows)]
     # Nobody of a group may have been audited.
     return [own.reindex([*way.groups, "all"]).fillna({"rows": 0}) for own, way in zip(found, ways, strict=True)]
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from problog4fairness.reporting.markup import printable
+from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import page_style
 
 # Name, colour, marker, and how far from the middle of its group.
@@ -19,7 +20,7 @@ MARKS = {
 }
 
 
-def draw_changes(changes: pd.DataFrame, audited: pd.DataFrame | None, good: str) -> Figure:
+def draw_changes(changes: pd.DataFrame, audited: pd.DataFrame | None, good: str, names: Names) -> Figure:
     """Shares of favourable labels with their intervals; the sensitive group on top."""
     groups = [str(group) for group in changes.index if group != "all"]
     with page_style():
@@ -36,13 +37,19 @@ def draw_changes(changes: pd.DataFrame, audited: pd.DataFrame | None, good: str)
             axes.hlines(places, low, high, colors=colour, linewidth=2)
             axes.plot(value, places, color=colour, marker=marker, linestyle="none", markersize=7, label=name)
         # Whatever a group is called, its label must fit beside the figure and into an SVG file.
-        axes.set_yticks(range(len(groups)), [textwrap.shorten(printable(group), 40) for group in groups])
+        axes.set_yticks(range(len(groups)), [_tick(names.said(group)) for group in groups])
         axes.set_ylim(-0.6, len(groups) - 0.4)
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        axes.set_xlabel(f"share with {good}")
+        axes.set_xlabel(f"share with {names.said(good)}")
         axes.grid(axis="x", alpha=0.4, linewidth=0.6)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
         figure.legend(loc="outside upper left", ncols=3, frameon=False, fontsize="small")
     return figure
+
+
+def _tick(name: str) -> str:
+    """A name that fits beside the axis, on two lines at most."""
+    lines = textwrap.wrap(printable(name), 22) or [""]
+    return "\n".join([*lines[:1], textwrap.shorten(" ".join(lines[1:]), 22)]) if len(lines) > 1 else lines[0]

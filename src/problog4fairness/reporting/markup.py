@@ -92,6 +92,11 @@ def figure(drawing: Markup, caption: Content, label: str) -> Markup:
     return tag("figure", scrolling(drawing, label), tag("figcaption", caption))
 
 
+def folded(summary: Content, content: Markup) -> Markup:
+    """What only some readers want to see; print shows it."""
+    return tag("details", tag("summary", summary), content)
+
+
 def terms(pairs: Mapping[str, Content]) -> Markup:
     """A list of names and what they stand for."""
     return tag("dl", *(join((tag("dt", name), tag("dd", value))) for name, value in pairs.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,17 +22,12 @@ from problog4fairness.reporting.markup import (
     bullets,
     figure,
     join,
-    paragraphs,
-    plain,
     stacked,
     table,
     tag,
 )
-from problog4fairness.reporting.suspects import DISAGREES
+from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import inline, page_style
-
-# More columns than this make a table of rows hard to read.
-MOST_COLUMNS = 8
 
 
 def belief(facts: Facts) -> Markup:
@@ -43,9 +39,14 @@ def belief(facts: Facts) -> Markup:
         _picture(facts.belief, facts.label),
         tag("h3", "The program"),
         tag("p", "The same belief as the ProbLog program that the model works with."),
-        tag("pre", tag("code", facts.belief.text().rstrip()), tabindex=0, role="region", aria_label="ProbLog program"),
+        tag("pre", tag("code", rounded(facts.belief.text().rstrip())), role="region", aria_label="ProbLog program"),
     ]
     return join(parts, "\n")
+
+
+def rounded(program: str) -> str:
+    """A program with four digits in its numbers, to be read."""
+    return re.sub(r"(?<![\w.])\d+\.\d{5,}(?:e-?\d+)?", lambda found: f"{float(found[0]):.4g}", program)
 
 
 def _picture(belief: Belief, label: Label) -> Markup:
@@ -84,7 +85,7 @@ def parameters(facts: Facts) -> Markup:
             tag(
                 "p",
                 "The last two columns count further audited rows of the parameter's own kind that would make its value "
-                "certain within so many percentage points, with 95% confidence. That is Hoeffding's bound, which asks "
+                "certain within so many points, with 95% confidence. That is Hoeffding's bound, which asks "
                 "for no more than a random draw and errs on the safe side: an interval can be narrower long before.",
             ),
         ],
@@ -101,19 +102,19 @@ def _more(rows: int) -> str:
     return "enough" if rows == 0 else count(rows)
 
 
-def changed(facts: Facts) -> Markup:
+def changed(facts: Facts, names: Names) -> Markup:
     """What the model changes, by group."""
     parts: list[Content] = []
     for number, division in enumerate(facts.divisions):
         if len(facts.divisions) > 1:
             parts.append(tag("h3", f"By {division.way.name}"))
-        drawing = draw_changes(division.changes, division.audited, facts.label.good)
+        drawing = draw_changes(division.changes, division.audited, facts.label.good, names)
         alternative = f"Share with {facts.label.good} by group. " + " ".join(_figure_words(division))
         caption = f"Share of people with {facts.label.good}; lines are 95% intervals."
         parts.append(figure(inline(drawing, f"changes{number}", alternative), caption, "Rates by group"))
         parts.append(_change_table(division, facts.label.good))
         if division.audited is not None:
-            parts.append(_audit_table(division.audited, facts.label.good, facts.label.bad))
+            parts.append(_audit_table(division.audited))
     return join(parts, "\n")
 
 
@@ -161,10 +162,8 @@ def _change_table(division: Division, good: str) -> Markup:
     return table(header, rows, caption=caption, numbers=(1, 2, 3, 4, 5))
 
 
-def _audit_table(audited: pd.DataFrame, good: str, bad: str) -> Markup:
-    kinds = {"fair": "Fair rate", "accuracy": "Model is right", "record_right": "Record is right",
-             "wrongly_refused": f"Of fair {good}, decided {bad}",
-             "wrongly_granted": f"Of fair {bad}, decided {good}"}  # fmt: skip
+def _audit_table(audited: pd.DataFrame) -> Markup:
+    kinds = {"fair": "Fair rate", "accuracy": "Model is right", "record_right": "Record is right"}
     kinds = {kind: name for kind, name in kinds.items() if kind in audited}
     rows = [
         [str(group), count(row.rows), *(_cell(row, kind) for kind in kinds)]
@@ -175,45 +174,6 @@ def _audit_table(audited: pd.DataFrame, good: str, bad: str) -> Markup:
     if "record_right" in kinds:
         told += ". The record is about these very people; the model decides without it"
     return table(header, rows, caption=told, numbers=range(1, len(header)))
-
-
-def _likely(chance: float) -> str:
-    """A probability near 1, which is never quite certain."""
-    shown = f"{100 * chance:.1f}%"
-    return "> 99.9%" if shown == "100.0%" and chance < 1 else shown
-
-
-def suspects(facts: Facts) -> Markup:
-    """The rows most likely distorted."""
-    review = facts.review
-    found = review.table
-    if not len(found):
-        return tag("p", "Under this belief no row is likely to be distorted.")
-    *others, fair, distorted = found.columns
-    shown = others[:MOST_COLUMNS]
-    opening = (
-        f"Rows for which it is most likely that {review.what}, under the belief. In all "
-        f"{count(len(facts.data))} rows, about {count(review.expected)} are expected to be of that kind. "
-        "Row 1 is the first row of the data."
-    )
-    if review.tied:
-        opening += f" {count(review.tied, 'more row is', 'more rows are')} as likely as the last one shown."
-    rows = [
-        [
-            count(row),
-            *(plain(found.loc[row, name]) for name in shown),
-            *(_likely(found.loc[row, name]) for name in (fair, distorted)),
-        ]
-        for row in found.index
-    ]
-    amounts = [i for i, name in enumerate(shown, start=1) if pd.api.types.is_numeric_dtype(found[name])]
-    right = (0, *amounts, len(shown) + 1, len(shown) + 2)
-    chance = "P(other label)" if review.what == DISAGREES else "P(distorted)"
-    header = ["Row", *shown, f"P(fair: {facts.label.good})", chance]
-    parts = [tag("p", opening), table(header, rows, caption="For review", numbers=right)]
-    if len(others) > len(shown):
-        parts.append(tag("p", f"Columns not shown: {', '.join(others[MOST_COLUMNS:])}."))
-    return join(parts, "\n")
 
 
 def learner(facts: Facts) -> Markup:
@@ -234,5 +194,6 @@ def limits(concerns: Sequence[str], warnings: Sequence[str], general: Sequence[s
 
 
 def opening(sentences: Sequence[str]) -> Markup:
-    """The summary."""
-    return tag("div", paragraphs(sentences), class_="summary")
+    """The summary; its verdict stands out."""
+    lines = (tag("p", own, class_="verdict" if own.startswith("Verdict") else None) for own in sentences)
+    return tag("div", join(lines, "\n"), class_="summary")

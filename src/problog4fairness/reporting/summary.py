@@ -5,11 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count, percent, percent_interval, points_interval
+from problog4fairness.comparison import Comparison
 from problog4fairness.reporting.facts import Division, Facts
 
 
-def summary(facts: Facts) -> list[str]:
-    """Three or four sentences with the numbers that matter."""
+def summary(facts: Facts, compared: Comparison | None = None) -> list[str]:
+    """A few sentences with the numbers that matter; the last one is the verdict."""
     first, good = facts.divisions[0], facts.label.good
     if len(first.way.groups) < 2:
         everybody = first.changes.loc["all"]
@@ -19,12 +20,12 @@ def summary(facts: Facts) -> list[str]:
         ]
     else:
         sentences = [
-            f"On record, {good} was given to {_rates(first, 'recorded')}",
+            f"On record, {_rates(first, 'recorded', f' were given {good}')}",
             _belief_about(facts, first),
-            f"Under this belief the model gives {good} to {_rates(first, 'decided')}",
+            f"This model decides so for {_rates(first, 'decided')}",
             *(_gaps(division) for division in facts.divisions[1:] if len(division.way.groups) > 1),
         ]
-    return [*sentences, _quality(first.audited)]
+    return [*sentences, _quality(first.audited), *_record(first.audited), *_verdict(facts, compared)]
 
 
 def _belief_about(facts: Facts, division: Division) -> str:
@@ -48,16 +49,49 @@ def _quality(audited: pd.DataFrame | None) -> str:
     )
 
 
-def _rates(division: Division, kind: str) -> str:
-    """Shares of favourable labels in two groups, and their difference."""
+def _record(audited: pd.DataFrame | None) -> list[str]:
+    """That the record itself is right more often than the model, where it is."""
+    if audited is None or "record_right" not in audited.columns:
+        return []
+    everybody = audited.loc["all"]
+    if everybody.record_right <= everybody.accuracy:
+        return []
+    return [
+        f"The record itself is right more often, for {percent(everybody.record_right)} of them: where a decision is on "
+        "record, changing it to what the model says makes more of them wrong. The model is for people without one."
+    ]
+
+
+def _verdict(facts: Facts, compared: Comparison | None) -> list[str]:
+    """Whether audited rows alone would do as well, and what is gained over leaving the column out."""
+    if compared is None or compared.gains.empty:
+        return []
+    sentences = []
+    alone = compared.gain("audit only")
+    if alone is not None and alone[1].verdict != "better":
+        gain = alone[1]
+        shown = points_interval(gain.accuracy, gain.accuracy_low, gain.accuracy_high)
+        sentences.append(
+            f"Learning from the audited rows alone does {'as well' if gain.verdict != 'worse' else 'better'}: the "
+            f"belief gains {shown} points of accuracy over it."
+        )
+    found = compared.gain("unawareness") or compared.gain("lower")
+    if found is not None:
+        name, gain = found
+        against = f"leaving the column out ({name})" if compared.kinds[name] == "unawareness" else name
+        sentences.append(f"Verdict, against {against}: {gain.sentence(len(facts.data), facts.label.good)}.")
+    return sentences
+
+
+def _rates(division: Division, kind: str, got: str = "") -> str:
+    """Shares of favourable labels in two groups, and their difference; ``got`` says what the first one got."""
     rates = division.changes.drop(index="all")[kind]
     sensitive, other = _apart(rates)
     gap = division.disparities.loc[kind]
     lowest, highest = ("", "") if len(rates) == 2 else (f", the lowest rate of {len(rates)} groups,", ", the highest")
     return (
-        f"{percent(rates[sensitive])} of people with {sensitive}{lowest} and {percent(rates[other])} of "
-        f"people with {other}{highest}: a difference of {points_interval(gap.value, gap.low, gap.high)} percentage "
-        "points."
+        f"{percent(rates[sensitive])} of people with {sensitive}{lowest}{got} and {percent(rates[other])} of "
+        f"people with {other}{highest}: a difference of {points_interval(gap.value, gap.low, gap.high)} points."
     )
 
 

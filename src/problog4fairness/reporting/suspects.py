@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ import pandas as pd
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.explaining import explain, fair_proba
 from problog4fairness.errors import P4FError
+from problog4fairness.reporting.neighbours import neighbours
+from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -17,6 +19,8 @@ LABEL = "the recorded label is not the fair one"
 FEATURES = "a recorded feature is not the fair one"
 DISAGREES = "the fair label is another one than the recorded label, by their features alone"
 MOST_SHOWN = 20
+# Neighbours are looked for of so many rows at most, the likeliest.
+MOST_EXPLAINED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,23 +30,47 @@ class Review:
     Attributes
     ----------
     table
-        The rows with the highest probability, highest first, by their number from 1; its last two columns are the
-        probability of a favourable fair label, and that of a distortion.
+        All rows that may be distorted, likeliest first, by their number from 1. After the columns of the data come
+        ``fair_probability``, ``distorted``, the ``odds`` that it is, and the share of favourable records among the
+        ``alike_elsewhere``: the most similar people of other groups.
     what
         What is likely of them, in words.
     expected
-        How many of all rows are expected to be like that.
+        How many rows are expected to be like that, by group (and ``all``) and recorded label.
     tied
         How many rows are not shown although they are as likely as the last one that is.
     """
 
     table: pd.DataFrame
     what: str
-    expected: float
+    expected: pd.DataFrame
     tied: int
 
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The rows that a page shows."""
+        return self.table.head(MOST_SHOWN)
 
-def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame) -> tuple[Review, Floats]:
+
+@dataclass(frozen=True)
+class QueueCheck:
+    """Whether the queue was right on audited rows: those more likely distorted than not, and the others.
+
+    Attributes
+    ----------
+    queued, right
+        How many audited rows would be on the queue, and how many of them were distorted.
+    others, missed
+        How many would not, and how many of them were distorted.
+    """
+
+    queued: int
+    right: int
+    others: int
+    missed: int
+
+
+def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grouping) -> tuple[Review, Floats]:
     """The rows to look at, and for every row the probability of a favourable fair label.
 
     Parameters
@@ -53,18 +81,51 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame) -> tuple[
         Recorded data.
     shown
         The same rows with the columns to show.
+    way
+        The groups by which the expected number is told, and in which people alike are looked for.
     """
     fair, chance, what = _explained(model, rows)
     known = np.nan_to_num(chance)
-    order = np.lexsort((np.arange(len(known)), -known))[:MOST_SHOWN]
+    order = np.lexsort((np.arange(len(known)), -known))
     order = order[known[order] > 0]
-    tied = int((known >= known[order[-1]] - 1e-12).sum()) - len(order) if len(order) else 0
+    last = known[order[min(MOST_SHOWN, len(order)) - 1]] if len(order) else 0.0
+    tied = int((known >= last - 1e-12).sum()) - min(MOST_SHOWN, len(order)) if len(order) else 0
     table = shown.iloc[order].set_axis(pd.Index(order + 1, name="row"))
-    for name, values in (("fair_probability", fair), ("distorted", chance)):
+    alike = np.full(len(order), np.nan)
+    alike[:MOST_EXPLAINED] = neighbours(rows, way, order[:MOST_EXPLAINED])
+    with np.errstate(divide="ignore"):
+        odds = known / (1 - known)
+    for name, values in (
+        ("fair_probability", fair[order]),
+        ("distorted", chance[order]),
+        ("odds", odds[order]),
+        ("alike_elsewhere", alike),
+    ):
         while name in table.columns:
             name += "_"
-        table[name] = values[order]
-    return Review(table, what, float(known.sum()), tied), fair
+        table[name] = values
+    return Review(table, what, _expected(rows, way, known), tied), fair
+
+
+def checked_queue(model: DebiasedClassifier, rows: Rows) -> QueueCheck | None:
+    """Whether the queue was right on audited rows; None where it is not about their labels."""
+    if rows.recorded is None or rows.fair is None:
+        return None
+    # The list is made without the fair labels that judge it.
+    _, chance, what = _explained(model, replace(rows, fair=None))
+    if what == FEATURES:
+        return None
+    queued, wrong = np.nan_to_num(chance) > 0.5, rows.recorded != rows.fair
+    return QueueCheck(
+        int(queued.sum()), int((queued & wrong).sum()), int((~queued).sum()), int((~queued & wrong).sum())
+    )
+
+
+def _expected(rows: Rows, way: Grouping, chance: Floats) -> pd.DataFrame:
+    recorded = np.asarray(rows.recorded)
+    shares = np.column_stack([way.shares, np.ones(len(chance))])
+    columns = {name: (chance * (recorded == code)) @ shares for name, code in (("favourable", 1), ("other", 0))}
+    return pd.DataFrame(columns, index=pd.Index([*way.groups, "all"], name="group"))
 
 
 def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, str]:

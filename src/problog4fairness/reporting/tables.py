@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from os import PathLike
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -18,12 +16,10 @@ from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report, report
+from problog4fairness.reporting.record import Source
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.roles import check_column, find_labels, rewritten
 from problog4fairness.rows.values import plain, values_of
-from problog4fairness.rows.writing import write_whole
-
-COMPARISON_FILES = ("comparison.csv", "summary.csv", "figure.png", "figure.pdf")
 
 
 def compare_tables(
@@ -78,24 +74,6 @@ def compare_tables(
     )
 
 
-def save_comparison(comparison: Comparison, folder: str | PathLike[str]) -> list[Path]:
-    """Write ``comparison.csv`` (every fold), ``summary.csv``, ``figure.png`` and ``figure.pdf``; gives their paths."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / name for name in COMPARISON_FILES]
-    figure = comparison.plot()
-    drawn = {}
-    for kind, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
-        file = io.BytesIO()
-        figure.savefig(file, format=kind, dpi=160, metadata=metadata)
-        drawn[kind] = file.getvalue()
-    comparison.to_csv(paths[0])
-    write_whole(paths[1], comparison.summary.to_csv(index=False))
-    write_whole(paths[2], drawn["png"])
-    write_whole(paths[3], drawn["pdf"])
-    return paths
-
-
 def report_tables(
     model: DebiasedClassifier,
     data: pd.DataFrame,
@@ -104,6 +82,7 @@ def report_tables(
     fair: str | None = None,
     recorded: str | None = None,
     favourable: object = None,
+    sources: Sequence[Source] = (),
     **options: Any,
 ) -> Report:
     """:func:`~problog4fairness.report` on tables as they were read.
@@ -118,6 +97,8 @@ def report_tables(
         Columns of the fair and of the recorded label; the latter is known to most models.
     favourable
         The favourable value of the fair label, where that is written in another way than the recorded one.
+    sources
+        The files that the tables were read from; how many rows were left out is noted.
     options
         As for :func:`~problog4fairness.report`.
     """
@@ -136,7 +117,15 @@ def report_tables(
         audit = _clean(model, audit, column)
         audit[fair] = _fair(model, audit, fair, favourable)
     cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
-    return report(model, cleaned, audit=audit, fair=fair, recorded=column, **options)
+    why = f"no {' or '.join([column, *model.belief_.sensitive_columns])}"
+    kept = {"data": len(cleaned), "audit": len(audit) if audit is not None else 0}
+    sources = [
+        replace(source, left_out={why if source.role == "data" else "not audited": source.rows - kept[source.role]})
+        if source.rows is not None and source.role in kept
+        else source
+        for source in sources
+    ]
+    return report(model, cleaned, audit=audit, fair=fair, recorded=column, sources=sources, **options)
 
 
 def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:

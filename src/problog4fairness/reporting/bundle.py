@@ -1,0 +1,198 @@
+"""The evidence behind a report as a folder, and whether it still gives the same report."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.build import Report
+from problog4fairness.reporting.names import Names
+from problog4fairness.reporting.record import Source, sha256
+from problog4fairness.reporting.stored import read_comparison, save_comparison
+from problog4fairness.reporting.tables import report_tables
+from problog4fairness.rows.reading import read_table
+from problog4fairness.rows.writing import write_whole
+
+MANIFEST, PAGE, QUEUE, BELIEF, COMPARISON = "bundle.json", "report.html", "suspects.csv", "belief.pl", "comparison"
+# Options of a report that are not files, with the flag of each.
+FLAGS = {
+    "fair": "--fair", "recorded": "--recorded", "favourable": "--favourable", "title": "--title", "author": "--author",
+    "purpose": "--purpose", "date": "--date", "delimiter": "--delimiter", "encoding": "--encoding",
+    "decimal": "--decimal", "seed": "--seed",
+}  # fmt: skip
+READING = ("delimiter", "encoding", "decimal")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a report is made from, and how.
+
+    Attributes
+    ----------
+    model, data, audit
+        Files; ``audit`` may be None.
+    options
+        Options by the names of :data:`FLAGS`, those that were given.
+    names
+        Display names, by ``column = value``.
+    comparison, sensitivity
+        The folder of a comparison, whether to make one, and whether to vary the parameters.
+    """
+
+    model: Path
+    data: str
+    audit: Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    comparison: Path | bool = True
+    sensitivity: bool = True
+
+    def report(self, progress: bool | None = None) -> Report:
+        """The report; ``progress`` as for :func:`~problog4fairness.report`."""
+        model = DebiasedClassifier.load(self.model)
+        reading: dict[str, Any] = {name: self.options.get(name) for name in READING}
+        frame = read_table(self.data, **reading)
+        audited = None if self.audit is None else read_table(self.audit, **reading)
+        sources = [Source.file(self.data, "data", len(frame)), Source.file(self.model, "model")]
+        if self.audit is not None and audited is not None:
+            sources.insert(1, Source.file(self.audit, "audit", len(audited)))
+        compared = self.comparison
+        return report_tables(
+            model,
+            frame,
+            audit=audited,
+            comparison=compared if isinstance(compared, bool) else read_comparison(compared, model.belief_),
+            sensitivity=self.sensitivity,
+            names=Names(self.names),
+            sources=sources,
+            progress=progress,
+            **{name: value for name, value in self.options.items() if name not in READING},
+        )
+
+    def command(self, output: str | Path = PAGE) -> str:
+        """The command that makes the report."""
+        words = ["p4f", "report", str(self.model), "--data", str(self.data)]
+        words += [] if self.audit is None else ["--audit", str(self.audit)]
+        for name, value in self.options.items():
+            words += [FLAGS[name], str(value)]
+        for key, told in self.names.items():
+            column, _, value = key.partition(" = ")
+            words += ["--names", f"{column}={value}:{told}"]
+        if not isinstance(self.comparison, bool):
+            words += ["--comparison", str(self.comparison)]
+        words += [] if self.comparison else ["--no-comparison"]
+        words += [] if self.sensitivity else ["--no-sensitivity"]
+        return " ".join(map(quote, [*words, "-o", str(output)]))
+
+    def inside(self, folder: Path, compared: bool) -> Inputs:
+        """The same, of the files in a folder; ``compared`` is whether it holds a comparison."""
+        audit = None if self.audit is None else folder / self.audit.name
+        comparison = folder / COMPARISON if compared else False
+        return replace(self, model=folder / self.model.name, audit=audit, comparison=comparison)
+
+
+def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None = None) -> list[Path]:
+    """Write the evidence folder; gives the paths of its files.
+
+    It holds the page, the model, the belief, the audit, the design of the audit, the comparison and the rows for
+    review, the hashes of all of them and of the data, and the command that makes the page again. The data themselves
+    stay where they are.
+
+    Parameters
+    ----------
+    made
+        The report.
+    inputs
+        What it was made from.
+    folder
+        Made if need be; files of an earlier bundle are replaced.
+    design
+        The file that says how the audit was drawn.
+    """
+    if inputs.data == "-":
+        raise P4FError("a bundle names the file of the data; standard input has none")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in (inputs.model, inputs.audit, design):
+        if path is not None and path.resolve() != (folder / path.name).resolve():
+            shutil.copyfile(path, folder / path.name)
+    model = DebiasedClassifier.load(inputs.model)
+    write_whole(folder / BELIEF, model.belief_.text())
+    made.save(folder / PAGE)
+    made.save_queue(folder / QUEUE)
+    files = [BELIEF, PAGE, QUEUE, inputs.model.name, *(own.name for own in (inputs.audit, design) if own is not None)]
+    if made.comparison is not None:
+        saved = save_comparison(made.comparison, folder / COMPARISON, model.belief_)
+        files += [f"{COMPARISON}/{path.name}" for path in saved]
+    there = inputs.inside(Path(), made.comparison is not None)
+    about = {
+        "made_with": f"problog4fairness {version('problog4fairness')}",
+        "command": replace(there, data=Path(inputs.data).name).command(),
+        "model": inputs.model.name,
+        "audit": None if inputs.audit is None else inputs.audit.name,
+        "data": {"file": Path(inputs.data).name, "sha256": sha256(inputs.data)},
+        "options": dict(inputs.options),
+        "names": dict(inputs.names),
+        "comparison": made.comparison is not None,
+        "sensitivity": inputs.sensitivity,
+        "files": {name: sha256(folder / name) for name in sorted(files)},
+    }
+    write_whole(folder / MANIFEST, json.dumps(about, indent=1) + "\n")
+    return [folder / name for name in (*sorted(files), MANIFEST)]
+
+
+def verify(folder: Path, data: str) -> list[str]:
+    """What differs between a bundle and what is made of it now, a line each; none where nothing does.
+
+    Parameters
+    ----------
+    folder
+        As :func:`write_bundle` made it.
+    data
+        The file of the data, which is not in the folder.
+    """
+    try:
+        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        files, stored = dict(about["files"]), about["data"]["sha256"]
+        inputs = Inputs(
+            model=Path(about["model"]),
+            data=data,
+            audit=None if about["audit"] is None else Path(about["audit"]),
+            options={name: about["options"][name] for name in FLAGS if name in about["options"]},
+            names=dict(about["names"]),
+            sensitivity=bool(about["sensitivity"]),
+        ).inside(folder, bool(about["comparison"]))
+    except FileNotFoundError:
+        raise P4FError(f"{folder} is no bundle: {MANIFEST} is missing; p4f report --bundle makes one") from None
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise P4FError(f"{folder / MANIFEST} cannot be read ({error}); it was changed by hand") from None
+    differing = [] if sha256(data) == stored else [f"{Path(data).name}: these are not the data of the report"]
+    for name, was in files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise P4FError(f"{folder / MANIFEST} names {name}, which is not in the folder")
+        if not path.is_file():
+            differing.append(f"{name}: missing")
+        elif sha256(path) != was:
+            differing.append(f"{name}: changed after the bundle was made")
+    if any(line.endswith("missing") for line in differing):
+        return differing
+    differing += _page_differences((folder / PAGE).read_text(encoding="utf-8"), inputs.report().html)
+    return differing
+
+
+def _page_differences(then: str, now: str) -> list[str]:
+    """Which sections of a page come out otherwise now."""
+    if then == now:
+        return []
+    old, new = (dict(re.findall(r'<section id="(\w+)"(.*?)</section>', page, re.DOTALL)) for page in (then, now))
+    sections = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    return [f"{PAGE}: {f'the section {name!r} ' if name else ''}comes out otherwise" for name in sections or [""]]

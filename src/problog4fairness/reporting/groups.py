@@ -1,0 +1,125 @@
+"""The section of a report about audited rows by group: who was decided right, and whether probabilities mean it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.beliefs.proportions import interval
+from problog4fairness.reporting.coding import groupings
+from problog4fairness.reporting.facts import THRESHOLD, Facts
+from problog4fairness.reporting.markup import Markup, figure, join, printable, stacked, table, tag
+from problog4fairness.reporting.names import Names
+from problog4fairness.reporting.svg import inline, page_style
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Floats
+
+BINS = 5
+# A point of the calibration figure rests on so many rows at least.
+FEWEST_IN_BIN = 8
+COLOURS = (("#0072B2", "v"), ("#D55E00", "o"), ("#009E73", "s"), ("#CC79A7", "D"), ("#E69F00", "X"), ("#56B4E9", "P"))
+
+
+def by_group(facts: Facts, names: Names) -> Markup | None:
+    """Confusion counts and a calibration figure for each sensitive variable; None without an audit."""
+    rows, chance = facts.audit_rows, facts.audit_chance
+    if rows is None or chance is None or rows.fair is None:
+        return None
+    parts: list[Markup] = []
+    ways = groupings(facts.model, rows)
+    for number, way in enumerate(ways):
+        if len(ways) > 1:
+            parts.append(tag("h3", f"By {way.name}"))
+        counts = confusion(way, rows, chance)
+        parts.append(_confusion_table(counts, facts.label.good, facts.label.bad))
+        found = calibration(way, rows, chance)
+        words = [
+            f"{row.group}: said {percent(row.said)}, found {percent(row.found)} of {count(row.rows, 'row')}."
+            for row in found.itertuples()
+        ]
+        if len(found):
+            with page_style():
+                drawing = draw_calibration(found, way.groups, names)
+            caption = (
+                "Do the model's probabilities mean what they say? Audited rows in fifths by the model's probability "
+                f"of {facts.label.good}, and the share that should have it, with 95% intervals. On the grey line "
+                "both are the same."
+            )
+            alternative = "Calibration on audited rows. " + " ".join(words)
+            parts.append(figure(inline(drawing, f"calibration{number}", alternative), caption, "Calibration by group"))
+    return join(parts, "\n")
+
+
+def confusion(way: Grouping, rows: Rows, chance: Floats) -> pd.DataFrame:
+    """By group, and for all: how many audited rows there are of each fair label and decision."""
+    fair, decided = np.asarray(rows.fair) == 1, chance > THRESHOLD
+    shares = np.column_stack([way.shares, np.ones(len(chance))])
+    kinds = {
+        "rightly_given": fair & decided,
+        "wrongly_refused": fair & ~decided,
+        "wrongly_given": ~fair & decided,
+        "rightly_refused": ~fair & ~decided,
+    }
+    frame = pd.DataFrame({name: values @ shares for name, values in kinds.items()})
+    return frame.set_axis(pd.Index([*way.groups, "all"], name="group"))
+
+
+def _confusion_table(counts: pd.DataFrame, good: str, bad: str) -> Markup:
+    header = ["Group", f"Should have {good}, and gets it", "Should have it, but does not get it",
+              "Should not have it, but gets it", f"Should have {bad}, and gets that"]  # fmt: skip
+    order = [*range(len(counts) - 2, -1, -1), len(counts) - 1] if len(counts) > 2 else [len(counts) - 1]
+    rows = []
+    for group, row in counts.iloc[order].iterrows():
+        given, refused, wrong, right = (float(value) for value in row)
+        errors = (_of(refused, given + refused), _of(wrong, wrong + right))
+        rows.append([str(group), count(given), *errors, count(right)])
+    return table(header, rows, caption="Audited rows, counted by what is fair and what is decided", numbers=range(1, 5))
+
+
+def _of(part: float, whole: float) -> Markup:
+    """A number of errors, and of how many it is which share."""
+    return stacked(count(part), f"{percent(part / whole)} of {count(whole)}" if whole else "")
+
+
+def calibration(way: Grouping, rows: Rows, chance: Floats) -> pd.DataFrame:
+    """By group and fifth of probabilities: what the model says on average, and what share the audit found."""
+    fair, found = np.asarray(rows.fair) == 1, []
+    edges = np.quantile(chance, np.linspace(0, 1, BINS + 1)[1:-1])
+    place, member = np.searchsorted(edges, chance, side="right"), way.shares.argmax(axis=1)
+    for group, name in enumerate(way.groups):
+        for number in range(BINS):
+            own = (place == number) & (member == group)
+            if own.sum() >= FEWEST_IN_BIN:
+                share = float(fair[own].mean())
+                low, high = interval(share, int(own.sum()))
+                found.append((name, float(chance[own].mean()), share, low, high, int(own.sum())))
+    return pd.DataFrame(found, columns=["group", "said", "found", "low", "high", "rows"])
+
+
+def draw_calibration(found: pd.DataFrame, groups: tuple[str, ...], names: Names) -> Figure:
+    """What the model says against what the audit found."""
+    drawing = Figure(figsize=(5.2, 4.0), layout="constrained")
+    axes = drawing.subplots()
+    axes.plot([0, 1], [0, 1], color="#B0B0B0", linewidth=1)
+    for number, group in enumerate(groups):
+        own = found[found["group"] == group]
+        colour, marker = COLOURS[number % len(COLOURS)]
+        axes.vlines(own["said"], own["low"], own["high"], colors=colour, linewidth=1.6)
+        label = textwrap.shorten(printable(names.said(str(group))), 40)
+        axes.plot(own["said"], own["found"], color=colour, marker=marker, linestyle="none", markersize=6.5, label=label)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.set_xlabel("the model's probability, on average")
+    axes.set_ylabel("share found by the audit")
+    axes.grid(alpha=0.4, linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    drawing.legend(loc="outside upper left", ncols=2, frameon=False, fontsize="small")
+    return drawing

@@ -1,0 +1,163 @@
+"""What makes a page a record: who made it, for what, from which files, with which settings."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.beliefs.amounts import count
+from problog4fairness.classifier.calibration import settled
+from problog4fairness.classifier.fitting import learner_of
+from problog4fairness.classifier.saving import PACKAGES
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.coding import feature_names
+from problog4fairness.reporting.facts import THRESHOLD, Facts
+from problog4fairness.reporting.markup import Content, Markup, join, table, tag, terms
+
+if TYPE_CHECKING:
+    from problog4fairness.classifier import DebiasedClassifier
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that a report was made from.
+
+    Attributes
+    ----------
+    name
+        Its name, without the folder.
+    role
+        What it holds: ``data``, ``audit``, ``model``.
+    sha256
+        Its hash; empty where it was no file.
+    rows
+        How many rows were read; None where it is no table.
+    left_out
+        Reasons, and how many rows were left out for each.
+    """
+
+    name: str
+    role: str
+    sha256: str = ""
+    rows: int | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def file(cls, path: str | Path, role: str, rows: int | None = None) -> Source:
+        """A file as it is now; ``-`` is standard input, of which nothing is left to be hashed."""
+        if str(path) == "-":
+            return cls("standard input", role, rows=rows)
+        return cls(Path(path).name, role, sha256(path), rows)
+
+
+@dataclass(frozen=True)
+class Record:
+    """Who made a report, for what, and from what.
+
+    Attributes
+    ----------
+    author, purpose, date
+        As they were stated.
+    sources
+        The files.
+    seed
+        Of whatever was drawn at random for the report.
+    """
+
+    author: str | None = None
+    purpose: str | None = None
+    date: str | None = None
+    sources: Sequence[Source] = ()
+    seed: int = 0
+
+
+def sha256(path: str | Path) -> str:
+    """The hash of a file."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def model_hash(model: DebiasedClassifier) -> str | None:
+    """The hash of the file that the model is saved as; None where it cannot be saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.p4f"
+        try:
+            model.save(path)
+        except P4FError:
+            return None
+        return sha256(path)
+
+
+def record(facts: Facts, made: Record) -> Markup:
+    """The section: what was stated, files with their hashes, settings, and lines to sign."""
+    stated = {
+        "Date": made.date or NOT_STATED,
+        "Author": made.author or NOT_STATED,
+        "Purpose and intended use": made.purpose or NOT_STATED,
+    }
+    parts: list[Content] = [terms(stated), tag("h3", "Files"), _files(facts, made), tag("h3", "Model and settings")]
+    parts += [terms(_settings(facts, made)), _signatures()]
+    return join(parts, "\n")
+
+
+def _files(facts: Facts, made: Record) -> Markup:
+    sources = list(made.sources) or [
+        Source("a table in memory", "data", rows=len(facts.data) + facts.dropped),
+        *([] if facts.audit is None else [Source("a table in memory", "audit", rows=len(facts.audit))]),
+    ]
+    rows = []
+    for source in sources:
+        left = {reason: number for reason, number in source.left_out.items() if number}
+        if source.role == "data" and facts.dropped:
+            left[f"no {facts.label.column}"] = facts.dropped
+        rows.append(
+            [
+                source.role,
+                source.name,
+                "" if source.rows is None else count(source.rows),
+                "; ".join(f"{n:,}: {why}" for why, n in left.items()) or ("" if source.rows is None else "none"),
+                tag("code", source.sha256 or "–"),
+            ]
+        )
+    header = ["What", "File", "Rows read", "Rows left out", "SHA-256"]
+    return table(header, rows, caption="What this report was made from", numbers=(2,))
+
+
+def _settings(facts: Facts, made: Record) -> dict[str, Content]:
+    model = facts.model
+    learner = settled(learner_of(model.learner), model.fitted_)
+    options = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("belief", "learner", "verbose") and value is not None
+    }
+    return {
+        "Model, SHA-256": tag("code", model_hash(model) or "–"),
+        "Learner": tag("code", _shown(learner)),
+        "Rounds of training": count(model.n_iter_),
+        "Options": ", ".join(f"{name} = {value}" for name, value in options.items()) or "none",
+        "Features": ", ".join(feature_names(model)),
+        "Sensitive": ", ".join(facts.belief.sensitive_columns) or "none",
+        "Threshold": f"{facts.label.good} is decided where its probability is above {THRESHOLD:g}",
+        "Seed of the report": str(made.seed),
+        "Versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+    }
+
+
+def _shown(learner: Any) -> str:
+    """A learner with all its settings."""
+    settings = ", ".join(f"{name}={value!r}" for name, value in vars(learner).items() if not name.startswith("_"))
+    return re.sub(r" object at 0x\w+", "", f"{type(learner).__name__}({settings})")
+
+
+def _signatures() -> Markup:
+    lines = (tag("p", f"{who}, date", class_="sign") for who in ("Made by", "Reviewed by", "Approved by"))
+    return tag("div", *lines, class_="signatures")

@@ -1,0 +1,113 @@
+"""A report that can be filed: its record, the folder of evidence, and what verify finds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import shutil
+
+import pytest
+
+import problog4fairness as p4f
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.bundle import Inputs, verify, write_bundle
+from problog4fairness.reporting.stored import read_comparison, save_comparison
+from tests.reporting.pages import Page, compared
+
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
+OPTIONS = {"fair": "repaid", "author": "A. Uditor", "purpose": "Small loans", "date": "2026-01-02", "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def filed(tmp_path_factory, loans, model):
+    folder = tmp_path_factory.mktemp("filed")
+    loans.loans.to_csv(folder / "loans.csv", index=False)
+    loans.audit.to_csv(folder / "audit.csv", index=False)
+    (folder / "design.txt").write_text("drawn at random\n")
+    model.save(folder / "loans.p4f")
+    save_comparison(compared(model, loans), folder / "compared", model.belief_)
+    inputs = Inputs(
+        folder / "loans.p4f", str(folder / "loans.csv"), folder / "audit.csv", OPTIONS,
+        {"granted = 1": "a loan"}, folder / "compared", False,
+    )  # fmt: skip
+    made = inputs.report()
+    files = write_bundle(made, inputs, folder / "evidence", folder / "design.txt")
+    return folder, made, files
+
+
+def test_the_record_names_people_files_and_settings(filed):
+    folder, made, _ = filed
+    page = Page(made.html)
+    assert page.problems == []
+    for name in ("loans.csv", "audit.csv", "loans.p4f"):
+        assert name in page.words
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in page.words
+    for words in ("A. Uditor", "Small loans", "2026-01-02", "max_epochs=8", "years_at_address", "above 0.5", "torch "):
+        assert words in page.words
+    assert "Approved by, date" in page.words
+
+
+def test_what_is_asked_for_leads_to_sections_that_are_there(filed):
+    html = filed[1].html
+    card = html[html.index('<section id="card"') :]
+    links = {part.split('"')[0] for part in card.split('href="#')[1:]}
+    assert {"belief", "limits", "record", "groups", "suspects"} <= links
+    assert all(f'<section id="{name}"' in html for name in links)
+
+
+def test_the_bundle_holds_all_evidence_but_the_data(filed):
+    folder, _, files = filed
+    names = {str(path.relative_to(folder / "evidence")) for path in files}
+    assert {"report.html", "belief.pl", "audit.csv", "design.txt", "loans.p4f", "suspects.csv", "bundle.json"} <= names
+    assert "comparison/comparison.csv" in names
+    assert not (folder / "evidence" / "loans.csv").exists()
+    about = json.loads((folder / "evidence" / "bundle.json").read_text())
+    words = shlex.split(about["command"])
+    assert words[:5] == ["p4f", "report", "loans.p4f", "--data", "loans.csv"]
+    assert words[words.index("--names") : words.index("--names") + 2] == ["--names", "granted=1:a loan"]
+    assert about["data"]["sha256"] == hashlib.sha256((folder / "loans.csv").read_bytes()).hexdigest()
+
+
+def test_verify_finds_nothing_or_names_what_differs(filed, tmp_path):
+    folder, _, _ = filed
+    copy = shutil.copytree(folder / "evidence", tmp_path / "evidence")
+    data = str(folder / "loans.csv")
+    assert verify(copy, data) == []
+    with (copy / "audit.csv").open("a") as file:
+        file.write("1000.0,5.0,2,clerk,0,1,0,1\n" * 5)
+    found = verify(copy, data)
+    assert "audit.csv: changed after the bundle was made" in found
+    assert "report.html: the section 'groups' comes out otherwise" in found
+    (copy / "belief.pl").unlink()
+    other = tmp_path / "loans.csv"
+    other.write_text((folder / "loans.csv").read_text() + "1000.0,5.0,2,clerk,0,1,0\n")
+    assert {"belief.pl: missing", "loans.csv: these are not the data of the report"} <= set(verify(copy, str(other)))
+
+
+def test_a_folder_that_is_no_bundle_or_reaches_out_is_refused(filed, tmp_path):
+    folder, _, _ = filed
+    with pytest.raises(P4FError, match=r"bundle\.json is missing; p4f report --bundle makes one"):
+        verify(tmp_path, str(folder / "loans.csv"))
+    copy = shutil.copytree(folder / "evidence", tmp_path / "evidence")
+    about = json.loads((copy / "bundle.json").read_text())
+    for change in ({"files": {"../loans.csv": "0"}}, {"files": 3}, {"model": None}):
+        (copy / "bundle.json").write_text(json.dumps(about | change))
+        with pytest.raises(P4FError, match=r"not in the folder|changed by hand"):
+            verify(copy, str(folder / "loans.csv"))
+
+
+def test_a_stored_comparison_is_the_one_that_was_made(filed, loans, model, tmp_path):
+    found = compared(model, loans)
+    save_comparison(found, tmp_path, model.belief_)
+    back = read_comparison(tmp_path, model.belief_)
+    assert back.table("fair").equals(found.table("fair"))
+    assert back.verdict == found.verdict
+    assert back.to_dict() == found.to_dict()
+    with pytest.raises(P4FError, match="about another belief than the model"):
+        read_comparison(tmp_path, p4f.LabelBias("poor_area", 0.2))
+    (tmp_path / "comparison.json").write_text("{}")
+    with pytest.raises(P4FError, match="holds no comparison that can be read"):
+        read_comparison(tmp_path)
+    with pytest.raises(P4FError, match=r"comparison\.json is missing; run p4f compare"):
+        read_comparison(tmp_path / "nothing")

@@ -1,0 +1,57 @@
+"""Display names: used in every sentence, table and figure, and never in the program."""
+
+from __future__ import annotations
+
+import pytest
+
+import problog4fairness as p4f
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.names import Names
+from tests.reporting.pages import Page
+
+NAMES = {
+    "poor_area": {1: "applicants from poor areas", 0: "applicants from other areas"},
+    "granted": {1: "a loan", 0: "no loan"},
+}
+
+
+def test_sentences_read_as_a_person_would_write_them(loans, model):
+    report = p4f.report(
+        model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", names=NAMES,
+        comparison=False, sensitivity=False,
+    )  # fmt: skip
+    assert "% of applicants from poor areas were given a loan and " in report.summary[0]
+    page = Page(report.html)
+    assert page.problems == []
+    program = report.html[report.html.index("<pre") : report.html.index("</pre>")]
+    assert "poor_area = 1" in program
+    left = report.html.replace(program, "")
+    assert "poor_area = " not in left
+    assert "granted = " not in left
+    assert "applicants from poor" in " ".join(text.get_text() for text in report.plot().axes[0].get_yticklabels())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Share of people with granted = 1", "Share of people with a loan"),
+        ("poor_area = 10 and granted = 1.5 stay", "poor_area = 10 and granted = 1.5 stay"),
+        ("75% where poor_area = 1.", "75% for applicants from poor areas."),
+        ("not_poor_area = 1", "not_poor_area = 1"),
+    ],
+)  # fmt: skip
+def test_only_whole_values_are_named(text, said):
+    assert Names.of(NAMES, "granted").said(text) == said
+
+
+def test_names_are_typed_as_column_value_words():
+    assert Names.parsed(['poor_area=1:"poor areas"']).words == {"poor_area = 1": "poor areas"}
+    for wrong in ("poor_area", "poor_area=1", "poor_area=1:", "=1:x"):
+        with pytest.raises(P4FError, match=r"is no name; write COLUMN=VALUE:WORDS"):
+            Names.parsed([wrong])
+
+
+def test_names_cannot_inject():
+    names = Names.of({"a": {1: "<script>x</script>"}, "<b>": {1: "ok"}})
+    assert names.page("<p>a = 1</p>") == "<p>&lt;script&gt;x&lt;/script&gt;</p>"
+    assert names.page("<p>&lt;b&gt; = 1</p>") == "<p>ok</p>"
