@@ -71,6 +71,19 @@ class Belief(ABC):
         Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     classifier
         The network of its program that is learned.
+
+    Examples
+    --------
+    A belief of one's own says its program, its parameters, and how it becomes plain data:
+
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
+    (True, 'label bias', ('poor_area',))
+    >>> belief.bind({"p1": 0.3}).parameters["value"].tolist()
+    [0.3]
+    >>> p4f.Belief.from_json(belief.to_json()) == belief
+    True
     """
 
     title: ClassVar[str] = "belief"
