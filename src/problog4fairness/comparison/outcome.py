@@ -56,6 +56,18 @@ class Comparison:
     gains
         What the first belief gains over each other method on rows with a fair label; see
         :class:`~problog4fairness.comparison.gains.Gain`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> found = p4f.compare(
+    ...     data.audit[columns], data.audit["granted"], None, "linear", sensitive_features="poor_area",
+    ...     fair=data.audit["repaid"], methods=["lower"], seeds=1, folds=2,
+    ... )  # fmt: skip
+    >>> found.methods, sorted(set(found.results["labels"]))
+    (['the record as it is'], ['fair', 'recorded'])
     """
 
     results: pd.DataFrame
