@@ -14,6 +14,7 @@ from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation, Posterior
 from problog4fairness.beliefs.positive import PositiveUnlabelled
 from problog4fairness.beliefs.probabilities import Cell, Parameter
+from problog4fairness.beliefs.selective import SelectiveLabels
 
 __all__ = [
     "AuditWarning",
@@ -31,6 +32,7 @@ __all__ = [
     "PositiveUnlabelled",
     "Posterior",
     "ProgramBelief",
+    "SelectiveLabels",
     "belief_text",
     "chain",
     "read_belief",
