@@ -28,6 +28,8 @@ LEARNERS = {
 class BeliefContract:
     """Give :meth:`make` (all parameters unknown), :meth:`known` (some values) and :meth:`simulate`."""
 
+    without: tuple[str, ...] = ()
+
     def make(self) -> Belief:
         raise NotImplementedError
 
@@ -171,6 +173,8 @@ class BeliefContract:
     @pytest.mark.parametrize("learner", LEARNERS)
     @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
     def test_every_learner_trains_through_it(self, learner):
+        if learner in self.without:
+            pytest.skip("this learner refuses it in one line")
         rng, belief = np.random.default_rng(0), self.bound()
         frame = self.people(belief, 600, rng)
         model = DebiasedClassifier(belief, LEARNERS[learner], random_state=0)

@@ -15,6 +15,7 @@ from problog4fairness.beliefs.observation import Observation, Posterior
 from problog4fairness.beliefs.positive import PositiveUnlabelled
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
+from problog4fairness.beliefs.selective import SelectiveLabels
 
 __all__ = [
     "AuditWarning",
@@ -33,6 +34,7 @@ __all__ = [
     "PositiveUnlabelled",
     "Posterior",
     "ProgramBelief",
+    "SelectiveLabels",
     "belief_text",
     "chain",
     "read_belief",

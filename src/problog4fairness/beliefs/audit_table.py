@@ -68,7 +68,7 @@ class AuditTable:
     def levels(self) -> tuple[Value, ...]:
         """The groups; of two, the sensitive one is the second."""
         if self.has_labels:
-            return self.labelled[1].levels
+            return self._roles.levels
         check_column(self.frame, self.sensitive, "sensitive variable", "sensitive")
         return find_levels(self.frame, self.sensitive, self.group)
 
@@ -82,11 +82,20 @@ class AuditTable:
         return [self.levels[1]]
 
     @cached_property
+    def labelled_with_gaps(self) -> tuple[pd.DataFrame, Roles]:
+        """As ``labelled``, with the rows of which no label was recorded."""
+        return self._roles.clean(self.frame, gaps=True), self._roles
+
+    @cached_property
     def labelled(self) -> tuple[pd.DataFrame, Roles]:
         """Clean rows with the recorded and the fair label, and which column is what."""
+        return self._roles.clean(self.frame), self._roles
+
+    @cached_property
+    def _roles(self) -> Roles:
         if self.recorded is None or self.fair is None:
             raise P4FError("an audit has a recorded and a fair label: recorded=..., fair=...")
-        roles = find_roles(
+        return find_roles(
             self.frame,
             recorded=self.recorded,
             sensitive=self.sensitive,
@@ -94,7 +103,6 @@ class AuditTable:
             favourable=self.favourable,
             group=self.group,
         )
-        return roles.clean(self.frame), roles
 
     @cached_property
     def feature_pairs(self) -> list[tuple[str, str]]:
@@ -148,24 +156,27 @@ class AuditTable:
 
     def notes(self, belief: Belief) -> list[str]:
         """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
-        rows = self.measured if belief.features else self.labelled[0]
+        labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
+        rows = self.measured if belief.features or labelled is None else labelled[0]
         found = [f"Estimated from {len(rows)} audited rows of {self.name}."]
         if belief.features:
             found += [f"Feature {recorded}: audited as {fair}." for recorded, fair in self.feature_pairs]
-        return [*found, *self._label_notes()] if self.has_labels else found
+        return found if labelled is None else [*found, *_label_notes(*labelled)]
 
-    def _label_notes(self) -> list[str]:
-        rows, roles = self.labelled
-        found = [f"Recorded label: {roles.recorded} ({roles.favourable} is favourable). Fair label: {roles.fair}."]
-        groups, fair, recorded = roles.group_codes(rows), roles.fair_codes(rows), roles.label_codes(rows)
-        counts = np.zeros((len(roles.levels), 2, 2), dtype=np.int64)
-        np.add.at(counts, (groups, fair, recorded), 1)
-        for group, cells in zip(roles.levels, counts, strict=True):
-            said = [
-                f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in (1, 0) for r in (1, 0)
-            ]
-            found.append(f"{roles.sensitive} = {group}: {', '.join(said)}.")
-        return found
+
+def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:
+    """How many rows of each kind there are, for a person who reads the file."""
+    found = [f"Recorded label: {roles.recorded} ({roles.favourable} is favourable). Fair label: {roles.fair}."]
+    gaps = rows[roles.recorded].isna().to_numpy()
+    recorded = np.where(gaps, 2, roles.label_codes(rows))
+    counts = np.zeros((len(roles.levels), 2, 3), dtype=np.int64)
+    np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), recorded), 1)
+    for group, cells in zip(roles.levels, counts, strict=True):
+        said = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in (1, 0) for r in (1, 0)]
+        if gaps.any():
+            said += [f"{cells[f, 2]} fair {roles.labels[f]} not recorded" for f in (1, 0)]
+        found.append(f"{roles.sensitive} = {group}: {', '.join(said)}.")
+    return found
 
 
 def _feature_values(name: str, found: list[Value]) -> tuple[Value, ...]:

@@ -79,6 +79,10 @@ class Chain(Belief):
         early = next((stage for stage in stages[:-1] if stage.last), None)
         if early is not None:
             raise P4FError(f"in a chain, {type(early).__name__} comes last: after it there are rows without a label")
+        if measured and not all(stage.tabular for stage in stages):
+            raise P4FError(
+                "a chain with MeasurementBias needs all rows; it cannot take SelectiveLabels(kept='accepted')"
+            )
         order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
         names = predicates(("_".join(columns) for columns, *_ in order), "a", taken)

@@ -90,7 +90,10 @@ def estimate_chain(belief: Chain, rows: Rows, confidence: float, method: Literal
     with warnings.catch_warnings():
         if method == "joint":
             warnings.simplefilter("ignore", AuditWarning)
-        found = tuple(own for stage in belief.stages for own in stage._estimated(rows, confidence))
+        # A stage that knows no missing labels is estimated from the rows that have one, as if it were alone.
+        labelled = rows if rows.recorded is None else rows.take(np.flatnonzero(rows.recorded >= 0))
+        parts = [(stage, rows if stage.missing_labels else labelled) for stage in belief.stages]
+        found = tuple(own for stage, part in parts for own in stage._estimated(part, confidence))
     if method == "joint":
         starts = [own.value for own in found]
         found = most_likely(belief, belief.unknown().label_program(), found, rows, confidence, starts)

@@ -36,6 +36,8 @@ class LabelStage(Belief):
         Whether it is about three or more classes, which it names.
     last
         Whether nothing can come after it in a chain.
+    tabular
+        Whether P(recorded | fair, groups) says all; not where rows are there only because of what was recorded.
     groups
         The groups on which the bias acts, by position.
     suffix
@@ -48,6 +50,7 @@ class LabelStage(Belief):
     )
     names_classes: ClassVar[bool] = False
     last: ClassVar[bool] = False
+    tabular: bool = True
     groups: tuple[int, ...]
     suffix: str = ""
 

@@ -32,9 +32,9 @@ class TrainingRows:
     features
         The columns to learn from; the sensitive ones are among them only where prediction needs them.
     label
-        The recorded label, named as in the table.
+        The recorded label, named as in the table; or the columns of those who labelled, where they are several.
     groups
-        The sensitive columns, or None where the belief has none.
+        The sensitive columns and others that the belief reads and learners do not, or None where it has none.
     favourable
         The favourable label.
     fair
@@ -46,7 +46,7 @@ class TrainingRows:
     """
 
     features: pd.DataFrame
-    label: pd.Series[Any]
+    label: pd.Series[Any] | pd.DataFrame
     groups: pd.DataFrame | None
     favourable: Value
     fair: pd.Series[Any] | None
@@ -95,7 +95,10 @@ def training_rows(
     biased
         Whether new rows will be as biased as these, so that prediction needs the sensitive variable.
     """
-    columns = list(belief.sensitive_columns)
+    columns = [*belief.sensitive_columns, *belief.withheld]
+    votes = list(belief.recorded_columns)
+    if votes and recorded not in votes:
+        raise P4FError(f"the belief reads the votes {listed(votes)}; name one of them as the recorded label")
     if sensitive is not None:
         check_column(frame, sensitive, "sensitive variable", "sensitive")
         if columns and sensitive not in columns:
@@ -103,27 +106,30 @@ def training_rows(
     check_column(frame, recorded, "recorded label", "recorded")
     for name in columns:
         check_column(frame, name, "sensitive variable of the belief", "sensitive")
-    for name in belief.features:
-        check_column(frame, name, "feature that the belief is about", "belief")
+    for name in (*belief.features, *belief.other_columns, *votes):
+        check_column(frame, name, "column that the belief is about", "belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
     frame = with_fair(frame, audit, recorded, fair, drop)
     labels = agreed_labels(frame, recorded, belief, favourable)
     written = None if fair is None else find_labels(frame, recorded, fair, labels[1])[1]
-    rows = complete_rows(frame, [recorded, *columns])
-    cleaned: dict[str, Any] = {recorded: rewritten(rows[recorded], labels, labels, "recorded label")}
+    gaps = belief.missing_labels or bool(votes)
+    rows = complete_rows(frame, columns if gaps else [recorded, *columns])
+    cleaned: dict[str, Any] = {
+        name: rewritten(rows[name], labels, labels, "recorded label") for name in votes or [recorded]
+    }
     cleaned |= _groups(rows, belief)
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
     needed = bool(columns) and (not independent or biased or belief.predicts_from == "biased")
-    others = {recorded, *([] if fair is None else [fair]), *([] if needed else columns)}
+    others = {recorded, *votes, *belief.withheld, *([] if fair is None else [fair]), *([] if needed else columns)}
     if sensitive is not None and independent:
         others |= {sensitive} - (set(columns) if needed else set())
-    insisted = [*keep, *belief.features, *(columns if needed else ())]
+    insisted = [*keep, *belief.features, *(belief.sensitive_columns if needed else ())]
     names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, label=recorded)
     return TrainingRows(
         rows[names],
-        rows[recorded],
+        rows[votes] if votes else rows[recorded],
         rows[columns] if columns else None,
         labels[1],
         None if fair is None or written is None else as_recorded(rows[fair], written, rows[recorded], labels[1]),

@@ -67,7 +67,7 @@ class Roles:
         """The sensitive group, or None where there are more than two groups."""
         return self.levels[1] if self.binary else None
 
-    def clean(self, frame: pd.DataFrame, *, fair: bool = True) -> pd.DataFrame:
+    def clean(self, frame: pd.DataFrame, *, fair: bool = True, gaps: bool = False) -> pd.DataFrame:
         """A table with known values in these columns.
 
         Rows without a group or a label are dropped, with a warning that counts them. Whole numbers that were read with
@@ -80,6 +80,8 @@ class Roles:
             The table.
         fair
             Whether the fair column counts, where there is one.
+        gaps
+            Whether rows without a recorded label stay.
         """
         wanted = {self.sensitive: ("sensitive variable", self.levels, self.levels)}
         if self.recorded in frame.columns:
@@ -87,7 +89,7 @@ class Roles:
         if fair and self.fair is not None and self.fair in frame.columns:
             wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
         check_column(frame, self.sensitive, "sensitive variable", "sensitive")
-        frame = complete_rows(frame, list(wanted))
+        frame = complete_rows(frame, [name for name in wanted if not (gaps and name == self.recorded)])
         columns = {
             name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
         }
@@ -307,7 +309,7 @@ def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -
 
 
 def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:
-    """A column without missing values, with its values as plain data: ``written`` for each of those that are ``known``.
+    """A column with its values as plain data: ``written`` for each of those that are ``known``, None where missing.
 
     ``role`` says in the error what the column is.
     """
@@ -323,4 +325,6 @@ def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[
                 f"{listed(known)}"
             )
         found.append(written[place[plain(value)]])
+    if (codes < 0).any():
+        return np.array([*found, None], dtype=object)[codes]
     return pd.Series(found).take(codes).to_numpy() if found else column
