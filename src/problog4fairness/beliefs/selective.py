@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.priors import Beta
 
 Kept = Literal["all", "accepted"]
 
@@ -165,6 +166,7 @@ class SelectiveLabels(Selection):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
         features: Sequence[str] | None = None,
         independent: bool = True,
     ) -> Self:
@@ -182,6 +184,7 @@ class SelectiveLabels(Selection):
             sensitive_features=sensitive_features,
             favourable=favourable,
             confidence=confidence,
+            prior=prior,
             features=features,
             independent=independent,
         )
