@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import compute_class_weight
 
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import fitting
 from problog4fairness.classifier.spread import is_spread
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.boosted import Boosted, FittedBoosted
+from problog4fairness.learners.base import Fitted
+from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.cluster import (
     SEVERAL,
+    WEIGHT,
     ClusterTask,
     client,
     cluster_encoder,
-    fit_cluster,
     kernel_of,
     refuse_unknown,
 )
+from problog4fairness.learners.cluster_network import fit_networks
+from problog4fairness.learners.cluster_trees import fit_trees
+from problog4fairness.learners.network import Network
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
 
@@ -37,21 +43,19 @@ MOST_HELD = 100_000
 
 def fit_spread(
     model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any
-) -> tuple[FittedBoosted, Rows]:
+) -> tuple[Fitted, Rows]:
     """What was learned on the cluster, and the held-out rows, or one of each kind where none are held out."""
     learner = fitting.learner_of(model.learner)
-    if not isinstance(learner, Boosted):
+    if not isinstance(learner, Boosted | Network):
         raise P4FError(
-            "a Dask data frame is learned from by learner='boosted'; for other learners pass a sample, such as "
-            "X.sample(frac=0.01).compute()"
+            "a Dask data frame is learned from by learner='boosted' or 'network'; for other learners pass a sample, "
+            "such as X.sample(frac=0.01).compute()"
         )
-    if sample_weight is not None or model.class_weight is not None:
-        raise P4FError("weights need one machine: pass X.compute(), or a sample, or leave the weights out")
     if as_belief(model.belief).features:
         raise P4FError(SEVERAL)
     refuse_unknown(X)
     client()
-    data, beside = _joined(model, X, y, sensitive_features, fair)
+    data, beside = _joined(model, X, y, sensitive_features, {FAIR: fair, WEIGHT: sample_weight})
     model.seed_ = fitting.drawn_seed(model.random_state)
     keys = [*as_belief(model.belief).sensitive_columns, *(name for name in (LABEL, FAIR) if name in data.columns)]
     kinds = _kinds(data, keys)
@@ -59,24 +63,28 @@ def fit_spread(
     model.audited_ = 0 if rows.fair is None else int(kinds[COUNT].to_numpy()[rows.fair >= 0].sum())
     task = fitting.task_through(model.belief_, rows, model.seed_, stacklevel=5)
     kernel_of(task.observation)
+    if model.class_weight is not None:
+        data, kinds = _weighted(model, data, kinds)
     encoder = cluster_encoder(data, model.columns_)
     total = int(kinds[COUNT].sum())
-    held_rows = held = None
-    share = min(float(learner.validation), MOST_HELD / total)
+    held, share = None, min(float(learner.validation), MOST_HELD / total)
     if share > 0:
         data, part = data.random_split([1 - share, share], random_state=model.seed_ % (1 << 31))
-        own = part.compute().reset_index(drop=True)
-        held_rows = _held(model, own)
-        held = model.belief_.observe(held_rows) if len(own) else None
-    counts = kinds[COUNT].to_numpy(dtype=np.float64, copy=True)
-    found = fit_cluster(learner, ClusterTask(task.observation, counts, kinds[keys], data, encoder, held, model.seed_))
-    return found, rows if held_rows is None or held is None else held_rows
+        held = part.compute().reset_index(drop=True)
+        held = held if len(held) else None
+    masses = kinds[WEIGHT if WEIGHT in kinds else COUNT].to_numpy(dtype=np.float64, copy=True)
+    size = total - (0 if held is None else len(held))
+    own = ClusterTask(task.observation, masses, kinds[keys], data, encoder, held, size, model.seed_)
+    found = fit_trees(learner, own) if isinstance(learner, Boosted) else fit_networks(learner, own)
+    return found, rows if held is None else _held(model, held)
 
 
-def _joined(model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, fair: Any) -> tuple[Any, list[str]]:
+def _joined(
+    model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, others: Mapping[str, Any]
+) -> tuple[Any, list[str]]:
     """All columns in one Dask data frame, and those that were passed beside X."""
     columns = as_belief(model.belief).sensitive_columns
-    parts = {LABEL: y, FAIR: fair}
+    parts = {LABEL: y, **others}
     beside: list[str] = []
     if sensitive_features is not None and columns:
         if is_spread(sensitive_features) and sensitive_features.ndim == 1 and len(columns) == 1:
@@ -88,7 +96,8 @@ def _joined(model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, 
     wrong = [name for name, own in parts.items() if not is_spread(own)]
     if wrong or (beside and not set(beside) <= set(parts)):
         raise P4FError(
-            "with a Dask data frame as X, y, sensitive_features and fair are columns of Dask data frames, too"
+            "with a Dask data frame as X, y, sensitive_features, fair and sample_weight are columns of Dask data "
+            "frames, too"
         )
     return X.assign(**parts), beside
 
@@ -97,8 +106,12 @@ def _kinds(data: Any, keys: list[str]) -> pd.DataFrame:
     """One row of each kind, with the number of rows that are of it."""
     first = _first_of_kinds(data._meta_nonempty, keys).iloc[:0]
     found = data.map_partitions(_first_of_kinds, keys, meta=first).compute()
-    counts = found.groupby(keys, dropna=False, sort=False, observed=True)[COUNT].transform("sum")
-    kinds = found.assign(**{COUNT: counts}).drop_duplicates(keys).reset_index(drop=True)
+    amounts = [name for name in (COUNT, WEIGHT) if name in found]
+    if WEIGHT in found and not (found[WEIGHT] >= 0).all():
+        raise P4FError("sample_weight has values that are missing or below 0; give each row a weight of 0 or more")
+    groups = found.groupby(keys, dropna=False, sort=False, observed=True)
+    sums = {name: groups[name].transform("sum") for name in amounts}
+    kinds = found.assign(**sums).drop_duplicates(keys).reset_index(drop=True)
     if kinds[LABEL].isna().any():
         raise P4FError(f"y has {int(kinds[COUNT][kinds[LABEL].isna()].sum())} missing values; drop those rows")
     if len(kinds) > MOST_KINDS:
@@ -109,8 +122,27 @@ def _kinds(data: Any, keys: list[str]) -> pd.DataFrame:
 
 
 def _first_of_kinds(part: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    counts = part.groupby(keys, dropna=False, sort=False, observed=True)[keys[0]].transform("size")
-    return part.assign(**{COUNT: counts.astype("float64")}).drop_duplicates(keys)
+    """The first row of each kind in a partition, with the number and the total weight of those that are of it."""
+    groups = part.groupby(keys, dropna=False, sort=False, observed=True)
+    sums = {COUNT: groups[keys[0]].transform("size").astype("float64")}
+    if WEIGHT in part:
+        # Missing where one of them is: sums would leave it out.
+        lowest = part[WEIGHT].fillna(-np.inf).groupby([part[key] for key in keys], dropna=False, observed=True)
+        sums[WEIGHT] = groups[WEIGHT].transform("sum").where(lowest.transform("min") >= 0, np.nan)
+    return part.assign(**sums).drop_duplicates(keys)
+
+
+def _weighted(model: DebiasedClassifier, data: Any, kinds: pd.DataFrame) -> tuple[Any, pd.DataFrame]:
+    """Rows and kinds with weights by class, too."""
+    counts = kinds.groupby(LABEL, observed=True)[COUNT].sum()
+    if model.class_weight == "balanced":
+        by_label = (counts.sum() / (len(counts) * counts)).to_dict()
+    else:
+        own = compute_class_weight(model.class_weight, classes=np.array(counts.index), y=np.array(counts.index))
+        by_label = dict(zip(counts.index, own, strict=True))
+    weight = data[LABEL].map(by_label, meta=(WEIGHT, "float64")).astype("float64")
+    mass = kinds[LABEL].map(by_label).astype("float64") * kinds[WEIGHT if WEIGHT in kinds else COUNT]
+    return data.assign(**{WEIGHT: weight * data[WEIGHT] if WEIGHT in data else weight}), kinds.assign(**{WEIGHT: mass})
 
 
 def _rows(model: DebiasedClassifier, kinds: pd.DataFrame, X: Any, y: Any, beside: list[str]) -> Rows:

@@ -166,18 +166,53 @@ class LoaderBatches(Batches):
         return Batch(inputs, batch.rows[own], counts=counts)
 
 
+class LocalBatches(Batches):
+    """Batches of which every process has its own rows.
+
+    Parameters
+    ----------
+    inputs
+        ``[rows, ...]``, those of this process.
+    rows
+        Which of them to go through.
+    count
+        How many batches there are, the same in all processes; a process with fewer rows stands in with one of weight 0.
+    """
+
+    def __init__(self, inputs: Tensor, rows: Tensor, count: int) -> None:
+        self._inputs, self._rows, self._count = inputs, rows, count
+
+    def go_through(self, generator: torch.Generator | None) -> Iterator[Batch]:
+        """See :meth:`Batches.go_through`."""
+        rows = self._rows
+        if generator is not None:
+            rows = rows[torch.randperm(len(rows), generator=generator)]
+        for chosen in rows.tensor_split(self._count):
+            if len(chosen):
+                yield Batch(self._inputs[chosen], chosen)
+            else:
+                yield Batch(self._inputs[:1], torch.zeros(1, dtype=torch.long), counts=False)
+
+    def __len__(self) -> int:
+        return self._count
+
+
 def training_batches(
-    data: Tensor | Iterable[Any],
+    data: Tensor | Batches | Iterable[Any],
     observation: Observation,
     settings: SuitedSettings,
     seed: int,
     train_rows: Tensor | None,
-    validation: Tensor | Iterable[Any] | None,
+    validation: Tensor | Batches | Iterable[Any] | None,
     weights: Tensor | None,
     share: Share,
 ) -> tuple[Batches, Batches]:
     """Training and validation batches; the parameters are those of ``fit_module``, and the share of this process."""
     total = len(observation)
+    if isinstance(data, Batches) or isinstance(validation, Batches):
+        if not isinstance(data, Batches) or not isinstance(validation, Batches):
+            raise TrainingError("batches to train with need batches to validate with, and the other way round")
+        return data, validation
     if not isinstance(data, Tensor):
         check_weights(weights, total)
         if train_rows is not None:

@@ -1,52 +1,29 @@
-"""Boosted trees on a cluster: LightGBM's own Dask estimator, with the kind of a row as its label.
+"""Rows that are spread over a cluster, as a Dask data frame: what its workers need to know of a belief.
 
 Rows that a belief cannot tell apart, of the same group and with the same recorded label, are of one kind. The
-likelihood of a kind is two numbers, P(recorded | fair label is 0) and P(recorded | fair label is 1), so a table of
-kinds is all that workers need to know of a belief.
+likelihood of a kind is one number for each fair label, P(recorded | fair label), so a table of kinds is all that
+workers need to know of a belief.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.boosted import Boosted, FittedBoosted
 from problog4fairness.learners.encoder import MAX_CATEGORIES, Encoder, text_codes
-from problog4fairness.learners.growth import best_constant
-from problog4fairness.learners.slopes import BinarySlopes, slopes_of
-from problog4fairness.learners.trees import Trees, light
 from problog4fairness.program.observed import AffineObserved
 from problog4fairness.rows.types import Floats
 
-KIND = "kind"
-# Trees that are grown before held-out rows are looked at; workers do not wait for each other's opinion in between.
-ROUND = 50
+KIND, WEIGHT = "kind", "weight of the row"
 SEVERAL = (
     "under this belief a row may stand for several fair rows, which needs one machine: pass X.compute(), or a sample"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Objective:
-    """Gradient and curvature of rows whose label is their kind, as LightGBM asks for them on each worker."""
-
-    kernel: AffineObserved
-    constant: float
-
-    def __call__(self, kinds: Any, scores: Any) -> tuple[Floats, Floats]:
-        """Both for each row."""
-        rows = np.arange(len(kinds))
-        slopes = BinarySlopes(self.kernel, kinds.astype(np.int64), rows, rows[:, None], None, np.ones(len(kinds)))
-        gradient, curvature = slopes.curved(scores.reshape(-1, 1) + self.constant)
-        return gradient[:, 0], curvature[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,27 +34,35 @@ class ClusterTask:
     ----------
     observation
         Of one row of each kind.
-    counts
-        ``[kinds]``: how many rows there are of each.
+    masses
+        ``[kinds]``: the total weight of the rows of each.
     keys
         What tells kinds apart, ``[kinds]`` rows of some columns.
     data
-        A Dask data frame with these columns and those of the encoder.
+        A Dask data frame with these columns and those of the encoder, and with :data:`WEIGHT` where rows have weights.
     encoder
-        Which columns trees read, and how.
+        Which columns are read, and how.
     held
-        Rows that say when to stop, as they are observed; None for as many trees as there may be.
+        Rows that say when to stop, with the columns of the data; None for as many rounds as there may be.
+    rows
+        How many rows there are to learn from, or nearly so.
     seed
         Of the fit.
     """
 
     observation: Observation
-    counts: Floats
+    masses: Floats
     keys: pd.DataFrame
     data: Any
     encoder: Encoder
-    held: Observation | None
+    held: pd.DataFrame | None
+    rows: int
     seed: int
+
+    @property
+    def kinds(self) -> pd.DataFrame:
+        """The keys with the entry of the likelihood, of which there may be fewer, as :data:`KIND`."""
+        return self.keys.assign(**{KIND: kernel_of(self.observation).codes.numpy()})
 
 
 def kernel_of(observation: Observation) -> AffineObserved:
@@ -85,84 +70,19 @@ def kernel_of(observation: Observation) -> AffineObserved:
     kernel = observation.observed
     if observation.variants != 1 or not isinstance(kernel, AffineObserved):
         raise P4FError(SEVERAL)
-    if observation.outputs != 1:
-        raise P4FError("a label of more than two classes needs one machine: pass X.compute(), or a sample")
     return kernel
 
 
-def fit_cluster(learner: Boosted, task: ClusterTask) -> FittedBoosted:
-    """Boosted trees, grown where the rows are."""
-    learner.check_options()
-    kernel = kernel_of(task.observation)
-    # As labels, kinds are the entries of the kernel, of which there may be fewer.
-    keys = task.keys.assign(**{KIND: kernel.codes.numpy()})
-    constant = best_constant(slopes_of(task.observation, None, torch.from_numpy(task.counts)), 1)
-    width = len(task.encoder.numbers) + len(task.encoder.categories)
-    names = [f"c{number}" for number in range(width)]
-    meta = pd.DataFrame({name: np.zeros(0) for name in (*names, KIND)})
-    coded = task.data.map_partitions(_coded, task.encoder, keys, names, meta=meta).persist()
-    booster, losses = None, [] if task.held is None else [_start(task, constant)]
-    while booster is None or (booster.num_trees() < learner.max_trees and not _worse(losses, learner.patience)):
-        grown = 0 if booster is None else booster.num_trees()
-        trees = min(learner.max_trees - grown, ROUND if task.held is not None else learner.max_trees)
-        booster = _grown(learner, task, Objective(kernel, float(constant[0])), coded, names, trees, booster)
-        if booster.num_trees() == grown:
-            break
-        if task.held is not None:
-            losses += _losses(task, booster, grown, constant)
-    best = -1 if task.held is None else max(1, int(np.argmin(losses)))
-    trees_found = Trees.of(str(booster.model_to_string(num_iteration=best)))
-    return FittedBoosted(task.encoder, trees_found, constant, {"validation": losses[1:]})
+def kinds_of(part: pd.DataFrame, kinds: pd.DataFrame) -> Floats:
+    """``[rows]``: the kind of each row of a partition."""
+    on = [name for name in kinds.columns if name != KIND]
+    found = part[on].astype(kinds[on].dtypes.to_dict()).merge(kinds, how="left", on=on)[KIND]
+    return np.asarray(found.to_numpy(dtype=np.float64))
 
 
-def _coded(part: pd.DataFrame, encoder: Encoder, keys: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The rows of a partition as trees read them, and their kinds."""
-    on = [name for name in keys.columns if name != KIND]
-    kinds = part[on].astype(keys[on].dtypes.to_dict()).merge(keys, how="left", on=on)[KIND]
-    columns = pd.DataFrame(encoder.columns(part), columns=list(names), index=part.index)
-    return columns.assign(**{KIND: kinds.to_numpy(dtype=np.float64)})
-
-
-def _grown(
-    learner: Boosted, task: ClusterTask, objective: Objective, coded: Any, names: Sequence[str], trees: int, start: Any
-) -> Any:
-    """A booster with so many more trees."""
-    light()
-    from lightgbm.dask import DaskLGBMRegressor
-
-    # The number of threads is that of each worker.
-    options = {name: own for name, own in learner._parameters(task.seed).items() if name != "num_threads"}
-    model = DaskLGBMRegressor(client=client(), objective=objective, n_estimators=trees, tree_learner="data", **options)
-    places = list(range(len(task.encoder.numbers), len(names)))
-    more = {} if start is None else {"init_model": start}
-    with warnings.catch_warnings():
-        # It warns of its own default for threads.
-        warnings.filterwarnings("ignore", "Parameter n_jobs will be ignored")
-        return model.fit(coded[list(names)], coded[KIND], categorical_feature=places, **more).booster_
-
-
-def _start(task: ClusterTask, constant: Floats) -> float:
-    """The loss of held-out rows before the first tree."""
-    held = slopes_of(task.held)  # type: ignore[arg-type]  # only where there are some
-    return held.loss(np.full((len(held.inputs), 1), constant[0])) / held.total
-
-
-def _losses(task: ClusterTask, booster: Any, grown: int, constant: Floats) -> list[float]:
-    """The loss of held-out rows after each new tree."""
-    if task.held is None:
-        return []
-    held = slopes_of(task.held)
-    columns = task.encoder.columns(task.held.table.iloc[held.inputs])
-    scores = constant[0] + (booster.predict(columns, raw_score=True, num_iteration=grown) if grown else 0.0)
-    found = []
-    for tree in range(grown, booster.num_trees()):
-        scores = scores + booster.predict(columns, raw_score=True, start_iteration=tree, num_iteration=1)
-        found.append(held.loss(np.reshape(scores, (-1, 1))) / held.total)
-    return found
-
-
-def _worse(losses: Sequence[float], patience: int) -> bool:
-    return len(losses) - 1 - int(np.argmin(losses)) >= patience
+def weights_of(part: pd.DataFrame) -> Floats:
+    """``[rows]``: the weight of each row of a partition; 1 where rows have none."""
+    return part[WEIGHT].to_numpy(dtype=np.float64) if WEIGHT in part else np.ones(len(part))
 
 
 def client() -> Any:
@@ -171,7 +91,7 @@ def client() -> Any:
         import distributed
     except ImportError:
         raise P4FError(
-            "Dask data frames need the package distributed; install it with pip install 'problog4fairness[dask]'"
+            "Dask data frames need the package distributed; install it with pip install 'problog4fairness[cluster]'"
         ) from None
     try:
         return distributed.default_client()  # type: ignore[no-untyped-call]
@@ -195,14 +115,19 @@ def cluster_encoder(data: Any, columns: Sequence[str]) -> Encoder:
     numbers = [name for name in columns if pd.api.types.is_numeric_dtype(data._meta[name])]
     texts = [name for name in columns if name not in numbers]
     some = data[numbers].astype("float64")
-    means, spreads, *counts = compute(  # type: ignore[no-untyped-call]
-        some.mean(), some.std(ddof=0), *(data[name].value_counts(dropna=False) for name in texts)
+    means, spreads, gaps, *counts = compute(  # type: ignore[no-untyped-call]
+        some.mean(), some.std(ddof=0), some.isna().mean(), *(data[name].value_counts(dropna=False) for name in texts)
     )
-    fills = np.nan_to_num(means.reindex(numbers).to_numpy(dtype=np.float64))
-    scales = np.nan_to_num(spreads.reindex(numbers).to_numpy(dtype=np.float64))
+    fills, spread, share = (
+        np.nan_to_num(own.reindex(numbers).to_numpy(dtype=np.float64)) for own in (means, spreads, gaps)
+    )
+    marked = np.flatnonzero(share > 0)
+    # Gaps are filled with the mean, which makes numbers less spread.
+    scales = np.concatenate([spread * np.sqrt(1 - share), np.sqrt(share * (1 - share))[marked]])
     found = {name: _categories(own) for name, own in zip(texts, counts, strict=True)}
     rare = frozenset(name for name, own in zip(texts, counts, strict=True) if len(own) > MAX_CATEGORIES)
-    return Encoder(tuple(numbers), (), found, rare, fills, fills, np.where(scales > 0, scales, 1.0))
+    means, scales = np.concatenate([fills, share[marked]]), np.where(scales > 0, scales, 1.0)
+    return Encoder(tuple(numbers), tuple(numbers[place] for place in marked), found, rare, fills, means, scales)
 
 
 def _categories(counts: pd.Series[Any]) -> tuple[str, ...]:

@@ -42,14 +42,14 @@ Module = TypeVar("Module", bound=nn.Module)
 
 def fit_module(
     module: Module,
-    data: Tensor | Iterable[Any],
+    data: Tensor | Batches | Iterable[Any],
     through: Belief | Observation,
     rows: Rows | None = None,
     *,
     settings: Settings | None = None,
     seed: int = 0,
     train_rows: Tensor | None = None,
-    validation: Tensor | Iterable[Any] | None = None,
+    validation: Tensor | Batches | Iterable[Any] | None = None,
     weights: Tensor | None = None,
     device: torch.device | str = "cpu",
     checkpoint: str | os.PathLike[str] | None = None,
@@ -66,6 +66,7 @@ def fit_module(
     data
         The distinct inputs ``[distinct, ...]`` that ``observation.inputs`` points at; or a ``DataLoader`` whose batches
         are pairs of inputs and row numbers, the inputs being ``[rows, variants, ...]`` where a row needs several.
+        Batches, with ``validation`` batches beside them, are taken as they are.
     through, rows
         A belief and the rows to observe through it; or an observation. It is evaluated where its tensors are.
     settings

@@ -101,6 +101,10 @@ class Network(Learner):
         whole_option("networks", self.networks)
         return Settings(**{name: value for name, value in self.get_params(deep=False).items() if name != "networks"})
 
+    def seeds(self, seed: int) -> tuple[int, ...]:
+        """The seeds of the networks; the first one is the one that would have been fitted alone."""
+        return tuple((int(seed) + member * STRIDE) % (1 << 63) for member in range(self.networks))
+
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedNetwork]:
         """See :meth:`Learner.fit_many`."""
         settings = self.settings()
@@ -110,11 +114,8 @@ class Network(Learner):
             encoder, matrix = _encoded(task, encoded)
             encoders.append(encoder)
             check_seed(task.seed)
-            for member in range(self.networks):
-                # The first network is the one that would have been fitted alone.
-                seed = (int(task.seed) + member * STRIDE) % (1 << 63)
-                rows = task.train_rows, task.weights, task.validation_rows
-                jobs.append(Job(matrix, task.observation, seed, *rows))
+            rows = task.train_rows, task.weights, task.validation_rows
+            jobs += [Job(matrix, task.observation, seed, *rows) for seed in self.seeds(task.seed)]
         fits = iter(fit_many(jobs, settings, progress))
         limit = settings.max_epochs
         return [FittedNetwork.of(encoder, [next(fits) for _ in range(self.networks)], limit) for encoder in encoders]
