@@ -23,7 +23,7 @@ def test_page_is_sound_and_complete(report):
     for heading in ("Summary", "Limits and warnings", "The belief", "Parameters", "What the model changes",
                     "Comparison with other methods", "If a parameter is wrong", "Rows for review"):  # fmt: skip
         assert heading in page.words
-    assert page.tags.count("svg") == 4
+    assert page.tags.count("svg") == 5
     assert "label_neg_bias(X) :- a(X)." in page.words
     assert "Recorded data alone can contradict the belief, but they cannot confirm it" in page.words
     assert len(report.html) < 2_000_000
