@@ -17,6 +17,8 @@ from problog4fairness.rows.types import Codes, Floats
 REDRAWN = 24
 # Shares of recorded labels that differ as much as by so small a chance were not drawn at random.
 DRAWN_BY_LABEL = 1e-4
+# Kinds of rows that a cell may have, on average.
+MOST_KINDS = 6
 # Rows of a cell at least, for its share to be compared.
 LEAST_CELL = 5
 
@@ -110,7 +112,7 @@ def conditional_test(case: Case) -> Finding:
         raise NotDone("there are no features")
     if not case.certain:
         raise NotDone("the groups of some rows are uncertain")
-    cells, names = cells_of(case, rows)
+    cells, names = _alike(case, rows)
     matrix, columns = case.encoded
     matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
     rng = case.rng(2)
@@ -141,6 +143,16 @@ def conditional_test(case: Case) -> Finding:
     which, column = np.unravel_index(scores[:, :-1].argmax(), scores[:, :-1].shape)
     named = _Dependence(*found[which][2:], columns[column], matrix[:, column])
     return named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
+
+
+def _alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+    """As :func:`cells_of`, with a cell of its own for each kind of row that the belief tells apart."""
+    cells, names = cells_of(case, rows)
+    said = np.round(case.given[rows, case.fair], 6)
+    kinds, place = np.unique(np.column_stack([cells, said]), axis=0, return_inverse=True)
+    if len(kinds) > MOST_KINDS * len(names):
+        raise NotDone("the belief says something else of almost every row")
+    return place.reshape(-1), [names[int(kind[0])] for kind in kinds]
 
 
 def _scores(values: Floats, variance: Floats) -> Floats:

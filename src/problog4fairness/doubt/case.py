@@ -157,8 +157,8 @@ class Case:
 
     @cached_property
     def plain(self) -> Crossfit:
-        """The recorded table, learned as it is, sensitive columns included."""
-        names = [*self.rows.features, *self.belief.sensitive_columns]
+        """The recorded table, learned as it is, by all columns that the belief reads, too."""
+        names = [*self.rows.features, *self.belief.sensitive_columns, *self.belief.other_columns]
         return self.learned(NoBias(), self.table.with_features(list(dict.fromkeys(names))))
 
     def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:
