@@ -54,9 +54,10 @@ class DoubtStudy(Study):
         """See :meth:`Study.stacks`."""
         return [
             DoubtStack(own, tuple(range(FIRST + start, FIRST + min(start + TOGETHER, count))), self.rows, self.audited)
+            for start in range(0, max(self.right, self.wrong), TOGETHER)
             for own in self.situations
             for count in [self.right if own.right else self.wrong]
-            for start in range(0, count, TOGETHER)
+            if start < count
         ]
 
     def claims(self, results: pd.DataFrame) -> list[Claim]:
@@ -74,7 +75,7 @@ class DoubtStudy(Study):
 
     def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
         """See :meth:`Study.tables`: the share of simulations in which each test contradicts the belief."""
-        wide = results.pivot_table(index=["case", "seed"], columns="metric", values="value", dropna=False)
+        wide = results.set_index(["case", "seed", "metric"])["value"].unstack("metric")
         rows = []
         for own in self.situations:
             if own.name not in wide.index:
@@ -104,8 +105,9 @@ class DoubtStudy(Study):
             "that tests them. Shares with 95% intervals (Wilson).",
             "",
             "One parameter at a time is off by .15. A bias that moves is .15 stronger for both groups where a feature "
-            "is positive, and .15 weaker where it is negative. Where recorded and fair are swapped, somebody took one "
-            "column of the audit for the other, and estimated the belief from it.",
+            "is positive, and .15 weaker where it is negative; the feature is a number, or yes or no. Where recorded "
+            "and fair are swapped, somebody took one column of the audit for the other, and estimated the belief from "
+            "it.",
         ]
 
 

@@ -46,6 +46,8 @@ class Situation:
         How often labels are distorted.
     moving
         By how much negative bias is stronger where a feature is positive, and weaker where it is negative.
+    column
+        Which feature that is: 0 to 3 are numbers, 4 is yes or no, as 1 and -1.
     believed
         What is stated; None where the belief is estimated from the audit.
     turned
@@ -58,6 +60,7 @@ class Situation:
     right: bool = False
     true: Strengths = TRUE
     moving: float = 0.0
+    column: int = 1
     believed: Strengths | None = TRUE
     turned: bool = False
     fair: Literal["straight", "curved"] = "straight"
@@ -73,7 +76,8 @@ SITUATIONS = (
     Situation("negative of the others +.15", believed=replace(TRUE, neg0=TRUE.neg0 + OFF)),
     Situation("positive of the group +.15", believed=replace(TRUE, pos1=TRUE.pos1 + OFF)),
     Situation("positive of the others +.15", believed=replace(TRUE, pos0=TRUE.pos0 + OFF)),
-    Situation("bias moves by ±.15", moving=OFF, believed=None),
+    Situation("bias moves by ±.15 with a number", moving=OFF, believed=None),
+    Situation("bias moves by ±.15 with yes or no", moving=OFF, believed=None, column=4),
     Situation("groups swapped", believed=Strengths(TRUE.neg0, TRUE.neg1, TRUE.pos0, TRUE.pos1)),
     Situation("recorded and fair swapped", believed=None, turned=True),
     Situation("no bias at all", true=Strengths(0, 0, 0, 0)),
@@ -86,12 +90,13 @@ def drawn(situation: Situation, rows: int, audited: int, seed: int) -> tuple[pd.
     group = rng.integers(0, 2, count)
     x = rng.normal(size=(count, 5))
     x[:, 0] += 0.5 * group
+    x[:, 4] = np.sign(x[:, 4])
     strength = 1.2 * x[:, 0] + 0.8 * x[:, 1] - 0.6 * x[:, 2] + 0.4 * x[:, 3]
     if situation.fair == "curved":
         strength = 1.5 * np.sin(1.5 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.5 * x[:, 3] ** 2 - 0.5
     fair = (rng.random(count) < 1 / (1 + np.exp(-strength))).astype(int)
     true = situation.true
-    negative = np.where(group == 1, true.neg1, true.neg0) + situation.moving * np.sign(x[:, 1])
+    negative = np.where(group == 1, true.neg1, true.neg0) + situation.moving * np.sign(x[:, situation.column])
     positive = np.where(group == 1, true.pos1, true.pos0)
     flipped = rng.random(count) < np.where(fair == 1, np.clip(negative, 0, 1), positive)
     recorded = np.where(flipped, 1 - fair, fair)

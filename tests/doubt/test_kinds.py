@@ -115,3 +115,31 @@ def test_intervals_say_how_many_rows_a_parameter_is_worth():
     assert (deviations(belief()) == 0).all()
     for hits, rows in ((30, 100), (0, 50), (40, 40)):
         assert effective_rows(own.estimated(proportion(hits, rows))) == pytest.approx(rows, rel=1e-3)
+
+
+def test_a_program_whose_bias_depends_on_a_column_is_compared_within_its_values():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"x": rng.normal(size=2000), "clerk": rng.integers(0, 2, 2000)})
+    frame["x"] += frame["clerk"]  # who decides has to do with the features
+    fair = (rng.random(2000) < 1 / (1 + np.exp(-frame["x"]))).astype(int)
+    lost = rng.random(2000) < np.where(frame["clerk"] == 1, 0.6, 0.05)
+    frame["y"] = np.where(lost, 0, fair)
+    frame["fair"] = fair
+    frame.loc[600:, "fair"] = np.nan
+    rules = "nn(h,X) :: y(X). nn(clerk,X) :: c(X). 0.6 :: hard(X). 0.05 :: mild(X).\n"
+    told = rules + "lost(X) :- c(X), hard(X). lost(X) :- \\+c(X), mild(X). r(X) :- y(X), \\+lost(X). query(r(x))."
+    found = p4f.ProgramBelief(told).check(frame, recorded="y", fair="fair")
+    assert found["class-conditional"].p > 0.05
+    assert not found.contradicted
+    # One number for all clerks, which is right on average only.
+    same = rules + "lost(X) :- hard(X), c(X). lost(X) :- hard(X), \\+c(X). r(X) :- y(X), \\+lost(X). query(r(x))."
+    assert p4f.ProgramBelief(same).check(frame, recorded="y", fair="fair").contradicted
+
+
+def test_beliefs_that_cannot_be_tested_say_so():
+    frame = pd.DataFrame({"x": range(200), "g": [0, 1] * 100, "y": [0, 1] * 100})
+    text = "nn(h,X) :: y(X). nn(g,X) :: g(X). 0.5 :: s(X). a(X) :- y(X), s(X). b(X) :- \\+y(X), s(X). n(X) :- \\+s(X)."
+    selective = p4f.ProgramBelief(text + " query(b(x)). query(a(x)). query(n(x)).")
+    assert selective.missing_labels
+    with pytest.raises(P4FError, match="cannot be tested yet"):
+        selective.check(frame, recorded="y")

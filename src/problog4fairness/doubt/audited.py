@@ -17,6 +17,8 @@ from problog4fairness.rows.types import Codes, Floats
 REDRAWN = 24
 # Shares of recorded labels that differ as much as by so small a chance were not drawn at random.
 DRAWN_BY_LABEL = 1e-4
+# Kinds of rows that a cell may have, on average.
+MOST_KINDS = 6
 # Rows of a cell at least, for its share to be compared.
 LEAST_CELL = 5
 
@@ -103,47 +105,54 @@ def conditional_test(case: Case) -> Finding:
     """Whether the recorded label still depends on the features, within people of the same fair label and group.
 
     Recorded labels are shuffled within these cells, which changes nothing if the belief is right. Each feature is
-    compared in each cell, and over all cells in two ways: whether it makes the label 1, and whether it makes it wrong.
+    compared in each cell, and in all groups of a fair label together, as one that makes the same difference in each.
     """
     rows = audited_rows(case)
     if not case.rows.features:
         raise NotDone("there are no features")
     if not case.certain:
         raise NotDone("the groups of some rows are uncertain")
-    cells, names = cells_of(case, rows)
+    cells, names = _alike(case, rows)
     matrix, columns = case.encoded
     matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
     rng = case.rng(2)
-    found, drawn, varied = [], np.zeros(SIMULATED), False
-    sums: dict[str, list[tuple[Floats, Floats, Floats]]] = {"label": [], "wrong": []}
+    found, drawn = list[tuple[Floats, Floats, int, int]](), np.zeros(SIMULATED)
+    together: dict[tuple[int, int], list[tuple[Floats, Floats, Floats, int]]] = {}
     for cell, (_, fair) in enumerate(names):
         own = np.flatnonzero(cells == cell)
-        label = case.recorded[rows[own]]
         for value in range(1, len(case.rows.classes)):
-            hit = (label == value).astype(np.float64)
-            if not 1 <= hit.sum() <= len(hit) - 1 or len(own) < LEAST_CELL:
+            hit = (case.recorded[rows[own]] == value).astype(np.float64)
+            if min(hit.sum(), len(hit) - hit.sum()) < LEAST_CELL:
                 continue
-            varied = True
             x = matrix[own] - matrix[own].mean(axis=0)
+            # As differences of rates, each as sure as its cell makes it.
+            hit = hit / hit.var(ddof=1)
             variance = (x**2).sum(axis=0) * hit.var(ddof=1)
-            shuffled = rng.permuted(np.tile(hit, (SIMULATED, 1)), axis=1)
-            seen, simulated = hit @ x, shuffled @ x
-            if (hit.sum() >= LEAST_CELL) and (len(hit) - hit.sum() >= LEAST_CELL):
-                found.append((seen, variance, cell, value))
-                drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
-            sums["label"].append((seen, variance, simulated))
-            sums["wrong"].append((-seen, variance, -simulated) if fair == value else (seen, variance, simulated))
-    if not varied:
-        raise NotDone("every cell was recorded in one way only, or has fewer than 5 audited rows")
-    for parts in sums.values():
-        seen, variance, simulated = (np.sum(own, axis=0) for own in zip(*parts, strict=True))
-        found.append((seen, variance, -1, 1))
-        drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
+            seen, simulated = hit @ x, rng.permuted(np.tile(hit, (SIMULATED, 1)), axis=1) @ x
+            together.setdefault((fair, value), []).append((seen, variance, simulated, cell))
+    if not together:
+        raise NotDone(f"no cell has {LEAST_CELL} audited rows that were recorded in each of two ways")
+    for (_, value), parts in together.items():
+        seen, variance, simulated = (np.sum(own, axis=0) for own in list(zip(*parts, strict=True))[:3])
+        whole = (seen, variance, simulated, parts[0][3])
+        for seen, variance, simulated, cell in [*parts, *([whole] if len(parts) > 1 else [])]:
+            found.append((seen, variance, cell, value))
+            drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
     scores = np.stack([_scores(seen, variance) for seen, variance, _, _ in found])
     # The fair probability stands for all features together; a reader is told of one.
     which, column = np.unravel_index(scores[:, :-1].argmax(), scores[:, :-1].shape)
     named = _Dependence(*found[which][2:], columns[column], matrix[:, column])
     return named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
+
+
+def _alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+    """As :func:`cells_of`, with a cell of its own for each kind of row that the belief tells apart."""
+    cells, names = cells_of(case, rows)
+    said = np.round(case.given[rows, case.fair], 6)
+    kinds, place = np.unique(np.column_stack([cells, said]), axis=0, return_inverse=True)
+    if len(kinds) > MOST_KINDS * len(names):
+        raise NotDone("the belief says something else of almost every row")
+    return place.reshape(-1), [names[int(kind[0])] for kind in kinds]
 
 
 def _scores(values: Floats, variance: Floats) -> Floats:
@@ -152,7 +161,7 @@ def _scores(values: Floats, variance: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Dependence:
-    """A column on which a label depends in a cell; in all cells together where that is -1."""
+    """A column on which a label depends in a cell."""
 
     cell: int
     value: int
@@ -160,13 +169,8 @@ class _Dependence:
     x: Floats
 
     def finding(self, case: Case, rows: Codes, cells: Codes, names: list[tuple[str, int]], p: float) -> Finding:
-        """In words: the rates on both sides of the middle of the column, in the cell in which most can be seen."""
+        """In words: the rates on both sides of the middle of the column."""
         cell, value, column, x = self.cell, self.value, self.column, self.x
-        if cell < 0:
-            sizes = [
-                np.var(case.recorded[rows[cells == own]] == value) * (cells == own).sum() for own in range(len(names))
-            ]
-            cell = int(np.argmax(sizes))
         own = np.flatnonzero(cells == cell)
         hit = case.recorded[rows[own]] == value
         above = x[own] > np.median(x[own])

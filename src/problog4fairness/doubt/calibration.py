@@ -10,7 +10,6 @@ from problog4fairness.beliefs.amounts import percent
 from problog4fairness.doubt.audited import LEAST_CELL, random_rows
 from problog4fairness.doubt.case import SIMULATED, Case
 from problog4fairness.doubt.finding import Finding, NotDone
-from problog4fairness.doubt.uncertainty import moved
 from problog4fairness.learners.base import Task
 from problog4fairness.rows.types import Codes, Floats
 
@@ -87,8 +86,7 @@ def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats
     ]
     base = _totals(case, rows, seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows], masks)
     variance = np.var(np.stack(own), axis=0, ddof=1)
-    for place in np.flatnonzero(case.spread):
-        other, step = moved(case.belief, int(place))
+    for place, (other, step, _) in case.moved.items():
         fitted = learner.fit_many([Task(other.observe(case.table), case.seed)], progress=False)[0]
         seen_other = other.restore(audited.without_record())
         chances = seen_other.fair_proba(fitted.log_proba(seen_other.table)).numpy()

@@ -12,6 +12,7 @@ import pandas as pd
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.none import NoBias
+from problog4fairness.beliefs.observation import Observation
 from problog4fairness.doubt.crossfit import Crossfit, crossfit, fair_chances, folds_of, quick_learners
 from problog4fairness.doubt.uncertainty import deviations, drawn, moved, with_values
 from problog4fairness.learners.base import Learner
@@ -107,9 +108,23 @@ class Case:
         return all(way.certain for way in self.ways)
 
     @cached_property
+    def observation(self) -> Observation:
+        """What the belief says of the rows, before their labels are looked at."""
+        return self.belief.observe(self.rows.without_record())
+
+    @cached_property
+    def moved(self) -> dict[int, tuple[Belief, float, Observation]]:
+        """For each uncertain parameter, by place, the belief with another value, by how much, and what it says."""
+        found = {}
+        for place in np.flatnonzero(self.spread):
+            other, step = moved(self.belief, int(place))
+            found[int(place)] = (other, step, other.observe(self.rows.without_record()))
+        return found
+
+    @cached_property
     def given(self) -> Floats:
         """P(recorded class | fair class), ``[rows, fair, recorded]``, as the circuit says."""
-        return np.asarray(self.belief.observe(self.rows.without_record()).recorded_given().numpy())
+        return np.asarray(self.observation.recorded_given().numpy())
 
     @cached_property
     def spread(self) -> Floats:
@@ -120,10 +135,8 @@ class Case:
     def slopes(self) -> Floats:
         """``[parameters, rows, fair, recorded]``: how :attr:`given` changes with each parameter that is uncertain."""
         found = np.zeros((len(self.spread), *self.given.shape))
-        for place in np.flatnonzero(self.spread):
-            other, step = moved(self.belief, int(place))
-            changed = other.observe(self.rows.without_record()).recorded_given().numpy()
-            found[place] = (changed - self.given) / step
+        for place, (_, step, seen) in self.moved.items():
+            found[place] = (seen.recorded_given().numpy() - self.given) / step
         return found
 
     def drawn(self, rng: np.random.Generator, count: int = SIMULATED) -> Floats:
@@ -144,8 +157,8 @@ class Case:
 
     @cached_property
     def plain(self) -> Crossfit:
-        """The recorded table, learned as it is, sensitive columns included."""
-        names = [*self.rows.features, *self.belief.sensitive_columns]
+        """The recorded table, learned as it is, by all columns that the belief reads, too."""
+        names = [*self.rows.features, *self.belief.sensitive_columns, *self.belief.other_columns]
         return self.learned(NoBias(), self.table.with_features(list(dict.fromkeys(names))))
 
     def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.beliefs.observation import Observation
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.linear import Linear
@@ -58,7 +57,7 @@ def folds_of(rows: int, seed: int) -> Codes:
 
 
 def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict[str, Learner]) -> Crossfit:
-    """The learner under which held-out recorded labels are most likely through the belief.
+    """The learner under which recorded labels of the first fold are most likely through the belief, on all folds.
 
     Parameters
     ----------
@@ -74,19 +73,24 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
         Those to choose from, by name.
     """
     observation = belief.observe(rows)
-    found = [_crossfit(name, learner, observation, rows, folds, seed) for name, learner in learners.items()]
-    return max(found, key=lambda own: own.mean)
-
-
-def _crossfit(name: str, learner: Learner, observation: Observation, rows: Rows, folds: Codes, seed: int) -> Crossfit:
     train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
-    fits = learner.fit_many([Task(observation, seed, train_rows=own) for own in train], progress=False)
-    recorded = np.zeros((len(rows), observation.classes))
+    tasks = [Task(observation, seed, train_rows=own) for own in train]
+    tried = {name: learner.fit_many(tasks[:1], progress=False)[0] for name, learner in learners.items()}
+    label, held = np.asarray(rows.recorded), [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
+
+    def recorded(fitted: Fitted, fold: int) -> Floats:
+        found = observation.recorded_proba(fitted.log_proba(observation.table))
+        return np.asarray(found[torch.from_numpy(held[fold])].numpy())
+
+    def likely(chance: Floats, own: Codes) -> Floats:
+        return np.asarray(np.log(np.maximum(chance[np.arange(len(own)), label[own]], 1e-12)))
+
+    best = max(tried, key=lambda name: float(likely(recorded(tried[name], 0), held[0]).sum()))
+    fits = [tried[best], *learners[best].fit_many(tasks[1:], progress=False)]
+    chances = np.zeros((len(rows), observation.classes))
     for fold, fitted in enumerate(fits):
-        held = folds == fold
-        recorded[held] = observation.recorded_proba(fitted.log_proba(observation.table))[torch.from_numpy(held)].numpy()
-    chance = recorded[np.arange(len(rows)), np.asarray(rows.recorded)]
-    return Crossfit(name, fits, np.log(np.maximum(chance, 1e-12)), recorded)
+        chances[held[fold]] = recorded(fitted, fold)
+    return Crossfit(best, fits, likely(chances, np.arange(len(rows))), chances)
 
 
 def fair_chances(belief: Belief, fits: Sequence[Fitted], rows: Rows, folds: Codes) -> Floats:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from problog4fairness.doubt.which import BeliefComparison
 
 # Blue and orange of Okabe and Ito's palette, which colour-blind readers tell apart.
-FINE, AGAINST, GREY = "#0072B2", "#D55E00", "#777777"
+FINE, AGAINST, GREY = "#0072B2", "#D55E00", "#888888"
 LEAST = 3e-4
 
 

@@ -45,6 +45,8 @@ def read_case(
 ) -> Case:
     """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
     belief.require_known()
+    if belief.missing_labels or belief.recorded_columns:
+        raise P4FError("a belief about missing labels, or about a record in several columns, cannot be tested yet")
     options: dict[str, Any] = {"independent": independent, "others": tuple(others), "seed": seed}
     if isinstance(table, Rows):
         return _sampled(_of_rows(belief, table, audit, options))
@@ -61,6 +63,7 @@ def read_case(
     for name, role, argument in (
         (recorded, "recorded label", "recorded"),
         *((column, "sensitive variable", "sensitive") for column in belief.sensitive_columns),
+        *((column, "belief", "belief") for column in belief.other_columns),
     ):
         check_column(joined, name, role, argument)
     kept = np.flatnonzero(joined[[recorded, *belief.sensitive_columns]].notna().all(axis=1))
@@ -70,6 +73,7 @@ def read_case(
         # Which of 0 and 1 is favourable needs no word here.
         warnings.simplefilter("ignore", FileNote)
         rows = read(belief, joined, recorded, fair, favourable, independent, unused)
+    rows = _beside(belief, rows, joined.iloc[kept])
     known = {name: own.iloc[kept].reset_index(drop=True) for name, own in features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
     return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
@@ -138,6 +142,13 @@ def _many_classes(
     true = None if fair is None else label_codes(rows[fair].to_numpy(dtype=object), classes, "fair", missing=True)
     whole = rows[list(dict.fromkeys([*names, *columns]))]
     return Rows(whole, tuple(names), classes, label_codes(rows[recorded], classes, unknown="is not among"), true)
+
+
+def _beside(belief: Belief, rows: Rows, frame: pd.DataFrame) -> Rows:
+    """The rows with the other columns that the belief reads, and features without those that no learner may read."""
+    lacking = [name for name in belief.other_columns if name not in rows.frame.columns]
+    whole = pd.concat([rows.frame, frame[lacking].reset_index(drop=True)], axis=1) if lacking else rows.frame
+    return replace(rows, frame=whole, features=tuple(name for name in rows.features if name not in belief.withheld))
 
 
 def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) -> Case:

@@ -8,7 +8,6 @@ from scipy.stats import norm
 from problog4fairness.beliefs.amounts import count, percent, points
 from problog4fairness.doubt.case import SIMULATED, Case
 from problog4fairness.doubt.finding import Finding, NotDone, largest_of_normals, share_of_draws
-from problog4fairness.doubt.uncertainty import moved
 from problog4fairness.rows.types import Codes, Floats
 
 # Fewer rows than this say nothing about a curve.
@@ -88,17 +87,16 @@ class _Region:
 
 def _ends(case: Case) -> tuple[Floats, Floats, Floats, Floats]:
     """Least and greatest P(recorded class) of the table's rows, and their slopes by parameter."""
-    found = case.belief.observe(case.table.without_record()).recorded_range()
+    found = case.observation.recorded_range()
     if found is None:
         raise NotDone("a row may stand for too many inputs")
-    low, high = (own.numpy() for own in found)
+    low, high = (own.numpy()[: case.size] for own in found)
     slopes = np.zeros((2, len(case.spread), *low.shape))
-    for place in np.flatnonzero(case.spread):
-        other, step = moved(case.belief, int(place))
-        changed = other.observe(case.table.without_record()).recorded_range()
+    for place, (_, step, seen) in case.moved.items():
+        changed = seen.recorded_range()
         if changed is not None:
-            slopes[0, place] = (changed[0].numpy() - low) / step
-            slopes[1, place] = (changed[1].numpy() - high) / step
+            slopes[0, place] = (changed[0].numpy()[: case.size] - low) / step
+            slopes[1, place] = (changed[1].numpy()[: case.size] - high) / step
     return low, high, slopes[0], slopes[1]
 
 
