@@ -192,6 +192,17 @@ def doubt(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Ou
     _reproduce(doubt_study(quick=quick, seeds=seeds), output, jobs=jobs)
 
 
+@app.command(epilog="Example:  bands --quick --jobs 2 -o results")
+def bands(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+    """Beyond the paper: whether the bands of a model hold the truth as often as they say.
+
+    On 300 simulated audits of made-up people. A run that was interrupted goes on where it stopped.
+    """
+    from studies.bands import band_study
+
+    _reproduce(band_study(quick=quick, seeds=seeds), output, jobs=jobs)
+
+
 def _reproduce(study: Study, output: Path, **options: Any) -> None:
     """Run a study and write its report; print which claims hold, where everything is, and what failed."""
     from problog4fairness.rows import TableError, ready_folder, reason_of

@@ -91,7 +91,9 @@ def _quick(learner: Boosted, fitted: FittedBoosted) -> Boosted:
     outputs = max(1, fitted.constant.size)
     trees = math.ceil(len(fitted.trees.leaves) / outputs / QUICKER)
     rate = max(learner.learning_rate, min(QUICKEST, QUICKER * learner.learning_rate))
-    quick: Boosted = clone(learner).set_params(learning_rate=rate, max_trees=max(1, trees), validation=0)
+    leaves = max(2, int(np.max(fitted.trees.leaves, initial=2)))
+    options = {"learning_rate": rate, "max_trees": max(1, trees), "leaves": leaves, "validation": 0}
+    quick: Boosted = clone(learner).set_params(**options)
     return quick
 
 

@@ -1,0 +1,95 @@
+"""Do bands hold what they promise? Audits drawn again and again from people of whom the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from studies.band_stacks import AUDITS, QUANTITIES, BandStack
+from studies.engine.claims import Claim
+from studies.engine.study import Study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Simulations that are stored as one, and what is asked of bands of 95%.
+TOGETHER, ASKED = 25, 0.93
+
+
+@dataclass(frozen=True, eq=False)
+class BandStudy(Study):
+    """Simulated audits × what bands carry.
+
+    Attributes
+    ----------
+    seeds
+        Of the people, their labels, the audit and the draws.
+    rows, audited
+        Recorded people, and how many of them are audited.
+    draws
+        Beliefs that are drawn for each.
+    """
+
+    columns = ("doubt", "seed", "metric", "value")
+
+    seeds: tuple[int, ...] = tuple(range(300))
+    rows: int = 2_000
+    audited: int = 200
+    draws: int = 50
+
+    @property
+    def name(self) -> str:
+        """See :meth:`Study.name`."""
+        return "bands"
+
+    def stacks(self) -> list[BandStack]:
+        """See :meth:`Study.stacks`."""
+        parts = [self.seeds[start : start + TOGETHER] for start in range(0, len(self.seeds), TOGETHER)]
+        return [BandStack(audit, own, self.rows, self.audited, self.draws) for audit in AUDITS for own in parts]
+
+    def claims(self, results: pd.DataFrame) -> list[Claim]:
+        """See :meth:`Study.claims`."""
+        means = results.groupby(["doubt", "metric"])["value"].mean()
+        found = []
+        for quantity in QUANTITIES:
+            share = float(means.get(("audited", f"{quantity} covered"), float("nan")))
+            text = f"the 95% band of the {quantity} holds the truth in at least 93% of {len(self.seeds)} audits"
+            found.append(Claim(text, f"{share:.1%}", share >= ASKED))
+        return found
+
+    def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """See :meth:`Study.tables`."""
+        table = results.groupby(["doubt", "metric"], sort=False)["value"].mean().unstack("doubt")
+        return {"coverage": table.reset_index()}
+
+    def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
+        """See :meth:`Study.figures`."""
+        from studies.bands_figure import draw
+
+        return {"figure": draw(results)}
+
+    def about(self) -> list[str]:
+        """See :meth:`Study.about`."""
+        return [
+            f"{len(self.seeds)} times {self.rows:,} people with label bias, of whom {self.audited} are audited at "
+            f"random; a linear learner, {self.draws} draws. The truth is that of the population.",
+            "'audited': parameters are drawn from what the audit leaves open, and the weights of rows by the Bayesian "
+            "bootstrap. 'as if certain': the estimated parameters are taken for true, and only rows are drawn.",
+            "The share that covers has a standard error of at most 1.5 points at 300 audits.",
+        ]
+
+
+def band_study(*, quick: bool = False, seeds: int | None = None) -> BandStudy:
+    """The study in full, or a quick one with 20 audits.
+
+    Parameters
+    ----------
+    quick
+        Smaller.
+    seeds
+        How many audits, where not 300 (20 if quick).
+    """
+    return BandStudy(tuple(range(seeds if seeds is not None else 20 if quick else 300)))

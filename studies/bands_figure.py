@@ -1,0 +1,41 @@
+"""The figure of the study of bands: how often they hold the truth, and how wide they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from studies.band_stacks import AUDITS, QUANTITIES
+
+COLOURS = dict(zip(AUDITS, ("#0072B2", "#D55E00"), strict=True))
+NOMINAL, ASKED = 0.95, 0.93
+
+
+def draw(results: pd.DataFrame) -> Figure:
+    """On the left the share of audits whose band holds the truth, on the right the mean width of the bands."""
+    figure = Figure(figsize=(8.4, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(QUANTITIES))[::-1]
+    for shift, doubt in zip((0.14, -0.14), AUDITS, strict=True):
+        own = results[results["doubt"] == doubt].groupby("metric")["value"]
+        count, mean = own.count(), own.mean()
+        share = np.array([mean.get(f"{quantity} covered", np.nan) for quantity in QUANTITIES])
+        rows = max(1, int(count.min())) if len(count) else 1
+        error = 1.96 * np.sqrt(share * (1 - share) / rows)
+        style = {"marker": "o", "linestyle": "", "color": COLOURS[doubt], "markersize": 5}
+        left.errorbar(share, places + shift, xerr=error, label=doubt, **style)
+        width = [mean.get(f"{quantity} width", np.nan) for quantity in QUANTITIES]
+        right.plot(width, places + shift, **style)
+    left.axvline(NOMINAL, color="0.4", linewidth=0.8)
+    left.axvline(ASKED, color="0.4", linewidth=0.8, linestyle=":")
+    left.set_yticks(places, QUANTITIES)
+    left.set_xlabel("audits whose 95% band holds the truth")
+    right.set_xlabel("mean width of the band")
+    left.legend(frameon=False, fontsize=8, loc="lower left")
+    for axes in (left, right):
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.grid(axis="x", alpha=0.25, linewidth=0.5)
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
