@@ -29,7 +29,15 @@ CHUNK = 1 << 20
 
 
 class View(ABC):
-    """What a belief says of rows before their labels are looked at, as a function of a classifier's logits."""
+    """What a belief says of rows before their labels are looked at, as a function of a classifier's logits.
+
+    Attributes
+    ----------
+    before
+        Whether it does; not for a program that reads the record and only says how likely it is.
+    """
+
+    before: bool = True
 
     @abstractmethod
     def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
@@ -202,7 +210,7 @@ class Observation:
 
     @cached_property
     def _signal(self) -> Tensor | None:
-        if self.variants != 1 or self.outputs != 1 or self._view is None:
+        if self.variants != 1 or self.outputs != 1 or self._view is None or not self._view.before:
             return None
         # A classifier as sure as this is certain in float64, and its logarithms are still finite.
         certain = torch.full((len(self), 1), 1e4, dtype=torch.float64)
