@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from problog4fairness import baselines, comparison, datasets, doubt, errors, learners, metrics, rows
     from problog4fairness.beliefs import (
+        Annotators,
         AuditWarning,
         Belief,
         Beta,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from problog4fairness.rows.rows import Rows
 
 __all__ = [
+    "Annotators",
     "AuditWarning",
     "Belief",
     "BeliefComparison",
@@ -92,6 +94,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Annotators": "beliefs",
     "AuditWarning": "beliefs",
     "Belief": "beliefs",
     "BeliefComparison": "doubt",

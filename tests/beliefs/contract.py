@@ -77,8 +77,8 @@ class BeliefContract:
         if isinstance(belief, ProgramBelief) or belief.features or not alone or not sorted_classes:
             return None
         two = {v.name: v.levels for v in belief.variables if v.binary and v.levels != (0, 1)}
-        columns = {v.name: v.columns[0] for v in belief.variables}
-        return ProgramBelief(str(belief), columns=columns, values=two, recorded=belief.recorded_columns)
+        recorded = belief.recorded_columns
+        return ProgramBelief(str(belief), columns=belief.network_columns(), values=two, recorded=recorded)
 
     def test_the_text_is_the_program(self):
         for belief in (self.make(), self.bound()):

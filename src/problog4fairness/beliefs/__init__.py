@@ -1,5 +1,6 @@
 """What can go wrong with data: label, measurement and historical bias, and chains of them. Each writes ProbLog."""
 
+from problog4fairness.beliefs.annotators import Annotators
 from problog4fairness.beliefs.audit import AuditWarning
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_file import belief_text, read_belief
@@ -18,6 +19,7 @@ from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.selective import SelectiveLabels
 
 __all__ = [
+    "Annotators",
     "AuditWarning",
     "Belief",
     "BeliefError",

@@ -60,13 +60,13 @@ def read_audit(
 
     ``fair`` is None where no row was audited; with ``partly``, it is missing in those that were not.
     """
-    seen = _column(audit, recorded, "recorded", belief.missing_labels)
-    true = seen[:0] if fair is None else _column(audit, fair, "fair", partly)
+    seen = audit_column(audit, recorded, "recorded", belief.missing_labels)
+    true = seen[:0] if fair is None else audit_column(audit, fair, "fair", partly)
     _check_lengths(seen, seen if fair is None else true)
     classes = belief.classes
     if classes is None:
         labels = list(dict.fromkeys([*seen.dropna().tolist(), *true.dropna().tolist()]))
-        classes = _two_classes(labels, belief.favourable_among(labels, favourable))
+        classes = two_classes(labels, belief.favourable_among(labels, favourable))
     frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(seen))
     codes = value_codes(seen, classes, "the recorded label", belief.missing_labels)
     known = None if fair is None else value_codes(true, classes, "the fair label", partly)
@@ -82,7 +82,7 @@ def audited_pair(
     audit: Any, recorded: Column, fair: Column, recorded_role: str, fair_role: str
 ) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """What was recorded and what is fair, for the same rows; the roles say in errors what they are."""
-    seen, true = _column(audit, recorded, recorded_role), _column(audit, fair, fair_role)
+    seen, true = audit_column(audit, recorded, recorded_role), audit_column(audit, fair, fair_role)
     _check_lengths(seen, true)
     return seen, true
 
@@ -105,7 +105,7 @@ def audit_frame(audit: Any, sensitive_features: Any, columns: Sequence[str], row
     return pd.DataFrame(index=range(rows)) if audit is None else to_frame(audit)
 
 
-def _column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.Series[Any]:
+def audit_column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.Series[Any]:
     """A column by name, or the values themselves; ``gaps`` says whether some may be missing."""
     if isinstance(what, str):
         if audit is None or what not in audit.columns:
@@ -122,7 +122,7 @@ def _column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.Serie
     return values
 
 
-def _two_classes(labels: Sequence[Any], favourable: Any) -> tuple[Any, Any]:
+def two_classes(labels: Sequence[Any], favourable: Any) -> tuple[Any, Any]:
     """(other, favourable) of the labels that occur in an audit, in which one of them may be missing."""
     if favourable is None and set(labels) <= {0, 1}:
         return 0, 1

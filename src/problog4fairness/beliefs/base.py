@@ -313,10 +313,15 @@ class Belief(ABC):
                 return shares[:, 1] if variable.binary else shares
         raise P4FError(f"the program reads the network {leaf.name}, and no sensitive variable has that name")
 
+    def network_columns(self) -> dict[str, str]:
+        """The column that each network of its program reads, where it is one."""
+        return {v.name: v.columns[0] for v in self.variables if len(v.columns) == 1}
+
     def require_columns(self, rows: Rows) -> None:
         """Raise the error that names a column which the belief reads and the rows do not have."""
         for column in self.read_columns:
-            if column not in rows.frame.columns:
+            unrecorded = rows.recorded is None and column in self.recorded_columns
+            if column not in rows.frame.columns and not unrecorded:
                 there = ", ".join(map(str, rows.frame.columns))
                 raise P4FError(f"the belief needs the column {column!r}; there are {there}, or pass sensitive_features")
 

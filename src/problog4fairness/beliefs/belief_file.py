@@ -178,10 +178,10 @@ def _own(
         classifier, features = described.classifier, described.features  # type: ignore[assignment]
         bound, values = dict(described.columns), dict(described.values)
     elif described is not None:
+        bound.update(described.network_columns())
         for variable in described.variables:
             if len(variable.columns) > 1:
                 raise BeliefError("a program over joint sensitive columns cannot be changed by hand; estimate it anew")
-            bound[variable.name] = variable.columns[0]
             if variable.binary and set(variable.levels) != {0, 1}:
                 values[variable.name] = variable.levels
             elif variable.levels == (1, 0):

@@ -140,7 +140,7 @@ class ProgramBelief(Belief):
     def record(self, rows: Rows) -> Record:
         """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
         if self.recorded_columns:
-            return Record(2, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
+            return Record(1, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
         classes = len(rows.classes)
         if len(self._program.queries) != classes + 1:
             return super().record(rows)
@@ -158,6 +158,8 @@ class ProgramBelief(Belief):
     def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
         """The column behind a network, or another one by name."""
         name = name or self.columns[network]
+        if name in self.recorded_columns and name not in frame.columns:
+            return pd.Series(np.nan, index=frame.index, name=name)  # rows to predict have no record
         if name not in frame.columns:
             there = ", ".join(map(str, frame.columns))
             raise P4FError(f"network {network} has no column {name!r}; there are {there}; bind it by columns={{...}}")

@@ -27,7 +27,8 @@ class Record(NamedTuple):
     Attributes
     ----------
     outcomes
-        How many different things can be recorded: the classes, and perhaps that nothing is.
+        How many different things can be recorded: the classes, and perhaps that nothing is; 1 where the program reads
+        the record, and its query is that it is so.
     codes
         ``[rows]``: which of them was; None for rows to predict.
     """
@@ -70,11 +71,11 @@ def observe_program(
     known = [leaf for leaf in circuit.leaves if leaf.kind == "network" and leaf.name != classifier]
     special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known})
     queries, wanted = len(special.queries), rows.outputs
-    if queries != (1 if record.outcomes == 2 else record.outcomes):
+    if queries != (1 if record.outcomes <= 2 else record.outcomes):
         raise P4FError(f"the program has {queries} queries for {record.outcomes} classes; give it one for each class")
     if not special.free or set(special.widths) != {wanted}:
         raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
-    view = ProgramView(special, len(rows))
+    view = ProgramView(special, len(rows), before=record.outcomes > 1)
     places = torch.stack([place(leaf) for leaf in special.free], dim=1)
     observed = None
     if record.codes is not None:
@@ -86,8 +87,8 @@ def observe_program(
 class ProgramView(View):
     """What a specialised circuit says of rows."""
 
-    def __init__(self, special: Specialised, rows: int) -> None:
-        self.special = special
+    def __init__(self, special: Specialised, rows: int, before: bool = True) -> None:
+        self.special, self.before = special, before
         self.codes = torch.zeros(rows, dtype=torch.long) if special.codes is None else special.codes
 
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:

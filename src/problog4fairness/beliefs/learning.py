@@ -174,6 +174,8 @@ def learn(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float], conf
     log_fair, logits = split(torch.from_numpy(best))
     ends = (logits - z * deviations, logits, logits + z * deviations)
     low, value, high = (end.sigmoid().numpy() for end in ends)
+    # What is less than a row cannot be told from never.
+    low, high = np.where(low * len(rows) < 1, 0.0, low), np.where((1 - high) * len(rows) < 1, 1.0, high)
     return Learned(value, low, high, log_fair)
 
 

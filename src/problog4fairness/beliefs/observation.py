@@ -37,10 +37,13 @@ class View(ABC):
 
     Attributes
     ----------
+    before
+        Whether it does; not for a program that reads the record and only says how likely it is.
     codes
         ``[rows]``: the kind of each row. What is said of two rows of a kind differs by their logits only.
     """
 
+    before: bool = True
     codes: Tensor
 
     @abstractmethod
@@ -249,7 +252,7 @@ class Observation:
 
     @cached_property
     def _signal(self) -> Tensor | None:
-        if self.variants != 1 or self.outputs != 1 or self._view is None:
+        if self.variants != 1 or self.outputs != 1 or self._view is None or not self._view.before:
             return None
         codes = self._view.codes
         examples = torch.zeros(int(codes.max()) + 1 if len(codes) else 0, dtype=torch.long)
@@ -270,7 +273,7 @@ class Observation:
         None where a row may stand for so many inputs that this cannot be told.
         """
         corners = None if self._view is None else self._view.corners(self.variants, self.classes)
-        if corners is None or self._view is None:
+        if corners is None or self._view is None or not self._view.before:
             return None
         found = []
         for corner in corners:
