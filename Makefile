@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo test lint types imports unit bench fix clean
+.PHONY: help setup demo test lint types imports unit docs bench fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,6 +37,11 @@ unit: .venv/.ready ## pytest, warnings as errors, on up to four cores
 	@echo "unit: pytest"
 	@OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --maxprocesses 4
 
+docs: .venv/.ready .venv/.docs ## the documentation, its examples executed: build/docs/index.html
+	@echo "docs: sphinx-build (minutes: every example is executed)"
+	@OMP_NUM_THREADS=1 $(BIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
+	@echo "docs: build/docs/index.html"
+
 bench: .venv/.ready .venv/.deepproblog ## measure speed against plain PyTorch and DeepProbLog
 	@for script in benchmarks/*.py; do \
 		test -f "$$script" || { echo "bench: no benchmarks/*.py" >&2; exit 1; }; \
@@ -47,8 +52,8 @@ fix: .venv/.ready ## repair what ruff can repair, and format
 	@$(BIN)/ruff check --fix; status=$$?; $(BIN)/ruff format && exit $$status
 
 clean: ## remove .venv and everything the tools left behind
-	@rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	@find src studies tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf .venv build dist docs/_generated .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find src studies tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "clean: done"
 
 # Names come from pyproject.toml, versions from constraints.txt. The project itself comes last, built with the pinned
@@ -66,6 +71,13 @@ clean: ## remove .venv and everything the tools left behind
 	@$(PIP) install --no-index --no-build-isolation --no-deps -e .
 	@touch $@
 	@echo "setup: done"
+
+# What builds the documentation; nothing else needs it.
+.venv/.docs: pyproject.toml constraints.txt | .venv/.ready
+	@echo "docs: installing Sphinx and what goes with it"
+	@$(BIN)/python -c 'import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); print(*t["dependency-groups"]["docs"], sep="\n")' > .venv/requirements-docs.txt
+	@$(PIP) install -c constraints.txt -r .venv/requirements-docs.txt
+	@touch $@
 
 # The reference that `make bench` compares with. Its dependencies stay out: torchvision would replace torch.
 .venv/.deepproblog: constraints.txt | .venv/.ready

@@ -46,6 +46,12 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         The labels, the favourable one last.
     trained_
         The classifier that predicts, a :class:`~problog4fairness.baselines.Trained`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> issubclass(p4f.baselines.Massaging, p4f.baselines.Baseline)  # as LowerBaseline, Unawareness, ParityThresholds
+    True
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
@@ -132,6 +138,15 @@ class LowerBaseline(Baseline):
 
     Sensitive columns of X are kept. ``sensitive_features`` are accepted, so that all methods can be called alike, but
     what the learner reads is X. Parameters and attributes are those of :class:`Baseline`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> columns = [*data.features, "poor_area"]
+    >>> model = p4f.baselines.LowerBaseline(learner="linear", random_state=0)
+    >>> model.fit(data.loans[columns], data.loans["granted"]).predict(data.new[columns]).shape
+    (5,)
     """
 
     method = RecordAsItIs
@@ -142,6 +157,15 @@ class UpperBaseline(LowerBaseline):
 
     It can only be trained where the fair data are known: on synthetic data, or on an audit. What makes it the upper
     baseline is the data that ``fit`` gets, nothing else.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> columns = [*data.features, "poor_area"]
+    >>> model = p4f.baselines.UpperBaseline(learner="linear", random_state=0)
+    >>> model.fit(data.loans[columns], data.loans_repaid).predict(data.new[columns]).shape
+    (5,)
     """
 
 
@@ -151,6 +175,16 @@ class Unawareness(Baseline):
     Features that go along with the sensitive variable stay, and with them much of the bias. The columns named by
     ``sensitive`` are left out; without it, those that have the names of ``sensitive_features``. Other parameters and
     attributes are those of :class:`Baseline`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> columns = [*data.features, "poor_area"]
+    >>> model = p4f.baselines.Unawareness(sensitive="poor_area", learner="linear", random_state=0)
+    >>> model = model.fit(data.loans[columns], data.loans["granted"])
+    >>> "poor_area" in model.trained_.features
+    False
     """
 
     method = WithoutSensitive

@@ -73,6 +73,16 @@ class Massaging(GroupedBaseline):
         The massaged labels.
     n_flipped_
         How many labels were changed in all: half of them promoted, half of them demoted.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> columns = [*data.features, "poor_area"]
+    >>> model = p4f.baselines.Massaging(sensitive="poor_area", learner="linear", random_state=0)
+    >>> model = model.fit(data.loans[columns], data.loans["granted"])
+    >>> model.n_flipped_ > 0  # labels that were changed in each group
+    True
     """
 
     method = MassagedLabels
@@ -96,6 +106,16 @@ class ParityThresholds(GroupedBaseline):
     parity holds for its means. Weights of rows and classes reach the learner, but not the thresholds, which are chosen
     for plain accuracy. Prediction needs the sensitive variable and reads it from its column of X. Needs the extra
     ``fairlearn``. Parameters are those of :class:`GroupedBaseline`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> columns = [*data.features, "poor_area"]
+    >>> model = p4f.baselines.ParityThresholds(sensitive="poor_area", learner="linear", random_state=0)
+    >>> model = model.fit(data.loans[columns], data.loans["granted"])
+    >>> model.predict_proba(data.new[columns]).shape  # chances of the decision, which may be drawn by lot
+    (5, 2)
     """
 
     method = ParityByThresholds

@@ -45,6 +45,12 @@ class MassagedLabels(Method):
     group are promoted and as many of the lowest-ranked favourable labels of the other group demoted
     (:func:`~problog4fairness.baselines.massage`). A second one learns the result; where nothing changes, the first one
     predicts.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import METHODS, MassagedLabels
+    >>> METHODS["massaging"] is MassagedLabels, MassagedLabels.title
+    (True, 'massaging')
     """
 
     kind = "massaging"

@@ -33,6 +33,15 @@ class Training:
         All that is random is drawn from it.
     class_weight
         None, ``"balanced"``, or a dictionary from label to weight; of the labels that are learned.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
+    >>> training = p4f.baselines.Training(rows, seed=0)
+    >>> training.record is training.record  # methods that ask for the same fit share it
+    True
     """
 
     rows: Rows
@@ -70,6 +79,15 @@ class Trained:
         Through which belief.
     test_features
         Whether the features of new rows are ``"fair"`` or ``"biased"``; None for what the belief says.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Linear().fit(p4f.NoBias(), rows)
+    >>> p4f.baselines.Trained.plainly(fitted, rows).proba(rows).shape
+    (200, 2)
     """
 
     fitted: Fitted
@@ -111,6 +129,18 @@ class Method(ABC):
         What it does, in a few words, for the legend of a table.
     randomised
         Whether its predictions are the chances of a random decision.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.baselines import METHODS, Training
+    >>> from problog4fairness.rows.sensitive import Sensitive
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, (*data.features, "poor_area"), recorded=data.loans["granted"].to_numpy())
+    >>> method = METHODS["unawareness"](Sensitive(("poor_area",)))
+    >>> trained = method.fit(Training(rows), p4f.learners.Linear())
+    >>> method.title, "poor_area" in trained.features
+    ('without poor_area', False)
     """
 
     kind: ClassVar[str]

@@ -51,6 +51,12 @@ class ParityByThresholds(Method):
     They are fairlearn's: of all thresholds with demographic parity on the training rows, those that agree best with the
     recorded labels. Where no thresholds give the same rate, as on data with many ties, two thresholds of a group are
     mixed at random, and predictions are the expected outcome of that.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import METHODS, ParityByThresholds
+    >>> METHODS["parity"] is ParityByThresholds, ParityByThresholds.randomised
+    (True, True)
     """
 
     kind = "parity"
@@ -106,6 +112,15 @@ def parity_thresholds(scores: Floats, recorded: Codes, groups: Codes) -> Any:
         Labels 0 and 1; every group must have both.
     groups
         The group of each row, any number of groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.baselines import expected_outcome, parity_thresholds
+    >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
+    >>> expected_outcome(thresholds, scores, groups)[:, 1].reshape(2, 4).mean(axis=1).tolist()  # the same rate
+    [0.5, 0.5]
     """
     optimiser = threshold_optimiser()(
         estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
@@ -124,6 +139,15 @@ def expected_outcome(thresholds: Any, scores: Floats, groups: Codes) -> Floats:
         P(favourable label) of each new row.
     groups
         The group of each new row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.baselines import expected_outcome, parity_thresholds
+    >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
+    >>> expected_outcome(thresholds, np.array([0.5, 0.5]), np.array([0, 1]))[:, 1].tolist()  # above one threshold
+    [1.0, 1.0]
     """
     expected = thresholds._pmf_predict(scores[:, None], sensitive_features=groups)
     return np.clip(np.asarray(expected, dtype=np.float64), 0, 1)

@@ -11,7 +11,14 @@ from problog4fairness.rows.types import Codes
 
 
 class RecordAsItIs(Method):
-    """Recorded features and labels, as if they were fair; sensitive columns are kept."""
+    """Recorded features and labels, as if they were fair; sensitive columns are kept.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import METHODS, RecordAsItIs
+    >>> METHODS["lower"] is RecordAsItIs, RecordAsItIs.title
+    (True, 'the record as it is')
+    """
 
     kind = "lower"
     about = "learns the recorded labels as they are"
@@ -26,6 +33,13 @@ class WithoutSensitive(Method):
     """Recorded features and labels without the sensitive columns (Dwork et al., 2012).
 
     Features that go along with the sensitive variable stay, and with them much of the bias.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import WithoutSensitive
+    >>> from problog4fairness.rows.sensitive import Sensitive
+    >>> WithoutSensitive(Sensitive(("poor_area",))).title
+    'without poor_area'
     """
 
     kind = "unawareness"
@@ -52,7 +66,14 @@ class WithoutSensitive(Method):
 
 
 class KnowingFairLabels(Method):
-    """The fair labels of all rows: what one would get from labels without bias."""
+    """The fair labels of all rows: what one would get from labels without bias.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import METHODS, KnowingFairLabels
+    >>> METHODS["upper"] is KnowingFairLabels, KnowingFairLabels.about
+    (True, 'learns from fair labels of all rows')
+    """
 
     kind = "upper"
     about = "learns from fair labels of all rows"
@@ -70,7 +91,14 @@ class KnowingFairLabels(Method):
 
 
 class OnlyAuditedRows(Method):
-    """The fair labels of the audited rows, and no other row."""
+    """The fair labels of the audited rows, and no other row.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import METHODS, OnlyAuditedRows
+    >>> METHODS["audit only"] is OnlyAuditedRows, OnlyAuditedRows.title
+    (True, 'only audited rows')
+    """
 
     kind = "audit only"
     about = "learns from the audited rows alone"

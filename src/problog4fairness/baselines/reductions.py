@@ -59,6 +59,12 @@ class ParityByReductions(Method):
     It is fairlearn's ``ExponentiatedGradient`` with the constraint of demographic parity: labels of rows are reweighted
     and turned until no mixture of the classifiers that were learned does better. The sensitive columns are seen. A
     decision is that of a classifier drawn at random. Weights of rows and classes are not used.
+
+    Examples
+    --------
+    >>> from problog4fairness.baselines import METHODS, ParityByReductions
+    >>> METHODS["reductions"] is ParityByReductions
+    True
     """
 
     kind = "reductions"

@@ -23,7 +23,20 @@ Column: TypeAlias = "str | Sequence[Any] | np.ndarray[Any, Any] | pd.Series[Any]
 
 
 class AuditWarning(UserWarning):
-    """Something in an audit, or in the belief that came from it, that would spoil a study."""
+    """Something in an audit, or in the belief that came from it, that would spoil a study.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> import problog4fairness as p4f
+    >>> audit = pd.DataFrame({"poor": [1, 1, 1, 0], "granted": [0, 1, 1, 0], "repaid": [1, 1, 1, 0]})
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = p4f.LabelBias("poor", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
+    >>> print(caught[0].message)
+    only 3 audited rows tell about p1 (a fair 1 is recorded as 0 where poor = 1)
+    """
 
 
 def tell(message: str) -> None:

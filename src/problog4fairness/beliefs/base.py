@@ -78,6 +78,19 @@ class Belief(ABC):
         they are as they are.
     withheld
         Columns that it reads and that no learner may: they have to do with the record, not with the fair label.
+
+    Examples
+    --------
+    A belief of one's own says its program, its parameters, and how it becomes plain data:
+
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
+    (True, 'label bias', ('poor_area',))
+    >>> belief.bind({"p1": 0.3}).parameters["value"].tolist()
+    [0.3]
+    >>> p4f.Belief.from_json(belief.to_json()) == belief
+    True
     """
 
     title: ClassVar[str] = "belief"

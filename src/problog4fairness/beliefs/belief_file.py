@@ -41,6 +41,13 @@ def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
         The belief.
     notes
         Lines for its head: where the numbers came from.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> text = p4f.belief_text(p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]))
+    >>> "0.4 :: label_neg_bias(X) :- a(X)." in text
+    True
     """
     head = "".join(comment(one_line(line)) + "\n" for line in notes)
     if isinstance(belief, ProgramBelief):
@@ -80,6 +87,18 @@ def read_belief(
         as 1.
     columns
         For programs of one's own: the column of each network, where it is not called like the network.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "belief.pl"
+    ...     _ = file.write_text(p4f.belief_text(belief))
+    ...     p4f.read_belief(file) == belief
+    True
     """
     name = None if isinstance(source, str) else str(source)
     text = source if isinstance(source, str) else read_text(source)

@@ -19,7 +19,23 @@ _MAYBE = {"prior", "information"}
 
 
 class BeliefError(P4FError):
-    """A belief file that is damaged, or that does not fit the data."""
+    """A belief file that is damaged, or that does not fit the data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import problog4fairness as p4f
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "belief.pl"
+    ...     text = p4f.belief_text(p4f.LabelBias("poor_area", 0.4)).replace('"kind"', '"sort"')
+    ...     _ = file.write_text(text)
+    ...     try:
+    ...         p4f.read_belief(file)
+    ...     except BeliefError as error:
+    ...         print("is damaged" in str(error))
+    True
+    """
 
 
 def checked_belief(line: str, place: str) -> Belief:

@@ -40,12 +40,27 @@ def chain(*beliefs: LabelStage | MeasurementBias) -> Chain:
     """Biases that act one after the other: label biases of several variables, also on top of measurement bias.
 
     ``chain(LabelBias("high_cheekbones"), LabelBias("blurry"), LabelBias("smiling"))`` is the face study's program.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
+    >>> [(own.name, own.value) for own in both.probabilities]
+    [('p1_blurry', 0.4), ('p1_dark', 0.3)]
     """
     return Chain(beliefs)
 
 
 class Chain(Belief):
-    """The result of :func:`chain`: at most one measurement bias, then any number of label biases."""
+    """The result of :func:`chain`: at most one measurement bias, then any number of label biases.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
+    >>> both.sensitive_columns, len(both.stages)
+    (('blurry', 'dark'), 2)
+    """
 
     title = "chain of biases"
     overlap = True

@@ -35,6 +35,15 @@ class ClassBias(LabelStage):
         The groups; with two, the second is the sensitive one.
     groups
         The groups on which the bias acts; all by default.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.ClassBias("a", ["low", "middle", "high"], 0.0, groups=[1]).bind({"flip(1,high,middle)": 0.3})
+    >>> [(own.name, own.value) for own in belief.probabilities if own.value]
+    [('flip(1,high,middle)', 0.3)]
+    >>> belief.probabilities[-1].meaning
+    'a fair high is recorded as middle where a = 1'
     """
 
     names_classes = True

@@ -37,7 +37,7 @@ MISSING = "missing"
 
 
 class ProgramBelief(Belief):
-    """A ProbLog program that says how the recorded label came about.
+    r"""A ProbLog program that says how the recorded label came about.
 
     The network ``h`` is the classifier. Every other network is bound by name to a column of the data, or to a function.
     The query is "the recorded label is 1"; with several queries, one for each class, in the order of the classes, and
@@ -66,6 +66,14 @@ class ProgramBelief(Belief):
         row. They are not saved with a model.
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> text = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p1 :: lost(X) :- a(X). z(X) :- y(X), \+lost(X). ?- z(x)."
+    >>> belief = p4f.ProgramBelief(text)
+    >>> belief.sensitive_columns, [own.name for own in belief.probabilities]
+    (('a',), ['p1'])
     """
 
     title = "program"

@@ -45,6 +45,15 @@ class HistoricalBias(Belief):
         As for :class:`MeasurementBias`.
     label
         A :class:`LabelBias` (or :class:`ClassBias`) from labels of the fair world to recorded ones.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.HistoricalBias("employed", "minority", negative={1: 0.3}, positive=False, groups=[1])
+    >>> belief.predicts_from  # when predicting, the features of new people are taken to the fair world
+    'biased'
+    >>> belief.parameters["meaning"].tolist()
+    ['employed recorded as 0 is fairly 1 where minority = 1']
     """
 
     title = "historical bias"

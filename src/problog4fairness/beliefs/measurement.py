@@ -71,6 +71,15 @@ class MeasurementBias(Belief):
     values
         The values of features that are not 0 and 1: ``{"education": ("low", "middle", "high")}``. With two values the
         second one counts as 1. With more, each group has a table of parameters ``p(feature,group,recorded,fair)``.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, groups=[1])
+    >>> belief.parameters["meaning"].tolist()
+    ['employed recorded as 0 is fairly 1 where parent = 1']
+    >>> belief.program().probability(nn={"employed": 0.0, "a": 1.0})
+    {'employed(x)': tensor(0.3000, dtype=torch.float64)}
     """
 
     title = "measurement bias"

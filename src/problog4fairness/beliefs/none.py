@@ -18,6 +18,12 @@ class NoBias(Belief):
     """The recorded data are the fair data: a classifier learns the recorded label.
 
     It is what ``belief=None`` means, and what other beliefs are compared with.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> print(p4f.NoBias().words()[0])
+    There is no belief: the recorded labels are taken as fair, and the model repeats them.
     """
 
     def text(self) -> str:

@@ -28,6 +28,12 @@ class Cell(NamedTuple):
         The fair and the recorded class of the label, or value of the feature.
     feature
         The feature; None for the label.
+
+    Examples
+    --------
+    >>> from problog4fairness.beliefs import Cell, LabelBias
+    >>> LabelBias("poor_area", positive=False, groups=[1]).probabilities[0].cell  # fair 1s of group 1 that became 0
+    Cell(group=1, fair=1, recorded=0, feature=None)
     """
 
     group: int
@@ -58,6 +64,13 @@ class Parameter:
         What was known of it before the audit, where somebody said so.
     information
         Where it was estimated together with others: its row of their information matrix, by name.
+
+    Examples
+    --------
+    >>> from problog4fairness.beliefs import Parameter
+    >>> known = Parameter("p1", "a fair 1 is recorded as 0", 0.3)
+    >>> known.weight, known.stated(None).weight
+    ('0.3', 'p1')
     """
 
     name: str

@@ -82,6 +82,22 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     concerns_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=400, audited=50, new=5)
+    >>> features = list(data.features)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    >>> model = model.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])
+    >>> model.predict_proba(data.new[features]).shape  # P(fair label)
+    (5, 2)
+    >>> chance = model.distortion_proba(
+    ...     data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"]
+    ... )
+    >>> bool((chance[data.loans["granted"] == 1] == 0).all())  # under this belief nobody was granted a loan wrongly
+    True
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True, "fair": True}

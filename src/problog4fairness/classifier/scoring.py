@@ -41,6 +41,15 @@ def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list
         A trained model.
     recorded
         The column of the recorded label; the name that training saw by default.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.classifier import text_columns
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> X = data.loans[["income"]].assign(job="clerk")
+    >>> text_columns(p4f.DebiasedClassifier(None, "linear").fit(X, data.loans["granted"]))
+    ['job']
     """
     texts = [name for name, values in model.fitted_.categories.items() if not _FLAGS.issuperset(values)]
     groups = model.belief_.known_groups().items()
@@ -52,7 +61,17 @@ def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list
 
 
 def feature_frame(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame:
-    """The features of a table, in the order of training; the error names those that are missing in one line."""
+    """The features of a table, in the order of training; the error names those that are missing in one line.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.classifier import feature_frame
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> model = p4f.DebiasedClassifier(None, "linear").fit(data.loans[["income", "savings"]], data.loans["granted"])
+    >>> list(feature_frame(model, data.new))
+    ['income', 'savings']
+    """
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise P4FError("the model was trained on an array without names; the columns of a table cannot be told apart")
@@ -86,6 +105,18 @@ def score_rows(
         ``recorded_probability`` (that it is recorded so) where the sensitive columns are there; and
         ``distorted_probability`` (that the recorded label is not the fair one) where the label is there too. They are
         missing in rows without a group or without a label.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.classifier import score_rows
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    >>> X, poor = data.loans[["income", "savings"]], data.loans["poor_area"]
+    >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
+    >>> list(score_rows(model, data.loans).columns[-4:])
+    ['fair_probability', 'fair_label', 'recorded_probability', 'distorted_probability']
     """
     scorer = Scorer(model, recorded=recorded, threshold=threshold)
     while True:
@@ -108,6 +139,17 @@ class Scorer:
         How many rows were scored, and how many of them have the favourable fair label.
     added
         The columns that were added.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.classifier import Scorer
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=50)
+    >>> model = p4f.DebiasedClassifier(None, "linear").fit(data.loans[["income", "savings"]], data.loans["granted"])
+    >>> scorer = Scorer(model)
+    >>> pieces = [data.new[:20], data.new[20:]]
+    >>> [len(piece) for piece in scorer.through(pieces)], scorer.rows
+    ([20, 30], 50)
     """
 
     def __init__(self, model: DebiasedClassifier, *, recorded: str | None = None, threshold: float = 0.5) -> None:

@@ -36,6 +36,16 @@ class ComparedRows:
         ``[rows]``: that group, by its position in ``sensitive.levels``; of two, 1 is the sensitive one.
     split_groups
         ``[rows]``: rows with equal numbers stay on one side of every split; None where each row is alone.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.comparison import compared_rows
+    >>> data = p4f.datasets.loans(rows=1, audited=40, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> bool((table.groups == data.audit["poor_area"]).all()), table.fair.max()  # no fair label is known
+    (True, np.int64(-1))
     """
 
     rows: Rows
@@ -88,6 +98,18 @@ def compared_rows(
         The name of a column of X, which is then no feature, or a value for each row: a pupil, a household.
     names
         Names for sensitive columns that come without.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.comparison import compared_rows
+    >>> data = p4f.datasets.loans(rows=1, audited=40, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(
+    ...     data.audit[columns], data.audit["granted"], sensitive_features="poor_area", fair=data.audit["repaid"]
+    ... )
+    >>> len(table), table.sensitive.columns
+    (40, ('poor_area',))
     """
     frame = to_frame(X)
     if not len(frame):

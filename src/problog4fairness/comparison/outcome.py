@@ -51,6 +51,18 @@ class Comparison:
         :data:`problog4fairness.baselines.METHODS`.
     learner
         What learned, in all methods.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> found = p4f.compare(
+    ...     data.audit[columns], data.audit["granted"], None, "linear", sensitive_features="poor_area",
+    ...     fair=data.audit["repaid"], methods=["lower"], seeds=1, folds=2,
+    ... )  # fmt: skip
+    >>> found.methods, sorted(set(found.results["labels"]))
+    (['the record as it is'], ['fair', 'recorded'])
     """
 
     results: pd.DataFrame

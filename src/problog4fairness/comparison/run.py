@@ -36,6 +36,18 @@ class Predictions:
         By method, P(label = 1) of the rows of ``cell.test`` for each cell.
     left_out
         Methods that could not run on these rows, and why, in one line.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.baselines import METHODS
+    >>> from problog4fairness.comparison import cells, compared_rows, predictions
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> found = predictions(table, [METHODS["lower"](table.sensitive)], cells(table, 1, 2), p4f.learners.Linear())
+    >>> {name: [len(part) for part in parts] for name, parts in found.chances.items()}
+    {'the record as it is': [30, 30]}
     """
 
     chances: dict[str, list[Floats]] = field(default_factory=dict)
@@ -69,6 +81,18 @@ def predictions(
         Whether to show a progress bar; by default only where standard error is a terminal.
     class_weight
         As for :class:`~problog4fairness.DebiasedClassifier`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.baselines import METHODS
+    >>> from problog4fairness.comparison import cells, compared_rows, predictions
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> methods = [METHODS[name](table.sensitive) for name in ("lower", "unawareness")]
+    >>> sorted(predictions(table, methods, cells(table, 1, 2), p4f.learners.Linear()).chances)
+    ['the record as it is', 'without poor_area']
     """
     titles = [method.title for method in methods]
     for title in titles:
@@ -127,6 +151,19 @@ def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell],
         What the predictions are of.
     found
         The predictions.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.baselines import METHODS
+    >>> from problog4fairness.comparison import cells, compared_rows, predictions, scored
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> methods, parts = [METHODS["lower"](table.sensitive)], cells(table, 1, 2)
+    >>> scores = scored(table, methods, parts, predictions(table, methods, parts, p4f.learners.Linear()))
+    >>> list(scores)
+    ['method', 'seed', 'fold', 'labels', 'metric', 'value']
     """
     rows: list[tuple[str, int, int, str, str, float]] = []
     for method in methods:

@@ -28,6 +28,13 @@ class Cell:
         The seed, and the number of the fold.
     train, test
         Rows to learn from, and to be tested on, by number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.comparison import Cell
+    >>> Cell(seed=2, fold=1, train=np.arange(8), test=np.arange(8, 10)).random_state
+    2001
     """
 
     seed: int
@@ -55,6 +62,16 @@ def cells(data: ComparedRows, seeds: int | Sequence[int] = 5, folds: int = 5) ->
         How many times to split, or by which seeds.
     folds
         In how many parts.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.comparison import cells, compared_rows
+    >>> data = p4f.datasets.loans(rows=1, audited=40, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> [(cell.seed, cell.fold, len(cell.train), len(cell.test)) for cell in cells(table, seeds=1, folds=2)]
+    [(0, 0, 20, 20), (0, 1, 20, 20)]
     """
     return [
         Cell(seed, fold, np.flatnonzero(part != fold), np.flatnonzero(part == fold))

@@ -30,6 +30,12 @@ def styles(names: Sequence[str], kinds: Mapping[str, str] | None = None) -> dict
         The methods.
     kinds
         The kind of each method, where its name does not say it.
+
+    Examples
+    --------
+    >>> from problog4fairness.comparison import styles
+    >>> styles(["ours", "lower"])
+    {'ours': ('#D55E00', 'o'), 'lower': ('#0072B2', 'v')}
     """
     # Neighbours differ in both, so that a few of them are told apart by either.
     others = cycle(OTHERS[(6 * number) % len(OTHERS)] for number in range(len(OTHERS)))

@@ -28,6 +28,14 @@ class ThroughBelief(Method):
         Whether the features of tested rows are ``"fair"`` or ``"biased"``; None for what the belief says.
     learn_from_audit
         Whether fair labels of training rows are learned from, too.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.comparison import ThroughBelief
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> ThroughBelief(belief.variables[0], belief).title
+    'this model'
     """
 
     kind = "ours"

@@ -34,6 +34,13 @@ class Limits:
         Mean probability of the fair label 1 where A = 1, minus the same where A = 0.
     positives
         Share of fair labels that are 1.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> best = p4f.datasets.SyntheticSettings().limits()
+    >>> round(best.accuracy, 4), round(best.disparity, 4)
+    (0.7097, 0.0)
     """
 
     accuracy: float

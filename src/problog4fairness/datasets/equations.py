@@ -59,6 +59,13 @@ class SyntheticSettings:
         bias; see :meth:`of_paper`.
     noise_on
         Whose values are noisy: "all" as in the paper's equations, or "sensitive" (A = 1) as in its text.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> biased = p4f.datasets.SyntheticSettings(label_bias=0.3, alpha_a=1.0)
+    >>> biased.label_threshold, biased.alphas
+    (2.5, (1.0, 1.0, 1.0, 1.0))
     """
 
     n_q: int = 3

@@ -32,6 +32,15 @@ class LoanData:
         labels, the best that can be hoped for.
     features
         Names of the feature columns.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=100, audited=20, new=30)
+    >>> len(data.loans), len(data.audit), len(data.new)
+    (100, 20, 30)
+    >>> "repaid" in data.loans, "repaid" in data.audit
+    (False, True)
     """
 
     loans: pd.DataFrame
@@ -55,6 +64,14 @@ def loans(rows: int = 5000, audited: int = 400, new: int = 5000, *, refused: flo
         Share of people from poor areas who could repay but are turned down.
     seed
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=1000)
+    >>> granted = data.loans.groupby("poor_area")["granted"].mean()
+    >>> bool(granted[1] < granted[0])
+    True
     """
     import pandas as pd
 

@@ -36,6 +36,13 @@ class SyntheticData:
         A, in a column a; 1 is the sensitive group.
     settings
         What they were drawn from.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.synthetic(label_bias=0.3, rows=1000)
+    >>> bool((data.recorded_label <= data.fair_label).all())  # nobody gets a label without reason
+    True
     """
 
     fair_features: pd.DataFrame

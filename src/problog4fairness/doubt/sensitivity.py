@@ -81,6 +81,17 @@ def sensitivity(
     Sensitivity
         For each value the accuracy on audited rows, the disparity of mean probabilities, and ``changed``, the share of
         decisions that differ from those with the parameter's own value.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=50, new=1)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> X, y, poor = data.loans[list(data.features)], data.loans["granted"], data.loans["poor_area"]
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(X, y, sensitive_features=poor)
+    >>> moves = p4f.doubt.sensitivity(model, X, y, sensitive_features=poor, values=5)
+    >>> sorted(moves.frame["value"].unique().round(3).tolist())  # the value, and .15 to both sides
+    [0.25, 0.325, 0.4, 0.475, 0.55]
     """
     if values < 5 or not 0 <= beyond <= 1 or seeds < 1:
         raise P4FError("values must be 5 or more, beyond between 0 and 1, seeds 1 or more")

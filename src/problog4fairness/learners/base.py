@@ -40,6 +40,16 @@ class Task:
     audited
         ``[rows]``: whether the fair label of a row is known, where there are any; such rows say how strongly to
         regularise.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> observation = p4f.NoBias().observe(rows)
+    >>> tasks = [p4f.learners.Task(observation, seed) for seed in range(3)]
+    >>> len(p4f.learners.Linear().fit_many(tasks))
+    3
     """
 
     observation: Observation
@@ -54,6 +64,16 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
     """Learns the fair label from what was recorded; knows a belief only as an :class:`Observation`.
 
     A learner holds options, and nothing that it has learned: that is in the :class:`Fitted` that it gives.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> learner = p4f.learners.named_learner("linear")
+    >>> learner.fit(belief, rows).log_proba(data.loans[["income", "savings"]]).exp().sum(1).round(decimals=6).unique()
+    tensor([1.], dtype=torch.float64)
     """
 
     @abstractmethod
@@ -102,6 +122,12 @@ class Fitted(ABC):
     ----------
     kinds
         The kinds of fitted classifiers by name, for reading model files.
+
+    Examples
+    --------
+    >>> from problog4fairness.learners import Fitted
+    >>> {"linear", "boosted", "network"} <= set(Fitted.kinds)  # what model files may hold
+    True
     """
 
     kind: ClassVar[str]

@@ -60,6 +60,16 @@ class Boosted(Learner):
         takes ``max_trees`` for any number of rows.
     threads
         Processor threads. With one, equal trainings give equal trees on any machine of a kind.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> fitted = p4f.learners.Boosted(leaves=7, max_trees=20).fit(belief, rows)
+    >>> fitted.log_proba(data.loans[["income", "savings"]]).shape
+    torch.Size([300, 2])
     """
 
     def __init__(
@@ -169,7 +179,17 @@ def _fitted(run: Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted
 
 
 class FittedBoosted(Fitted):
-    """Trees, what they are added to, and which columns they read."""
+    """Trees, what they are added to, and which columns they read.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Boosted(max_trees=20).fit(p4f.NoBias(), rows)
+    >>> fitted.kind, 1 <= len(fitted.history["validation"]) <= 20
+    ('boosted', True)
+    """
 
     kind = "boosted"
 

@@ -39,6 +39,16 @@ class Auto(Learner):
     ----------
     compare_rows
         Rows that are compared on, at most; drawn at random from more.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> fitted = p4f.learners.Auto().fit(belief, rows)
+    >>> fitted.chosen in ("linear", "boosted", "network")
+    True
     """
 
     def __init__(self, compare_rows: int = 50_000) -> None:
@@ -121,6 +131,15 @@ class FittedChoice(Fitted):
         What the chosen learner learned.
     chosen
         Its name.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Auto().fit(p4f.NoBias(), rows)
+    >>> fitted.choice.index[0] == fitted.chosen
+    True
     """
 
     kind = "auto"

@@ -37,7 +37,14 @@ FALL = 0.1
 
 
 class LikelihoodWarning(UserWarning):
-    """A round of EM made the recorded labels less likely."""
+    """A round of EM made the recorded labels less likely.
+
+    Examples
+    --------
+    >>> from problog4fairness.learners import LikelihoodWarning
+    >>> issubclass(LikelihoodWarning, UserWarning)
+    True
+    """
 
 
 class Reweighted(Learner):
@@ -60,6 +67,17 @@ class Reweighted(Learner):
         Parts for predictions out of fold; None for 3 below 5,000 rows, otherwise 2.
     draws
         Fits on drawn labels that are averaged, where the estimator takes no weights.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> fitted = p4f.learners.Reweighted(GaussianNB()).fit(belief, rows)
+    >>> fitted.log_proba(data.loans[["income", "savings"]]).shape
+    torch.Size([300, 2])
     """
 
     def __init__(
@@ -135,7 +153,18 @@ class Reweighted(Learner):
 
 
 class FittedEstimator(Fitted):
-    """A fitted scikit-learn estimator, or several whose predictions are averaged."""
+    """A fitted scikit-learn estimator, or several whose predictions are averaged.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Reweighted(GaussianNB()).fit(p4f.NoBias(), rows)
+    >>> type(fitted.estimators[0]).__name__
+    'GaussianNB'
+    """
 
     kind = "estimator"
 

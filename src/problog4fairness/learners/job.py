@@ -34,6 +34,18 @@ class Job:
         ``[rows of the observation]``: how much each row counts. Rows of weight 0 are left out.
     validation_rows
         Rows that choose the best epoch; by default a random share of ``train_rows``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import torch
+    >>> import problog4fairness as p4f
+    >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
+    >>> rows = p4f.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
+    >>> observation = p4f.NoBias().observe(rows)
+    >>> jobs = [p4f.learners.Job(x, observation, seed=seed) for seed in range(3)]
+    >>> len(p4f.learners.fit_many(jobs, p4f.learners.Settings(max_epochs=2)))
+    3
     """
 
     inputs: Tensor

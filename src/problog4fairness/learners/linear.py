@@ -51,6 +51,15 @@ class Linear(Learner):
         coefficient the one of seven under which held-out recorded rows are most likely (5 folds), otherwise 1. With 50
         or more audited rows, the one under which the fair labels of held-out ones are most likely, of those that are
         as good for recorded rows within one standard error.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> p4f.learners.Linear(penalty=1.0).fit(belief, rows).penalty
+    1.0
     """
 
     def __init__(self, penalty: float | Literal["auto"] = "auto") -> None:
@@ -142,6 +151,15 @@ class FittedLinear(Fitted):
     ----------
     penalty
         The penalty that was taken.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Linear().fit(p4f.NoBias(), rows)
+    >>> fitted.log_proba(data.loans[["income", "savings"]]).exp().shape
+    torch.Size([300, 2])
     """
 
     kind = "linear"

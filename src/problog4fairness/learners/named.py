@@ -14,7 +14,14 @@ LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}
 
 
 def named_learner(name: object) -> Learner:
-    """The learner with this name, with its default options; a learner as it is; one around a scikit-learn estimator."""
+    """The learner with this name, with its default options; a learner as it is; one around a scikit-learn estimator.
+
+    Examples
+    --------
+    >>> from problog4fairness.learners import named_learner
+    >>> named_learner("linear")
+    Linear()
+    """
     if isinstance(name, Learner):
         return name
     if isinstance(name, str):

@@ -53,6 +53,16 @@ class Network(Learner):
         .727 to .737 and lowered log loss from .619 to .605 (means of five seeds).
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
         See :class:`Settings`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> learner = p4f.learners.Network(hidden=(8,), max_epochs=3, networks=2)
+    >>> learner.fit(belief, rows).log_proba(data.loans[["income", "savings"]]).shape
+    torch.Size([200, 2])
     """
 
     def __init__(
@@ -131,7 +141,17 @@ def _cut_short(fits: Sequence[Fit[MLP]], limit: int) -> list[str]:
 
 
 class FittedNetwork(Fitted):
-    """Trained networks whose probabilities are averaged, and the encoder in front of them."""
+    """Trained networks whose probabilities are averaged, and the encoder in front of them.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Network(hidden=(8,), max_epochs=3, networks=2).fit(p4f.NoBias(), rows)
+    >>> len(fitted.networks), fitted.networks[0].sizes
+    (2, (2, 8, 1))
+    """
 
     kind = "network"
 

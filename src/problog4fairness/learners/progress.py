@@ -22,7 +22,17 @@ _PAUSE = 0.1
 
 
 class Bar:
-    """Where a fit says how far it is. This one keeps it to itself."""
+    """Where a fit says how far it is. This one keeps it to itself.
+
+    Examples
+    --------
+    >>> from problog4fairness.learners import Bar
+    >>> class Printed(Bar):
+    ...     def show(self, epoch, loss, work):
+    ...         print(f"epoch {epoch}, loss {loss:.2f}")
+    >>> Printed().show(3, 0.25, 1)
+    epoch 3, loss 0.25
+    """
 
     def begin(self, label: str, epoch: float = 0) -> None:
         """Networks begin, or go on, after this epoch."""

@@ -40,6 +40,12 @@ class Settings:
         ``"cross_entropy"``, or ``"focal"`` to look mostly at the rows that are explained badly.
     gamma
         How strongly the focal loss does so; 0 is cross-entropy.
+
+    Examples
+    --------
+    >>> from problog4fairness.learners import Settings
+    >>> Settings(max_epochs=50, batch_size=64).patience
+    10
     """
 
     hidden: tuple[int, ...] = (32, 32, 32)

@@ -24,6 +24,12 @@ class Ellipse:
         Full lengths of the longer and of the shorter axis; 0 where the points do not vary in that direction.
     angle
         Degrees from the x-axis to the longer axis, against the clock, above -90 and at most 90.
+
+    Examples
+    --------
+    >>> from problog4fairness.metrics import Ellipse
+    >>> Ellipse(centre=(0.8, 0.0), width=0.1, height=0.02, angle=0.0).width
+    0.1
     """
 
     centre: tuple[float, float]

@@ -36,6 +36,12 @@ class Metric:
         The function that gives an interval for a confidence, from counts; None where nobody wrote one.
     of_many
         The label where there are more than two groups, if it is another one.
+
+    Examples
+    --------
+    >>> from problog4fairness.metrics import METRICS
+    >>> METRICS["f1"]([1, 1, 0, 0], [1, 0, 0, 0]), METRICS["f1"].better
+    (0.6666666666666666, 'higher')
     """
 
     name: str
@@ -217,6 +223,13 @@ def metric_frame(
         The label that counts as 1.
     sample_weight
         Weight of each row.
+
+    Examples
+    --------
+    >>> from problog4fairness.metrics import metric_frame
+    >>> frame = metric_frame([1, 0, 1, 1], [1, 0, 0, 1], sensitive_features=["x", "x", "y", "y"])
+    >>> frame.by_group["accuracy"].to_dict()
+    {'x': 1.0, 'y': 0.5}
     """
     try:
         frame = import_module("fairlearn.metrics").MetricFrame

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Circuit:
-    """What is left of a program after it was ground and compiled; :meth:`Program.compile` makes it.
+    r"""What is left of a program after it was ground and compiled; :meth:`Program.compile` makes it.
 
     All values may be numbers, tensors of any shape that broadcast together (``[rows]``, ``[models, rows]``, with
     the outcomes last where a network has more than two), or callables that get the ground arguments of the leaf.
@@ -31,6 +31,17 @@ class Circuit:
         The ground queries, in the order of the results' last dimension.
     leaves
         The values that the program leaves open.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import problog4fairness as p4f
+    >>> circuit = p4f.Program(r"nn(h,X) :: y(X). p :: lost. z :- y(x), \+lost. ?- z.").compile()
+    >>> circuit.queries, [str(leaf) for leaf in circuit.leaves]
+    (('z',), ['h(x)', 'p'])
+    >>> h = torch.tensor([0.5, 1.0], requires_grad=True)
+    >>> circuit.probability(nn={"h": h}, parameters={"p": 0.2})[:, 0].tolist()
+    [0.4000000059604645, 0.800000011920929]
     """
 
     def __init__(

@@ -17,7 +17,7 @@ FALSE, TRUE, FIRST_LITERAL = 0, 1, 2
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value that a program leaves open: one output of a network, or one parameter.
+    r"""A value that a program leaves open: one output of a network, or one parameter.
 
     Attributes
     ----------
@@ -27,6 +27,13 @@ class Leaf:
         ``h`` and ``("x",)`` for ``nn(h,x)``; ``p1`` and ``(3,)`` for ``p1(3)``.
     outcomes
         The outcomes of a network that has more than two, otherwise None.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> circuit = p4f.Program(r"nn(h,X) :: y(X). p1(N) :: lost(N). z :- y(x), \+lost(3). ?- z.").compile()
+    >>> [(leaf.kind, str(leaf)) for leaf in circuit.leaves]
+    [('network', 'h(x)'), ('parameter', 'p1(3)')]
     """
 
     kind: Literal["network", "parameter"]

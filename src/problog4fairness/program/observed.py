@@ -36,7 +36,7 @@ KNOWN_RULED_OUT = (
 
 
 class Observed(ABC):
-    """The likelihood of what was recorded in rows 0 .. n - 1, as a function of the free networks' logits.
+    r"""The likelihood of what was recorded in rows 0 .. n - 1, as a function of the free networks' logits.
 
     Attributes
     ----------
@@ -44,6 +44,15 @@ class Observed(ABC):
         For each free leaf its number of logits: 1 for two outcomes, k for k.
     codes
         ``[rows]``: the entry of each row.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import problog4fairness as p4f
+    >>> circuit = p4f.Program(r"nn(h,X) :: y(X). 0.2 :: lost. z :- y(x), \+lost. ?- z.").compile()
+    >>> likelihood = circuit.specialise().observe(torch.tensor([1, 0]))  # recorded: 1, then 0
+    >>> likelihood(torch.zeros(2, 1, dtype=torch.float64)).exp().round(decimals=4).tolist()  # where h = 1/2
+    [0.4, 0.6]
     """
 
     widths: tuple[int, ...]

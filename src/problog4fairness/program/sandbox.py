@@ -43,6 +43,13 @@ class Limits:
         Wall-clock time for one program.
     memory
         Bytes of address space of the worker process (enforced on Linux).
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> limits = p4f.Limits(seconds=5, memory=2**30)
+    >>> p4f.Program("0.5 :: a. ?- a.", limits=limits).probability()["a"].item()
+    0.5
     """
 
     seconds: float = 60.0

@@ -13,7 +13,7 @@ from problog4fairness.program.observed import Observed
 
 
 class Specialised(ABC):
-    """A circuit in which everything but some networks is fixed.
+    r"""A circuit in which everything but some networks is fixed.
 
     Attributes
     ----------
@@ -29,6 +29,18 @@ class Specialised(ABC):
         ``[rows]``: the entry of each row, rows with the same fixed values sharing one; None where all share it.
     affine
         Whether the probabilities are affine in the free outputs.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import problog4fairness as p4f
+    >>> circuit = p4f.Program(r"nn(h,X) :: y(X). p :: lost. z :- y(x), \+lost. ?- z.").compile()
+    >>> left = circuit.specialise(parameters={"p": 0.2})
+    >>> left.affine, [str(leaf) for leaf in left.free]
+    (True, ['h(x)'])
+    >>> half = torch.zeros(1, 1, dtype=torch.float64)
+    >>> left.log_probability(half).exp().squeeze().round(decimals=4).tolist()  # not z, z
+    [0.6, 0.4]
     """
 
     affine: bool

@@ -55,6 +55,18 @@ class Report:
         The rows most likely distorted, by their number from 1.
     summary, warnings, concerns
         The sentences that begin the page, the warnings on it, and what speaks against the model.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
+    >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
+    >>> page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", comparison=False, sensitivity=False)
+    >>> page.html.startswith("<!DOCTYPE html>"), page.parameters["value"].tolist()
+    (True, [0.4])
     """
 
     title: str
@@ -133,6 +145,18 @@ def report(
         Of that draw and of the comparison.
     progress
         Whether to show progress bars; by default only where standard error is a terminal.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
+    >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
+    >>> page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", comparison=False, sensitivity=False)
+    >>> len(page.summary) > 2  # page.save("report.html") writes the page
+    True
     """
     facts = collect(clf, data, audit, fair, recorded)
     sample, notes = refits.sampled(facts, seed)

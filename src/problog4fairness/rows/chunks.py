@@ -25,7 +25,25 @@ EMPTY, FLAG, TEXT = "empty", "flag", "text"
 
 
 class StartAgain(Exception):  # noqa: N818  # nothing is wrong
-    """What later rows showed changes what should have been done with earlier ones."""
+    r"""What later rows showed changes what should have been done with earlier ones.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import StartAgain, read_chunks
+    >>> tries = []
+    >>> def work(pieces):
+    ...     tries.append(sum(len(piece) for piece in pieces))
+    ...     if len(tries) < 2:
+    ...         raise StartAgain
+    ...     return tries
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "loans.csv"
+    ...     _ = file.write_text("income,granted\n1,0\n2,1\n")
+    ...     read_chunks(file).through(work)
+    [2, 2]
+    """
 
 
 def read_chunks(
@@ -37,7 +55,7 @@ def read_chunks(
     decimal: str | None = None,
     texts: Sequence[str] = (),
 ) -> Chunks:
-    """A table that is read piece by piece, for tables that are larger than memory.
+    r"""A table that is read piece by piece, for tables that are larger than memory.
 
     Parameters
     ----------
@@ -50,12 +68,35 @@ def read_chunks(
     ------
     TableError
         As :func:`read_table`, if only when the piece in question is read; the size of the file is no reason.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import read_chunks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "loans.csv"
+    ...     _ = file.write_text("income,granted\n1,0\n2,1\n3,1\n")
+    ...     read_chunks(file, rows=2).through(lambda pieces: [len(piece) for piece in pieces])
+    [2, 1]
     """
     return Chunks(source, rows, spoken_delimiter(delimiter), encoding, decimal, texts)
 
 
 class Chunks:
-    """A table that is read piece by piece; see :func:`read_chunks`."""
+    r"""A table that is read piece by piece; see :func:`read_chunks`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import read_chunks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "loans.csv"
+    ...     _ = file.write_text("income,granted\n1,0\n2,1\n3,1\n")
+    ...     read_chunks(file).through(lambda pieces: sum(piece["granted"].sum() for piece in pieces)).item()
+    2
+    """
 
     def __init__(
         self,

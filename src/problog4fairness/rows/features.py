@@ -86,6 +86,14 @@ def feature_columns(
         Columns to leave out, and columns to keep whatever they look like.
     label
         The column of the recorded label; features that say the same, or the opposite, are warned of.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from problog4fairness.rows import feature_columns
+    >>> frame = pd.DataFrame({"income": [1, 2, 2], "poor": [0, 1, 1], "granted": [0, 1, 0]})
+    >>> feature_columns(frame, leave_out=["poor", "granted"])
+    ['income']
     """
     for name in drop:
         check_column(frame, name, "columns to leave out", "drop")

@@ -8,17 +8,46 @@ from problog4fairness.errors import P4FError, one_line
 
 
 class TableError(P4FError):
-    """A table that cannot be used: not there, damaged, or without the columns and values that were asked for."""
+    """A table that cannot be used: not there, damaged, or without the columns and values that were asked for.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> try:
+    ...     p4f.rows.read_table("nowhere.csv")
+    ... except p4f.rows.TableError as error:
+    ...     print("nowhere.csv" in str(error))
+    True
+    """
 
 
 class FileWarning(UserWarning):
-    """Something in a table that may not be what its owner thinks; ``p4f`` prints it as ``warning: ...``."""
+    """Something in a table that may not be what its owner thinks; ``p4f`` prints it as ``warning: ...``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pandas as pd
+    >>> from problog4fairness.rows import feature_columns
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     _ = feature_columns(pd.DataFrame({"income": [1, 2, 2], "country": ["be", "be", "be"]}))
+    >>> print(caught[0].message)
+    column 'country' has one value only and was left out
+    """
 
     prefix = "warning"
 
 
 class FileNote(FileWarning):
-    """A convention that was taken and could have been another; ``p4f`` prints it as ``note: ...``."""
+    """A convention that was taken and could have been another; ``p4f`` prints it as ``note: ...``.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import FileNote, FileWarning
+    >>> issubclass(FileNote, FileWarning), FileNote.prefix
+    (True, 'note')
+    """
 
     prefix = "note"
 
@@ -34,7 +63,14 @@ def note(message: str) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """An error in words; of one that the system raised for a file, ``file: reason``."""
+    """An error in words; of one that the system raised for a file, ``file: reason``.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import reason_of
+    >>> reason_of(FileNotFoundError(2, "No such file or directory", "loans.csv"))
+    'loans.csv: No such file or directory'
+    """
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -27,7 +27,7 @@ def read_table(
     decimal: str | None = None,
     texts: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Read a table from a file: CSV, also packed by gzip, or Parquet.
+    r"""Read a table from a file: CSV, also packed by gzip, or Parquet.
 
     How a CSV file is written is found in its first mebibyte: the delimiter (comma, semicolon, tab or bar), the encoding
     (UTF-8, UTF-16 with a byte order mark; otherwise Windows-1252, with a warning), decimal commas (with a note).
@@ -59,6 +59,17 @@ def read_table(
         a row with more or fewer values than the header, binary data, a NUL character anywhere, a damaged Parquet file,
         a packed CSV or Parquet file that unpacks to more than half of the memory that is free, or far too much for its
         size.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "loans.csv"
+    ...     _ = file.write_text("income;granted\n1,5;0\n2,5;1\n")  # as spreadsheets of many countries write it
+    ...     read_table(file, decimal=",")["income"].tolist()
+    [1.5, 2.5]
     """
     delimiter = spoken_delimiter(delimiter)
     name = spoken_name(source)

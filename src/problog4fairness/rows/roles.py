@@ -36,6 +36,13 @@ class Roles:
         The groups; with two, the sensitive one is the second.
     fair_labels
         The same as ``labels`` in the notation of the fair column.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import Roles
+    >>> roles = Roles("granted", "poor_area", "repaid", labels=("no", "yes"), levels=(0, 1))
+    >>> roles.favourable, roles.group, roles.binary
+    ('yes', 1, True)
     """
 
     recorded: str
@@ -130,6 +137,15 @@ def find_roles(
         The sensitive group, or a text that means it.
     levels
         The groups, where they are known already: those that a belief was estimated for. All of them must occur.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from problog4fairness.rows import find_roles
+    >>> frame = pd.DataFrame({"decision": ["in", "out", "in"], "sex": ["f", "m", "m"]})
+    >>> roles = find_roles(frame, recorded="decision", sensitive="sex", favourable="in", group="f")
+    >>> roles.labels, roles.levels
+    (('out', 'in'), ('m', 'f'))
     """
     check_column(frame, recorded, "recorded label", "recorded")
     check_column(frame, sensitive, "sensitive variable", "sensitive")
@@ -145,7 +161,18 @@ def find_roles(
 
 
 def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> None:
-    """Raise the error that lists the columns where one is missing, and the name that may be meant."""
+    """Raise the error that lists the columns where one is missing, and the name that may be meant.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from problog4fairness.rows import check_column
+    >>> try:
+    ...     check_column(pd.DataFrame({"granted": [1]}), "grantd", "recorded label", "recorded")
+    ... except TableError as error:
+    ...     print(str(error).split("; ")[1])
+    did you mean 'granted'? there are 'granted'
+    """
     if name in frame.columns:
         return
     known = [str(column) for column in frame.columns]

@@ -32,6 +32,16 @@ class Rows:
         ``[rows]``: the fair label, -1 where it is not known; None where it is known of no row.
     weights
         ``[rows]``: how much each row counts; None where all count the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import problog4fairness as p4f
+    >>> frame = pd.DataFrame({"income": [1.0, 2.0, 3.0], "poor": [1, 0, 1]})
+    >>> rows = p4f.Rows(frame, features=("income",), classes=("no", "yes"), recorded=np.array([0, 1, 1]))
+    >>> len(rows), len(rows.take(np.array([0, 2])))
+    (3, 2)
     """
 
     frame: pd.DataFrame

@@ -40,6 +40,16 @@ def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
         The file.
     content
         Bytes, or text, which is written as UTF-8.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import write_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "note.txt", "whole, or not at all")
+    ...     (Path(folder) / "note.txt").read_text()
+    'whole, or not at all'
     """
     data = content.encode() if isinstance(content, str) else content
     with whole_file(path) as file:
@@ -108,6 +118,15 @@ def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike
         The file that will be written; None and ``-`` are nobody's input.
     inputs
         The files that are read.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import refuse_overwrite
+    >>> refuse_overwrite("scored.csv", "loans.csv")  # no error
+    >>> refuse_overwrite("./loans.csv", "loans.csv")
+    Traceback (most recent call last):
+        ...
+    problog4fairness.rows.problems.TableError: ./loans.csv is the input loans.csv itself; choose another output file
     """
     if output is None or str(output) == STANDARD:
         return
@@ -124,6 +143,14 @@ def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str
     """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
 
     The arguments are those of :func:`refuse_overwrite`.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import check_output
+    >>> check_output("loans.csv", "loans.csv")
+    Traceback (most recent call last):
+        ...
+    problog4fairness.rows.problems.TableError: loans.csv is the input loans.csv itself; choose another output file
     """
     refuse_overwrite(output, *inputs)
     if output is not None and str(output) != STANDARD:
@@ -144,6 +171,15 @@ def ready_folder(folder: str | PathLike[str]) -> Path:
     ------
     TableError
         In one line: it is a file, it may not be written to, its disk is full.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import ready_folder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ready_folder(Path(folder) / "to" / "be" / "made").is_dir()
+    True
     """
     folder = Path(folder)
     try:
@@ -168,7 +204,16 @@ def _check_place(path: Path) -> None:
 
 
 def check_folder(folder: str | PathLike[str]) -> None:
-    """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to."""
+    """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from problog4fairness.rows import check_folder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_folder(Path(folder) / "to" / "be" / "made")  # no error
+    """
     path = Path(folder)
     there = next(place for place in (path, *path.absolute().parents) if place.exists())
     if not there.is_dir():
@@ -191,6 +236,18 @@ def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreads
         The file, or ``-`` for CSV on standard output.
     for_spreadsheet
         Whether to put an apostrophe before texts in a CSV file that a spreadsheet would take for formulas.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from problog4fairness.rows import write_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "loans.csv"
+    ...     write_table(pd.DataFrame({"name": ["=cmd()"]}), file, for_spreadsheet=True)
+    ...     file.read_text().split()
+    ['name', "'=cmd()"]
     """
     write_chunks([frame], target, for_spreadsheet=for_spreadsheet)
 
@@ -206,6 +263,18 @@ def write_chunks(frames: Iterable[pd.DataFrame], target: str | PathLike[str], *,
         The pieces of the table.
     target, for_spreadsheet
         As for :func:`write_table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from problog4fairness.rows import write_chunks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "loans.csv"
+    ...     write_chunks([pd.DataFrame({"income": [1]}), pd.DataFrame({"income": [2]})], file)
+    ...     file.read_text().split()
+    ['income', '1', '2']
     """
     if str(target) == STANDARD:
         with whole_output() as file:
@@ -235,7 +304,17 @@ def _write_csv(
 
 @contextmanager
 def whole_output() -> Iterator[IO[bytes]]:
-    """Text for standard output, which gets it at the end: as it is for a program, escaped for a terminal."""
+    r"""Text for standard output, which gets it at the end: as it is for a program, escaped for a terminal.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import whole_output
+    >>> with whole_output() as file:
+    ...     _ = file.write(b"income,granted\n")
+    ...     _ = file.write(b"1,0\n")
+    income,granted
+    1,0
+    """
     with tempfile.SpooledTemporaryFile(max_size=SPOOLED) as file:
         yield file
         file.seek(0)

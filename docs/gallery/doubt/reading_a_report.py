@@ -1,0 +1,56 @@
+"""
+Reading a report
+================
+
+A report is one self-contained page about a model: what is believed, how sure that is, what changes for whom, and what
+speaks against it. The tables behind the page are attributes.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import problog4fairness as p4f
+
+data = p4f.datasets.loans(rows=3000)
+features = list(data.features)
+belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
+model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+model.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])
+
+page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", progress=False)
+
+# %%
+# It begins with sentences. Read the warnings and concerns before anything else: where there are some, the rest does
+# not count for much.
+
+print("\n\n".join(page.summary))
+print("\nwarnings:", *page.warnings or ["none"])
+print("concerns:", *page.concerns or ["none"])
+
+# %%
+# What is believed, and how sure that is: each parameter with its interval and the rows that it came from.
+
+print(page.parameters.drop(columns="meaning").round(3).to_string())
+
+# %%
+# What changes, by group: shares of favourable labels on record and as decided.
+
+page.plot()
+
+# %%
+# What the audited rows say of the decisions.
+
+print(page.audited.round(3).T.to_string())
+
+# %%
+# Which recorded labels are most likely wrong, for somebody to look at again.
+
+print(page.suspects.head().round(3).to_string())
+
+# %%
+# The page itself is one file.
+
+with TemporaryDirectory() as folder:
+    page.save(Path(folder) / "report.html")
+    print(f"{(Path(folder) / 'report.html').stat().st_size / 1024:.0f} KiB")
