@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.learning import Terms
+    from problog4fairness.beliefs.priors import Beta
     from problog4fairness.program.data import Leaf
 
 # What was said of an error: one number, or one for each (kind of) annotator, which may be one for each group.
@@ -232,6 +233,7 @@ class Annotators(Belief):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
         features: Sequence[str] = (),
     ) -> Self:
         """Estimate how often each annotator errs, from their votes.
@@ -247,9 +249,15 @@ class Annotators(Belief):
             three annotators on.
         sensitive_features, favourable, confidence
             As for :meth:`Belief.estimate`.
+        prior
+            Not for annotators: theirs is Beta(1.5, 1.5).
         features
             Columns that the fair label depends on. They make the estimates sharper, by a linear model.
         """
+        if prior:
+            raise P4FError(
+                "prior=... is for parameters that are counted; those of annotators are Beta(1.5, 1.5) a priori"
+            )
         from problog4fairness.beliefs.learning import design, learn, with_learned
         from problog4fairness.beliefs.votes import read_votes
 

@@ -156,15 +156,16 @@ class VotesView(View):
 
     def __init__(self, tables: Tensor, shares: Tensor) -> None:
         self.tables, self.shares = tables, shares
+        self.codes = torch.unique(shares, dim=0, return_inverse=True)[1]
         # What somebody among the annotators would say.
         self._mean = torch.einsum("ng,gfv->nfv", shares, tables.mean(0))
 
-    def log_recorded(self, logits: Tensor, rows: slice) -> Tensor:
+    def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_recorded`: what an annotator, any of them, would say."""
         terms = log_outcomes((1,), logits).unsqueeze(-1) + self._mean[rows].clamp_min(1e-300).log()
         return terms.logsumexp(1)
 
-    def log_fair(self, logits: Tensor, rows: slice) -> Tensor:  # noqa: ARG002
+    def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG002
         """See :meth:`View.log_fair`."""
         return log_outcomes((1,), logits)
 
