@@ -255,9 +255,7 @@ class Annotators(Belief):
             Columns that the fair label depends on. They make the estimates sharper, by a linear model.
         """
         if prior:
-            raise P4FError(
-                "prior=... is for parameters that are counted; those of annotators are Beta(1.5, 1.5) a priori"
-            )
+            raise P4FError("prior=... is for counted parameters; those of annotators are Beta(1.5, 1.5) a priori")
         from problog4fairness.beliefs.learning import design, learn, with_learned
         from problog4fairness.beliefs.votes import read_votes
 
