@@ -5,6 +5,9 @@ processor times of this process, so that what else the machine does hardly count
 a data frame, with everything that belongs to it. The rows have 20 columns, half numbers and half binary, and labels
 that were turned down in one group.
 
+`p4f predict` on Parquet is told in rows a second of processor time, without starting Python; EM and the variants of
+rows are left out where they would take hours.
+
     python benchmarks/learners.py [--quick] [--rows N ...] [--only NAME ...] [--json PATH]
 """
 
@@ -17,6 +20,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before anything that brings its own threa
 import argparse
 import json
 import statistics
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -33,7 +37,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 import problog4fairness as p4f
+from problog4fairness.classifier import Scorer
 from problog4fairness.learners import Boosted, Learner, Network
+from problog4fairness.rows import read_chunks, write_chunks
 
 COLUMNS, BINARY, TREES, HELD_OUT = 20, 10, 100, 20_000
 LABEL = p4f.LabelBias("a", {1: 0.3, 0: 0.05}, 0.05)
@@ -41,7 +47,8 @@ LABEL = p4f.LabelBias("a", {1: 0.3, 0: 0.05}, 0.05)
 PLAIN = {"learning_rate": 0.1, "num_leaves": 31, "min_data_in_leaf": 20, "lambda_l2": 1.0, "num_threads": 1,
          "deterministic": True, "force_row_wise": True, "objective": "binary", "verbosity": -1}  # fmt: skip
 # The variants of a row are rows of the learner: 16 times as many for 4 features, where other columns tell rows apart.
-MOST_VARIANTS = 100_000
+# EM fits an estimator a dozen times.
+MOST_VARIANTS = MOST_EM = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +87,7 @@ def people(rows: int, columns: int = COLUMNS, binary: int = BINARY) -> tuple[Peo
 
 @dataclass
 class Result:
-    """One ratio."""
+    """One ratio; or, where ``at_least``, rows a second, of which more is better."""
 
     name: str
     rows: int
@@ -89,10 +96,12 @@ class Result:
     reference: float
     goal: float
     note: str = ""
+    at_least: bool = False
 
     @property
     def verdict(self) -> str:
-        return f"{self.goal:g} {'met' if self.ratio <= self.goal else 'missed'}"
+        met = self.ratio >= self.goal if self.at_least else self.ratio <= self.goal
+        return f"at {'least' if self.at_least else 'most'} {self.goal:,.12g}: {'met' if met else 'missed'}"
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -162,6 +171,8 @@ def _loss(label: np.ndarray, chance: np.ndarray) -> float:
 
 
 def em(rows: int, rounds: int) -> list[Result]:
+    if rows > MOST_EM:
+        return []
     own, _ = people(rows)
     trees = HistGradientBoostingClassifier(random_state=0)
     name = "EM with HistGradientBoosting / one fit of it"
@@ -190,15 +201,44 @@ def measurement(rows: int, rounds: int) -> list[Result]:
     return found
 
 
-PARTS = {"boosted": boosted, "linear": linear, "network": network, "em": em, "measurement": measurement}
+def predict(rows: int, rounds: int) -> list[Result]:
+    """What `p4f predict` does with a Parquet file, from the file to the scored one."""
+    own, _ = people(rows)
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "rows.parquet", Path(folder) / "scored.parquet"
+        own.frame.assign(a=own.group).to_parquet(source)
+        for name, learner in (("linear", "linear"), ("network", Network(max_epochs=1))):
+            scorer = Scorer(fitted(own.part(slice(0, 1000)), learner))
+            work = lambda scorer=scorer: read_chunks(source).through(  # noqa: E731
+                lambda frames: write_chunks(scorer.through(frames), target)
+            )
+            seconds = statistics.median(timed(work) for _ in range(rounds))
+            title = f"predict, {name}: rows a second"
+            found.append(Result(title, rows, rows / seconds, seconds, 0.0, 500_000, at_least=True))
+    return found
+
+
+PARTS = {
+    "boosted": boosted,
+    "linear": linear,
+    "network": network,
+    "em": em,
+    "measurement": measurement,
+    "predict": predict,
+}
 
 
 def show(console: Console, results: list[Result]) -> None:
-    columns = ["", "rows", "seconds", "reference", "ratio", "goal: at most"]
+    columns = ["", "rows", "seconds", "reference", "ratio", "goal"]
     table = Table(*columns, title="Fit through a belief, times its reference (one thread)", title_justify="left")
     for own in results:
         name = own.name + (f"\n  {own.note}" if own.note else "")
-        times = (f"{own.seconds:.2f}", f"{own.reference:.2f}", f"{own.ratio:.2f}")
+        times = (
+            f"{own.seconds:.2f}",
+            f"{own.reference:.2f}",
+            f"{own.ratio:,.0f}" if own.at_least else f"{own.ratio:.2f}",
+        )
         table.add_row(name, f"{own.rows:,}", *times, own.verdict)
     console.print(table)
 

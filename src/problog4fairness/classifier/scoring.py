@@ -132,6 +132,8 @@ class Scorer:
     ----------
     model, recorded, threshold
         As for :func:`score_rows`.
+    digits
+        Decimals of the probabilities, for a table that people read; None for all. Labels follow from all of them.
 
     Attributes
     ----------
@@ -152,12 +154,19 @@ class Scorer:
     ([20, 30], 50)
     """
 
-    def __init__(self, model: DebiasedClassifier, *, recorded: str | None = None, threshold: float = 0.5) -> None:
+    def __init__(
+        self,
+        model: DebiasedClassifier,
+        *,
+        recorded: str | None = None,
+        threshold: float = 0.5,
+        digits: int | None = None,
+    ) -> None:
         if len(model.classes_) != 2:
             raise P4FError(
                 f"the model is for {len(model.classes_)} classes; only binary labels can be scored as a table"
             )
-        self._model, self._threshold = model, threshold
+        self._model, self._threshold, self._digits = model, threshold, digits
         self._recorded = model.recorded_ if recorded is None else recorded
         self.rows = self.favourable = 0
         self.added: list[str] = []
@@ -175,7 +184,7 @@ class Scorer:
             self.added = list(scores)
             useful |= DISTORTED in scores and bool(np.isfinite(scores[DISTORTED]).any())
             self.rows += len(frame)
-            self.favourable += int((scores["fair_probability"] >= self._threshold).sum())
+            self.favourable += int((scores["fair_label"] == self._model.classes_[1]).sum())
             # In one piece: a wide table with column after column added is slow to work with.
             yield pd.concat([frame, pd.DataFrame(scores, index=frame.index)], axis=1)
         if DISTORTED in self.added and not useful:
@@ -192,8 +201,9 @@ class Scorer:
         found = {name: np.full(len(frame), np.nan) for name in names}
         for rows, with_groups, with_label in self._parts(frame, names):
             try:
-                label = frame[self._recorded][rows] if with_label else None
-                own = _scores(self._model, features[rows], frame[rows], label, with_groups=with_groups)
+                seen = (features, frame) if rows.all() else (features[rows], frame[rows])
+                label = seen[1][self._recorded] if with_label else None
+                own = _scores(self._model, *seen, label, with_groups=with_groups)
             except CellError as error:
                 raise error.at(self.rows + int(np.flatnonzero(rows)[error.row])) from None
             except UnusableLabelError as error:
@@ -203,6 +213,8 @@ class Scorer:
             for name, values in own.items():
                 found[name][rows] = values
         favourable = (found["fair_probability"] >= self._threshold).astype(int)
+        if self._digits is not None:
+            found = {name: values.round(self._digits) for name, values in found.items()}
         return found | {"fair_label": np.asarray(self._model.classes_)[favourable]}
 
     def _tells(self, name: str, frame: pd.DataFrame) -> bool:

@@ -25,6 +25,9 @@ from problog4fairness.cli.output import say
 if TYPE_CHECKING:
     import pandas as pd
 
+# Decimals of probabilities in CSV files: more say nothing, and take as much time to write as the rest.
+DIGITS = 6
+
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
@@ -51,15 +54,17 @@ def predict(
 
     fair_probability and fair_label; recorded_probability where the sensitive column is there; distorted_probability
     where the recorded label is there, too. All other columns are kept. With --json and no output file, the rows
-    themselves are printed as JSON. Cells are written as they came; say --for-spreadsheet if the rows are a stranger's
-    and the CSV file will be opened in a spreadsheet, which runs cells such as =cmd|...
+    themselves are printed as JSON. A CSV file has probabilities with six decimals, Parquet and JSON have all of them.
+    Cells are written as they came; say --for-spreadsheet if the rows are a stranger's and the CSV file will be opened
+    in a spreadsheet, which runs cells such as =cmd|...
     """
     from problog4fairness.classifier import DebiasedClassifier, Scorer, text_columns
-    from problog4fairness.rows import check_column, check_output, read_chunks, write_chunks
+    from problog4fairness.rows import check_column, check_output, is_parquet, read_chunks, write_chunks
 
     check_output(output, data, model)
     trained = DebiasedClassifier.load(model)
-    scorer = Scorer(trained, recorded=recorded, threshold=threshold)
+    digits = None if as_json or is_parquet(output) else DIGITS
+    scorer = Scorer(trained, recorded=recorded, threshold=threshold, digits=digits)
 
     def checked(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for number, frame in enumerate(frames):

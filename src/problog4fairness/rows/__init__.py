@@ -10,6 +10,7 @@ from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.writing import (
     check_folder,
     check_output,
+    is_parquet,
     ready_folder,
     refuse_overwrite,
     whole_output,
@@ -32,6 +33,7 @@ __all__ = [
     "feature_columns",
     "find_roles",
     "identifiers",
+    "is_parquet",
     "read_chunks",
     "read_table",
     "ready_folder",

@@ -42,6 +42,8 @@ def plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
     """A column with its values as plain data; missing ones stay missing."""
     import pandas as pd
 
+    if column.dtype == np.dtype(np.int64):
+        return column
     codes, found = pd.factorize(column)
     values = np.empty(len(found) + 1, dtype=object)
     values[:-1] = [plain(value) for value in found]

@@ -155,7 +155,7 @@ def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str
     refuse_overwrite(output, *inputs)
     if output is not None and str(output) != STANDARD:
         _check_place(Path(output))
-        if _is_parquet(output):
+        if is_parquet(output):
             require_pyarrow("write")
 
 
@@ -282,7 +282,7 @@ def write_chunks(frames: Iterable[pd.DataFrame], target: str | PathLike[str], *,
         return
     suffixes = [suffix.lower() for suffix in Path(target).suffixes[-2:]]
     with whole_file(target) as file:
-        if _is_parquet(target):
+        if is_parquet(target):
             write_parquet(frames, file)
             return
         delimiter = "\t" if ".tsv" in suffixes else ","
@@ -323,5 +323,6 @@ def whole_output() -> Iterator[IO[bytes]]:
             sys.stdout.write(f"{printable(line.rstrip(chr(10)))}\n" if show else line)
 
 
-def _is_parquet(target: str | PathLike[str]) -> bool:
+def is_parquet(target: str | PathLike[str]) -> bool:
+    """Whether a table of this name is written as Parquet."""
     return Path(target).suffix.lower() in (".parquet", ".pq")
