@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,6 +35,21 @@ def test_it_brings_groups_together_and_is_random_between_classifiers():
     before = disparity(record.proba(DATA.rows)[:, 1])
     assert before < -0.1
     assert abs(disparity(chance[:, 1])) < 0.05
+
+
+def test_rates_are_equal_by_weight():
+    # Those who were granted a loan in poor areas count five times, so that rates by weight hardly differ on record.
+    weights = np.where((DATA.groups == 1) & (DATA.rows.recorded == 1), 5.0, 1.0)
+    method, learner = ParityByReductions(DATA.sensitive), Linear(penalty=1.0)
+    weighted = method.fit(Training(replace(DATA.rows, weights=weights), 3), learner, progress=False)
+
+    def by_weight(own) -> float:
+        chance = own.proba(DATA.rows)[:, 1]
+        rates = [np.average(chance[DATA.groups == g], weights=weights[DATA.groups == g]) for g in (1, 0)]
+        return float(rates[0] - rates[1])
+
+    assert abs(by_weight(weighted)) < 0.05
+    assert abs(by_weight(trained(learner))) > 0.1
 
 
 def test_it_does_beside_others_what_it_does_alone():

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
 import problog4fairness as p4f
 from problog4fairness.errors import LearningWarning
@@ -47,6 +48,19 @@ def test_audited_rows_that_disagree():
         fitted(p4f.LabelBias("area", 0.01, 0.01), label=FAIR, fair=wrong)
     lines = [str(warning.message) for warning in told]
     assert any("on 40 audited rows the model is right in" in line for line in lines), lines
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.learners.em.LikelihoodWarning")
+def test_audited_rows_are_asked_out_of_fold():
+    """A forest knows by heart what it was told of audited rows, and is wrong about any other of their kind."""
+    wrong = np.where(np.arange(800) < 160, 1 - FAIR, np.nan)
+    with pytest.warns(LearningWarning) as told:
+        model = fitted(
+            p4f.LabelBias("area", 0.01, 0.01), RandomForestClassifier(20, random_state=0), label=FAIR, fair=wrong
+        )
+    assert (model.predict(FRAME)[:160] == wrong[:160]).mean() > 0.7
+    lines = [str(warning.message) for warning in told]
+    assert any("on 160 audited rows the model is right in" in line for line in lines), lines
 
 
 def test_nothing_is_said_of_a_model_that_learned():

@@ -8,6 +8,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Boosted, Network
+from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.learners.encoder import encode
 from tests.classifier.data import loans
 
@@ -30,6 +31,22 @@ def test_onnx_gives_the_same_probabilities(tmp_path, classes, learner):
     evaluator = reference.ReferenceEvaluator(str(tmp_path / "model.onnx"))
     (found,) = evaluator.run(None, {"features": encode(model.fitted_.encoder, frame)})
     np.testing.assert_allclose(found, model.predict_proba(frame), atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_calibrated_model_too(tmp_path, classes):
+    reference = pytest.importorskip("onnx.reference")
+    frame, _, _, recorded = loans(400)
+    label = recorded if classes == 2 else recorded + (frame["income"] > 1)
+    model = p4f.DebiasedClassifier(learner="linear", random_state=0).fit(frame, label)
+    before = model.predict_proba(frame)
+    model.fitted_ = Calibrated(model.fitted_, 0.6, [-0.4, 0.3][: classes - 1], 0.1, 0.01)
+    model.to_onnx(tmp_path / "model.onnx")
+    evaluator = reference.ReferenceEvaluator(str(tmp_path / "model.onnx"))
+    (found,) = evaluator.run(None, {"features": encode(model.fitted_.fitted.encoder, frame)})
+    np.testing.assert_allclose(found, model.predict_proba(frame), atol=1e-5)
+    assert np.abs(found - before).max() > 0.05
 
 
 def test_trees_are_refused(tmp_path):

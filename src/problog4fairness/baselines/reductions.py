@@ -32,6 +32,8 @@ from problog4fairness.rows.types import Codes, Floats
 
 # Rounds of the game between classifier and constraint; fewer than fairlearn's 50, since each is a fit or several.
 ROUNDS = 10
+# How often an average row is there, where rows have weights.
+COPIES = 10
 Outcome = TypeVar("Outcome")
 
 
@@ -58,7 +60,8 @@ class ParityByReductions(Method):
 
     It is fairlearn's ``ExponentiatedGradient`` with the constraint of demographic parity: labels of rows are reweighted
     and turned until no mixture of the classifiers that were learned does better. The sensitive columns are seen. A
-    decision is that of a classifier drawn at random. Weights of rows and classes are not used.
+    decision is that of a classifier drawn at random. To fairlearn, which knows no weights, a row of weight 2 is there
+    twice as often as one of weight 1.
 
     Examples
     --------
@@ -87,7 +90,8 @@ class ParityByReductions(Method):
         def run(fit: Callable[[Task], Fitted]) -> Any:
             oracle, parity = _Oracle(rows, training.seed, fit), fairlearn.DemographicParity()
             reduction = fairlearn.ExponentiatedGradient(oracle, parity, max_iter=ROUNDS)
-            return reduction.fit(np.arange(len(rows))[:, None], recorded, sensitive_features=groups)
+            there = _copies(training.weighted(rows).weights, len(rows))
+            return reduction.fit(there[:, None], recorded[there], sensitive_features=groups[there])
 
         found = yield from _asking(run)
         mixed = tuple(
@@ -108,9 +112,14 @@ class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_clone__(self) -> _Oracle:
         return _Oracle(self.rows, self.seed, self.ask)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:  # noqa: ARG002 - all rows, in their order
+    def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Ask for a fit on these labels."""
-        labels, weights = np.asarray(y, dtype=np.int64), np.asarray(sample_weight, dtype=np.float64)
+        there = np.asarray(X, dtype=np.int64).reshape(-1)
+        labels = recorded_codes(self.rows).copy()
+        labels[there] = np.asarray(y, dtype=np.int64)
+        weights = np.bincount(there, np.asarray(sample_weight, dtype=np.float64), len(labels)) * (
+            len(labels) / len(there)
+        )
         rows = replace(self.rows.with_labels(labels), weights=weights)
         self.trained_ = Trained.plainly(self.ask(task_through(NoBias(), rows, self.seed)), rows)
         self.decided_ = _decided(self.trained_, self.rows)
@@ -120,6 +129,16 @@ class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The label of rows by their numbers."""
         found: Codes = self.decided_[np.asarray(X, dtype=np.int64).reshape(-1)].astype(np.int64)
         return found
+
+
+def _copies(weights: Floats | None, rows: int) -> Codes:
+    """Rows by number, each as often as its weight says: :data:`COPIES` times for an average one."""
+    numbers = np.arange(rows)
+    if weights is None:
+        return numbers
+    # Rounding is carried on to the next row, so that it adds up to nothing.
+    ends = np.round(np.cumsum(weights / weights.mean() * COPIES)).astype(np.int64)
+    return np.repeat(numbers, np.diff(ends, prepend=0))
 
 
 def _classifier(predictor: Any) -> Trained | int:

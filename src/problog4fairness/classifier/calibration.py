@@ -40,7 +40,31 @@ class Fold:
     held: Codes
 
 
-def learned(belief: Belief, rows: Rows, task: Task, learner: Learner, progress: bool | None = None) -> Fitted:
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """What is said of audited rows by classifiers that have not seen them.
+
+    Attributes
+    ----------
+    rows
+        Which rows, by number.
+    chances
+        ``[rows, classes]``: P(fair class), put right as far as that helps.
+    """
+
+    rows: Codes
+    chances: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned, and what it would have said of audited rows; None where they are too few for that."""
+
+    fitted: Fitted
+    unseen: Unseen | None = None
+
+
+def learned(belief: Belief, rows: Rows, task: Task, learner: Learner, progress: bool | None = None) -> Learned:
     """Fit, and calibrate by audited rows where there are enough.
 
     Parameters
@@ -59,9 +83,9 @@ def learned(belief: Belief, rows: Rows, task: Task, learner: Learner, progress: 
     if isinstance(learner, Auto) and folds:
         # One choice, by all rows.
         chosen = learner.fit_many([task], progress)[0]
-        return calibrated(belief, rows, chosen, folds, settled(learner, chosen).fit_many(others, progress))
+        return checked(belief, rows, chosen, folds, settled(learner, chosen).fit_many(others, progress))
     fitted, *fits = learner.fit_many([task, *others], progress)
-    return calibrated(belief, rows, fitted, folds, fits)
+    return checked(belief, rows, fitted, folds, fits)
 
 
 def choice_of(fitted: Fitted) -> FittedChoice | None:
@@ -101,6 +125,11 @@ def audited_folds(rows: Rows, task: Task) -> list[Fold]:
 
 
 def calibrated(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], fits: Sequence[Fitted]) -> Fitted:
+    """What was learned, with its probabilities put right as far as that helps; see :func:`checked`."""
+    return checked(belief, rows, fitted, folds, fits).fitted
+
+
+def checked(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], fits: Sequence[Fitted]) -> Learned:
     """What was learned, with its probabilities put right; as it is where that would not help beyond chance.
 
     Slope and shifts maximise the likelihood of the audited rows' fair labels, each predicted by a fit that has not seen
@@ -118,21 +147,22 @@ def calibrated(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold]
     """
     parts = [_Part.of(belief, rows, fold.held, fit) for fold, fit in zip(folds, fits, strict=True)]
     if not parts:
-        return fitted
+        return Learned(fitted)
     classes = len(rows.classes)
-    better, weights = [], []
-    for part in parts:
-        numbers = _best([other for other in parts if other is not part], classes)
-        with torch.no_grad():
-            better.append((part.losses(_start(classes)) - part.losses(torch.from_numpy(numbers))).numpy())
-        weights.append(part.weights.numpy())
-    gain, weight = np.concatenate(better), np.concatenate(weights)
+    plain = _start(classes)
+    others = [torch.from_numpy(_best([other for other in parts if other is not part], classes)) for part in parts]
+    with torch.no_grad():
+        better = [part.losses(plain) - part.losses(own) for part, own in zip(parts, others, strict=True)]
+    gain, weight = torch.cat(better).numpy(), torch.cat([part.weights for part in parts]).numpy()
     mean = float(weight @ gain / weight.sum())
     error = float(np.sqrt((weight**2) @ (gain - mean) ** 2) / weight.sum())
-    if mean <= error:
-        return fitted
+    helps = mean > error
+    chances = [part.chances(own if helps else plain).numpy() for part, own in zip(parts, others, strict=True)]
+    unseen = Unseen(np.concatenate([fold.held for fold in folds]), np.concatenate(chances))
+    if not helps:
+        return Learned(fitted, unseen)
     slope, *shifts = _best(parts, classes).tolist()
-    return Calibrated(fitted, slope, shifts, mean, error)
+    return Learned(Calibrated(fitted, slope, shifts, mean, error), unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +182,13 @@ class _Part:
         fair = torch.from_numpy(np.asarray(own.fair))
         return cls(observation, fitted.log_proba(observation.table), fair, torch.from_numpy(weights))
 
+    def chances(self, numbers: Tensor) -> Tensor:
+        """P(fair class), ``[rows, classes]``, with slope and shifts."""
+        return self.observation.fair_proba(recalibrated(self.log_proba, numbers[0], numbers[1:]))
+
     def losses(self, numbers: Tensor) -> Tensor:
         """-log P(fair label) of each row, with slope and shifts."""
-        chance = self.observation.fair_proba(recalibrated(self.log_proba, numbers[0], numbers[1:]))
-        return -chance.gather(1, self.fair.unsqueeze(1)).squeeze(1).clamp_min(1e-300).log()
+        return -self.chances(numbers).gather(1, self.fair.unsqueeze(1)).squeeze(1).clamp_min(1e-300).log()
 
 
 def _start(classes: int) -> Tensor:

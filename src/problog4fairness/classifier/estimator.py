@@ -171,9 +171,10 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner = fitting.learner_of(self.learner)
         rows = fitting.training_rows(self, X, y, sensitive_features, fair, sample_weight)
         task = fitting.task(self, rows)
-        fitting.take(self, learned(self.belief_, rows, task, learner, None if self.verbose else False))
+        found = learned(self.belief_, rows, task, learner, None if self.verbose else False)
+        fitting.take(self, found.fitted)
         self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
-        self.concerns_ = concerns(self, rows, task.observation)
+        self.concerns_ = concerns(self, rows, task.observation, found.unseen)
         if draws is not None:
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
             self.bands_ = bands_of(self, rows, self.draws_, own=True).summary

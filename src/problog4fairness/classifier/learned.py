@@ -14,6 +14,7 @@ from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.observation import Observation
+    from problog4fairness.classifier.calibration import Unseen
     from problog4fairness.classifier.estimator import DebiasedClassifier
     from problog4fairness.rows.rows import Rows
 
@@ -28,7 +29,9 @@ LITTLE_SIGNAL = 0.1
 LOOKED_AT = 1_000
 
 
-def concerns(model: DebiasedClassifier, rows: Rows, observation: Observation) -> list[str]:
+def concerns(
+    model: DebiasedClassifier, rows: Rows, observation: Observation, unseen: Unseen | None = None
+) -> list[str]:
     """What speaks against a model, a sentence each; none if nothing does.
 
     Parameters
@@ -37,6 +40,9 @@ def concerns(model: DebiasedClassifier, rows: Rows, observation: Observation) ->
         Just fitted.
     rows, observation
         What it was fitted on.
+    unseen
+        What would have been said of audited rows without having seen them; where that is not known, audited rows are
+        compared with what the model says of them, which flatters it.
     """
     found = list(model.fitted_.concerns)
     part = _part(rows)
@@ -51,7 +57,9 @@ def concerns(model: DebiasedClassifier, rows: Rows, observation: Observation) ->
         found.append(
             f"where {signal[1]}, recorded labels carry almost no signal (1 - negative - positive = {signal[0]:.3f})"
         )
-    return found + _against_audit(model, part, fair)
+    if unseen is None:
+        return found + _against_audit(model, part, fair)
+    return found + _against_audit(model, rows.take(unseen.rows), unseen.chances)
 
 
 def _part(rows: Rows) -> Rows:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted
+from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.learners.choice import FittedChoice
 from problog4fairness.learners.linear import FittedLinear
 from problog4fairness.learners.network import FittedNetwork
@@ -24,6 +25,8 @@ Matrix: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 Layers: TypeAlias = Sequence[tuple[Matrix, Matrix]]
 
 INPUT, OUTPUT = "features", "fair_probabilities"
+# The least probability that has a logarithm in float32.
+LEAST = 1e-37
 
 
 def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
@@ -47,7 +50,13 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
             nodes.append(helper.make_node("Gemm", [value, *names], [f"linear{number}_{member}"], transB=1))
             value = f"linear{number}_{member}"
         nodes += _chances(helper, value, f"chances_{member}", len(model.classes_))
-    nodes.append(helper.make_node("Mean", [f"chances_{member}" for member in range(len(members))], [OUTPUT]))
+    own = model.fitted_ if isinstance(model.fitted_, Calibrated) else None
+    averaged = OUTPUT if own is None else "averaged"
+    nodes.append(helper.make_node("Mean", [f"chances_{member}" for member in range(len(members))], [averaged]))
+    if own is not None:
+        numbers = {"least": LEAST, "slope": own.slope, "shifts": [0.0, *own.shifts]}
+        weights += [numpy_helper.from_array(np.asarray(number, np.float32), name) for name, number in numbers.items()]
+        nodes += _recalibrated(helper, averaged)
     width = members[0][0][0].shape[1]
     graph = helper.make_graph(
         nodes,
@@ -73,9 +82,20 @@ def _chances(helper: Any, logits: str, name: str, classes: int) -> list[Any]:
     ]
 
 
+def _recalibrated(helper: Any, chances: str) -> list[Any]:
+    """As :func:`~problog4fairness.learners.calibrated.recalibrated`."""
+    return [
+        helper.make_node("Max", [chances, "least"], ["bounded"]),
+        helper.make_node("Log", ["bounded"], ["logs"]),
+        helper.make_node("Mul", ["logs", "slope"], ["scaled"]),
+        helper.make_node("Add", ["scaled", "shifts"], ["shifted"]),
+        helper.make_node("Softmax", ["shifted"], [OUTPUT], axis=1),
+    ]
+
+
 def _members(fitted: Fitted) -> Sequence[Layers]:
     """The networks whose probabilities are averaged; a linear model is one of one layer."""
-    if isinstance(fitted, FittedChoice):
+    if isinstance(fitted, FittedChoice | Calibrated):
         return _members(fitted.fitted)
     if isinstance(fitted, FittedLinear):
         numbers = fitted.numbers.astype(np.float32)

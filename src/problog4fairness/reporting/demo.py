@@ -166,6 +166,8 @@ class Demo:
             self._belief(loans),
             recorded=RECORDED,
             sensitive=SENSITIVE,
+            audit=self._read("audit.csv"),
+            fair=FAIR,
             favourable=1,
             learner=LEARNER,
             random_state=self.seed,
