@@ -126,7 +126,9 @@ class PositiveUnlabelled(Selection):
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, favourable, confidence, prior, sequential, drawn_from, features, independent
+        audit, recorded, fair, sensitive_features, favourable, confidence, prior, features, independent
+            As for :meth:`Selection.estimate`.
+        sequential, drawn_from
             As for :meth:`Selection.estimate`.
         positives
             The share of fair 1s, where it is known from elsewhere: one number, or one for each group as ``propensity``
