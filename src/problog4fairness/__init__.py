@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         chain,
         read_belief,
     )
-    from problog4fairness.beliefs.plan import audit_plan
+    from problog4fairness.beliefs.hoeffding import audit_plan
     from problog4fairness.beliefs.samples import required_samples, rows_to_draw
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.comparison.compare import compare
@@ -118,7 +118,7 @@ _HOME = {
     "Rows": "rows.rows",
     "SelectiveLabels": "beliefs",
     "Specialised": "program.specialised",
-    "audit_plan": "beliefs.plan",
+    "audit_plan": "beliefs.hoeffding",
     "belief_text": "beliefs",
     "chain": "beliefs",
     "check": "doubt",

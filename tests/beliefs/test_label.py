@@ -115,7 +115,8 @@ def test_estimates_are_shares_of_their_cells():
         estimated = LabelBias("a").estimate(audit, recorded="recorded", fair="fair")
     assert estimated.parameters["value"].tolist() == pytest.approx([2 / 5, 0, 1 / 3, 0])
     assert estimated.parameters["rows"].tolist() == [5, 2, 3, 2]
-    assert estimated.parameters["still_needed"].tolist() == [180, 183, 182, 183]
+    # As many as Wilson's intervals take to shrink to ±.1, at the shares that were seen; not by Hoeffding's inequality.
+    assert estimated.parameters["still_needed"].tolist() == [49, 20, 38, 20]
     assert "95%" in str(estimated)
 
 

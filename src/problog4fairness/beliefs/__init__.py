@@ -1,5 +1,6 @@
 """What can go wrong with data: label, measurement and historical bias, and chains of them. Each writes ProbLog."""
 
+from problog4fairness.beliefs.allocation import next_round, wanted_rows
 from problog4fairness.beliefs.annotators import Annotators
 from problog4fairness.beliefs.audit import AuditWarning
 from problog4fairness.beliefs.base import Belief
@@ -8,11 +9,13 @@ from problog4fairness.beliefs.belief_json import BeliefError
 from problog4fairness.beliefs.chains import Chain, chain
 from problog4fairness.beliefs.classes import ClassBias
 from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.design import Design
 from problog4fairness.beliefs.historical import HistoricalBias
 from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation, Posterior
+from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.beliefs.positive import PositiveUnlabelled
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
@@ -20,6 +23,7 @@ from problog4fairness.beliefs.selective import SelectiveLabels
 
 __all__ = [
     "Annotators",
+    "AuditPlan",
     "AuditWarning",
     "Belief",
     "BeliefError",
@@ -27,6 +31,7 @@ __all__ = [
     "Cell",
     "Chain",
     "ClassBias",
+    "Design",
     "HistoricalBias",
     "LabelBias",
     "MeasurementBias",
@@ -39,5 +44,7 @@ __all__ = [
     "SelectiveLabels",
     "belief_text",
     "chain",
+    "next_round",
     "read_belief",
+    "wanted_rows",
 ]

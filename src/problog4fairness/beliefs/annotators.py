@@ -234,6 +234,8 @@ class Annotators(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
         features: Sequence[str] = (),
     ) -> Self:
         """Estimate how often each annotator errs, from their votes.
@@ -251,11 +253,15 @@ class Annotators(Belief):
             As for :meth:`Belief.estimate`.
         prior
             Not for annotators: theirs is Beta(1.5, 1.5).
+        sequential, drawn_from
+            Not for annotators, whose parameters are not counted.
         features
             Columns that the fair label depends on. They make the estimates sharper, by a linear model.
         """
         if prior:
             raise P4FError("prior=... is for counted parameters; those of annotators are Beta(1.5, 1.5) a priori")
+        if sequential or drawn_from is not None:
+            raise P4FError("sequential=... and drawn_from=... are for parameters that are counted, not for annotators")
         from problog4fairness.beliefs.learning import design, learn, with_learned
         from problog4fairness.beliefs.votes import read_votes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class AuditTable:
         Whether only the data of the sensitive group are distorted.
     noise
         Whether anybody's label may also be wrong by mistake.
+    sequential, drawn_from
+        As for :meth:`Belief.estimate`.
     """
 
     frame: pd.DataFrame
@@ -58,6 +60,14 @@ class AuditTable:
     positive: bool = True
     only_group: bool = False
     noise: bool = False
+    sequential: bool = False
+    drawn_from: pd.DataFrame | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What :meth:`Belief.estimate` is told besides, where it is told anything."""
+        found = {"sequential": self.sequential or None, "drawn_from": self.drawn_from}
+        return {name: value for name, value in found.items() if value is not None}
 
     @property
     def has_labels(self) -> bool:
@@ -159,6 +169,8 @@ class AuditTable:
         labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
         rows = self.measured if belief.features or labelled is None else labelled[0]
         found = [f"Estimated from {len(rows)} audited rows of {self.name}."]
+        if belief.design is not None:
+            found.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
             found += [f"Feature {recorded}: audited as {fair}." for recorded, fair in self.feature_pairs]
         return found if labelled is None else [*found, *_label_notes(*labelled)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from problog4fairness import Doubts
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.design import Design
+    from problog4fairness.beliefs.plan import AuditPlan
+    from problog4fairness.beliefs.strata import Drawn
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.diagram import Diagram
 
@@ -78,6 +81,8 @@ class Belief(ABC):
         they are as they are.
     withheld
         Columns that it reads and that no learner may: they have to do with the record, not with the fair label.
+    design
+        What an audit said by stratum that was drawn by recorded label, where the parameters come from one.
 
     Examples
     --------
@@ -106,6 +111,7 @@ class Belief(ABC):
     missing_labels: bool = False
     recorded_columns: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+    design: Design | None = None
     kinds: ClassVar[dict[str, type[Belief]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -362,8 +368,14 @@ class Belief(ABC):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
     ) -> Self:
         """Estimate the parameters from audited rows, for which the recorded and the fair label are both known.
+
+        Rows that :meth:`plan_audit` drew say how, in columns of their own. Those drawn by recorded label tell
+        P(fair | recorded, group), which is turned round with the shares of the whole table; what is then estimated is
+        the parameters of that table. Rows that do not say how they were drawn are taken as drawn at random.
 
         Where each parameter has a cell of its own, it is counted. Otherwise all are found at once, as those that make
         the audited labels most likely through the belief's own program. That likelihood is penalised: a whole unit of
@@ -385,13 +397,25 @@ class Belief(ABC):
         prior
             What is known of some parameters beforehand, ``{"p1": p4f.Beta(2, 8)}``: estimates are drawn to it where
             rows are few.
+        sequential
+            Whether the intervals hold however often one looks at the rows and decides whether to go on. They are wider.
+        drawn_from
+            The whole table, for rows that were drawn from it by group and recorded label and do not say so.
         """
-        from problog4fairness.beliefs.audit import read_audit
+        from problog4fairness.beliefs.designed import anytime, audited_rows
         from problog4fairness.beliefs.estimation import warn_few, warn_signal
 
-        rows = read_audit(self, audit, recorded, fair, sensitive_features, favourable)
         start = self._awaiting(prior)
-        found = self._noted(start.with_probabilities(start._estimated(rows, confidence)), favourable)
+        rows, design = audited_rows(start, audit, recorded, fair, sensitive_features, favourable, drawn_from)
+        if design is not None and prior:
+            raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")
+        if design is not None and start._counted:
+            estimated = design.estimated(start.probabilities, confidence, sequential)
+        else:
+            estimated, design = start._estimated(rows, confidence), None
+            estimated = anytime(estimated, confidence) if sequential else estimated
+        found = self._noted(start.with_probabilities(estimated), favourable)
+        found.design = design
         warn_few(found.probabilities)
         warn_signal(found, rows)
         return found
@@ -409,6 +433,101 @@ class Belief(ABC):
         known = self.favourable if favourable is None else favourable
         return estimated.with_favourable(1 if known is None else known)
 
+    def plan_audit(
+        self,
+        table: Any,
+        *,
+        recorded: Column | None = None,
+        fair: str | Sequence[str] | Mapping[str, str] = "fair",
+        error: float = 0.1,
+        confidence: float = 0.95,
+        pilot: Any = None,
+        guesses: Mapping[str, float] | None = None,
+        design: Literal["neyman", "hoeffding", "random"] = "neyman",
+        sequential: bool = False,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+    ) -> AuditPlan:
+        """Plan an audit for this belief: which rows to check by hand until its parameters are known well enough.
+
+        Rows are drawn by group and recorded label, most where they tell most (Neyman), and in rounds: draw, fill in,
+        ask again. Parameters that the belief rules out get a few rows only, which test that. A fifth of the rows that
+        the paper's plan asks for, or fewer, are enough (``docs/results/audit-design``).
+
+        Parameters
+        ----------
+        table
+            The table to draw from: a data frame, or :class:`Rows`.
+        recorded
+            The column of the recorded label; not needed for a belief about features.
+        fair
+            The name of the column to fill in; for features one for each.
+        error, confidence
+            Half the width of the interval of every parameter, and its confidence.
+        pilot
+            What :meth:`AuditPlan.draw` gave, as far as it is filled in. Rows of another audit are a guess.
+        guesses
+            Values of parameters by name, with which no pilot is needed; those that the belief states are guesses too.
+        design
+            ``"hoeffding"`` is the paper's plan: from each group, whatever was recorded; ``"random"`` is from everybody.
+        sequential
+            Whether intervals hold however often one looks, as in :meth:`estimate`.
+        sensitive_features
+            The sensitive columns, where they are not in the table.
+        favourable
+            The label that counts as 1, where it is not 1.
+
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> loans = p4f.datasets.loans().loans
+        >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+        >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
+        >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
+        (45, 102, 1267)
+        """
+        from problog4fairness.beliefs.planning import plan_audit
+
+        return plan_audit(
+            self,
+            table,
+            recorded=recorded,
+            fair=fair,
+            error=error,
+            confidence=confidence,
+            pilot=pilot,
+            guesses=guesses,
+            design=design,
+            sequential=sequential,
+            sensitive_features=sensitive_features,
+            favourable=favourable,
+        )
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """The kinds of rows that an audit is drawn from: by group and recorded label."""
+        from problog4fairness.beliefs.strata import NoStrataError, label_strata
+
+        if self.missing_labels or self.recorded_columns:
+            raise NoStrataError("the record is not one label that every row has")
+        return label_strata(self, table, recorded, sensitive_features, favourable)
+
+    @property
+    def _counted(self) -> bool:
+        """Whether every parameter is counted in a cell of its own."""
+        cells = [own.cell for own in self.probabilities]
+        return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
+
+    def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
+        """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
+        if not self._counted or self.features or len(shape) != 2:
+            return []
+        wrong = {
+            (own.cell.group, own.cell.recorded)
+            for own in self.probabilities
+            if own.cell is not None and not (own.value == 0 and own.rows is None)
+        }
+        return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
+
     @classmethod
     def from_table(cls, table: AuditTable) -> Self:
         """The belief, with unknown parameters, that suits a table and what was said about it on the command line.
@@ -422,7 +541,8 @@ class Belief(ABC):
     def estimate_table(self, table: AuditTable) -> Self:
         """:meth:`estimate` from an audited table as it was read."""
         rows, roles = table.labelled
-        return self.estimate(rows, recorded=roles.recorded, fair=roles.fair or "", favourable=roles.favourable)
+        fair, favourable = roles.fair or "", roles.favourable
+        return self.estimate(rows, recorded=roles.recorded, fair=fair, favourable=favourable, **table.options)
 
     def check(self, table: Any, **options: Any) -> Doubts:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.

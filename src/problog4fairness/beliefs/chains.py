@@ -190,26 +190,32 @@ class Chain(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
         method: Literal["joint", "marginal"] = "joint",
     ) -> Chain:
         """Estimate the label parameters from audited rows; the arguments are those of :meth:`Belief.estimate`.
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, favourable, confidence, prior
+        audit, recorded, fair, sensitive_features, favourable, confidence, prior, drawn_from
             As for :meth:`Belief.estimate`.
+        sequential
+            Not for chains, whose parameters are not counted.
         method
             ``"joint"``: all at once, by penalised likelihood as :meth:`Belief.estimate` does it. ``"marginal"``: each
             stage as if it were alone, which counts the same errors several times.
         """
-        from problog4fairness.beliefs.audit import read_audit
+        from problog4fairness.beliefs.designed import audited_rows
         from problog4fairness.beliefs.estimation import estimate_chain
 
         if method not in ("joint", "marginal"):
             raise P4FError(f"method must be 'joint' or 'marginal', not {method!r}")
         if not self.stages:
             raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
-        rows = read_audit(self, audit, recorded, fair, sensitive_features, favourable)
+        if sequential:
+            raise P4FError("sequential=True is for parameters that are counted; those of a chain are not")
+        rows, _ = audited_rows(self, audit, recorded, fair, sensitive_features, favourable, drawn_from)
         return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method), favourable)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:

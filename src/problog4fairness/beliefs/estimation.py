@@ -11,6 +11,8 @@ import numpy as np
 import torch
 
 from problog4fairness.beliefs.audit import AuditWarning, audit_frame, audited_pair, tell, value_codes
+from problog4fairness.beliefs.design import ALWAYS, SOURCE
+from problog4fairness.beliefs.designed import anytime, by_record, counted_design, filled
 from problog4fairness.beliefs.maximum import LabelModel, maximise
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval, proportion
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.base import Belief
     from problog4fairness.beliefs.chains import Chain
+    from problog4fairness.beliefs.design import Design
     from problog4fairness.beliefs.measurement import MeasurementBias
     from problog4fairness.beliefs.stage import LabelStage
 
@@ -39,7 +42,7 @@ def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[P
     """The share of each parameter's cell, where every parameter has one."""
     recorded, fair, outcomes = _labels(belief, rows)
     count, strata = belief.strata(rows)
-    counts = _cross(strata, count, fair, recorded, outcomes)
+    counts = _cross(strata, count, fair, recorded, outcomes, rows.weights)
 
     def estimate(cell: Cell) -> Estimate:
         return _proportion(counts[cell.group, cell.fair], cell.recorded, confidence)
@@ -57,13 +60,16 @@ def counted_features(
     fair: Mapping[str, Column] | Sequence[Any],
     sensitive_features: Any,
     confidence: float,
-) -> tuple[Parameter, ...]:
-    """See :meth:`MeasurementBias.estimate`."""
+    sequential: bool,
+    drawn_from: Any,
+) -> tuple[tuple[Parameter, ...], Design | None]:
+    """See :meth:`MeasurementBias.estimate`; with what the audit says by stratum, where it was drawn by the features."""
     recorded, fair = (
         _by_feature(values, belief.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
     )
+    audit = filled(audit, *fair.values())
     groups: Codes | Floats | None = None
-    tables = {}
+    tables, codes = {}, []
     for feature, options in belief.values.items():
         roles = (f"recorded {feature}", f"fair {feature}")
         pair = audited_pair(audit, recorded[feature], fair[feature], *roles)
@@ -71,7 +77,14 @@ def counted_features(
             frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(pair[0]))
             groups = belief.variable.positions(frame)
         seen, true = (value_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
+        codes.append((seen, true))
         tables[feature] = _cross(groups, len(belief.variable.levels), seen, true, len(options))
+    if by_record(audit, drawn_from) and groups is not None and groups.ndim == 1:
+        strata = belief._kinds
+        table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None, None)
+        places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes))
+        design = counted_design(belief, audit, strata, places, [true for _, true in codes], table)
+        return design.estimated(belief.probabilities, confidence, sequential), design
 
     def estimate(cell: Cell) -> Estimate:
         return _proportion(tables[str(cell.feature)][cell.group, cell.recorded], cell.fair, confidence)
@@ -80,8 +93,7 @@ def counted_features(
         own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
         for own in belief.probabilities
     )
-    warn_few(found)
-    return found
+    return anytime(found, confidence) if sequential else found, None
 
 
 def estimate_chain(belief: Chain, rows: Rows, confidence: float, method: Literal["joint", "marginal"]) -> Chain:
@@ -139,7 +151,7 @@ def most_likely(
         )
     classes = len(rows.classes)
     seen = np.zeros((len(kinds), outcomes))
-    np.add.at(seen, (place.reshape(-1), recorded), 1)
+    np.add.at(seen, (place.reshape(-1), recorded), 1 if rows.weights is None else rows.weights)
     cells = torch.from_numpy(kinds).split([value.shape[1] for value in values] + [1], dim=1)
     h = cells[-1].reshape(-1)
     nn = {belief.classifier: h if classes == 2 else torch.eye(classes).double()[h.long()]}
@@ -168,14 +180,17 @@ def _by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[st
     return dict(zip(features, values, strict=True))
 
 
-def _cross(groups: Codes | Floats, count: int, first: Codes, second: Codes, size: int) -> Floats:
+def _cross(
+    groups: Codes | Floats, count: int, first: Codes, second: Codes, size: int, weights: Floats | None = None
+) -> Floats:
     """Counts ``[groups, first, second]``; a row of uncertain group counts for each group by its share."""
     counts = np.zeros((count, size, size))
+    each = np.ones(len(first)) if weights is None else weights
     if groups.ndim == 1:
-        np.add.at(counts, (groups.astype(np.int64), first, second), 1)
+        np.add.at(counts, (groups.astype(np.int64), first, second), each)
         return counts
     for group in range(count):
-        np.add.at(counts[group], (first, second), groups[:, group])
+        np.add.at(counts[group], (first, second), each * groups[:, group])
     return counts
 
 
@@ -194,7 +209,7 @@ def warn_few(probabilities: Sequence[Parameter]) -> None:
             continue
         if own.rows == 0 or own.value is None or own.low is None or own.high is None:
             tell(f"no audited row tells about {own.name} ({own.meaning})")
-        elif own.rows is not None and own.rows < FEW_ROWS:
+        elif own.rows is not None and own.rows < FEW_ROWS and own.source not in (SOURCE, ALWAYS):
             tell(f"only {own.rows} audited rows tell about {own.name} ({own.meaning})")
         elif own.high - own.low > own.value > 0 and (own.low, own.high) != (0, 1):
             tell(

@@ -17,6 +17,7 @@ from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.sensitive import Strength
 from problog4fairness.beliefs.stage import LabelStage, stage_from_json
+from problog4fairness.beliefs.strata import NoStrataError
 from problog4fairness.beliefs.words import Label
 from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.strata import Drawn
 
 
 class HistoricalBias(Belief):
@@ -84,6 +86,7 @@ class HistoricalBias(Belief):
         self.probabilities = self._whole.probabilities
         self.classes = self._whole.classes
         self.favourable = self._whole.favourable
+        self.design = measurement.design if label is None else None
 
     def text(self) -> str:
         """The program as text."""
@@ -123,6 +126,8 @@ class HistoricalBias(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
         recorded_label: Column | None = None,
         fair_label: Column | None = None,
     ) -> HistoricalBias:
@@ -130,17 +135,28 @@ class HistoricalBias(Belief):
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, confidence, prior
+        audit, recorded, fair, sensitive_features, confidence, prior, sequential, drawn_from
             As for :meth:`MeasurementBias.estimate`.
         favourable, recorded_label, fair_label
             As ``favourable``, ``recorded`` and ``fair`` of :meth:`LabelBias.estimate`, for the part about the label.
         """
-        beside = {"sensitive_features": sensitive_features, "favourable": favourable, "confidence": confidence}
-        measurement = self.measurement.estimate(audit, recorded=recorded, fair=fair, **beside)
+        beside = {
+            "sensitive_features": sensitive_features,
+            "favourable": favourable,
+            "confidence": confidence,
+            "sequential": sequential,
+        }
+        measurement = self.measurement.estimate(audit, recorded=recorded, fair=fair, drawn_from=drawn_from, **beside)
         label = self.label
         if label is not None and recorded_label is not None and fair_label is not None:
             label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
         return self._of(measurement, label).with_priors(prior or {})
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """See :meth:`Belief._audit_strata`; not by features and labels at once."""
+        if self.label is not None:
+            raise NoStrataError("the belief is about features and labels")
+        return self.measurement._audit_strata(table, recorded, sensitive_features, favourable)
 
     @classmethod
     def from_table(cls, table: AuditTable) -> HistoricalBias:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import answers, every, occurring
+from problog4fairness.beliefs.design import design_json, design_of
 from problog4fairness.beliefs.favourable import favourable_json
 from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.observation import Observation
@@ -28,6 +29,7 @@ from problog4fairness.beliefs.sensitive import (
     sensitive_json,
     strengths,
 )
+from problog4fairness.beliefs.strata import Drawn, Strata, feature_strata
 from problog4fairness.beliefs.tables import changed, feature_codes, observe_tables
 from problog4fairness.beliefs.text import atom, comment, predicates
 from problog4fairness.beliefs.words import Label, joined, share
@@ -36,6 +38,7 @@ from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats, Level
+from problog4fairness.rows.values import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -271,6 +274,8 @@ class MeasurementBias(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
     ) -> Self:
         """Estimate the parameters from audited rows, for which recorded and fair features are both known.
 
@@ -288,11 +293,29 @@ class MeasurementBias(Belief):
             Of the intervals.
         prior
             As for :meth:`Belief.estimate`.
+        sequential, drawn_from
+            As for :meth:`Belief.estimate`; rows may have been drawn by group and recorded features.
         """
-        from problog4fairness.beliefs.estimation import counted_features
+        from problog4fairness.beliefs.estimation import counted_features, warn_few
 
-        found = counted_features(self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence)
-        return self.with_probabilities(found).with_favourable(self.favourable if favourable is None else favourable)
+        estimated, design = counted_features(
+            self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence, sequential, drawn_from
+        )
+        warn_few(estimated)
+        found = self.with_probabilities(estimated)
+        found.design = design
+        return found.with_favourable(self.favourable if favourable is None else favourable)
+
+    @property
+    def _kinds(self) -> Strata:
+        """The kinds of rows that its parameters are about: by group and recorded features."""
+        groups = tuple(self.variable.group_text(level) for level in range(len(self.variable.levels)))
+        words = tuple(tuple(str(plain(value)) for value in own) for own in self.values.values())
+        return Strata(groups, self.features, words, self.features)
+
+    def _audit_strata(self, table: Any, recorded: Any, sensitive_features: Any, favourable: Any) -> Drawn:  # noqa: ARG002
+        """See :meth:`Belief._audit_strata`: by group and recorded features."""
+        return feature_strata(self, table, self._kinds, self.values, sensitive_features)
 
     @classmethod
     def from_table(cls, table: AuditTable) -> Self:
@@ -310,7 +333,8 @@ class MeasurementBias(Belief):
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`."""
         fair = dict(table.feature_pairs)
-        return self.estimate(table.measured, recorded={name: name for name in self.features}, fair=fair)
+        recorded = {name: name for name in self.features}
+        return self.estimate(table.measured, recorded=recorded, fair=fair, **table.options)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""
@@ -363,6 +387,7 @@ class MeasurementBias(Belief):
             "groups": list(self.groups),
             "probabilities": parameters_json(self.probabilities),
             **favourable_json(self),
+            **design_json(self),
         }
 
     @classmethod
@@ -375,6 +400,7 @@ class MeasurementBias(Belief):
         belief.probabilities = parameters_from_json(value["probabilities"])
         belief.favourable = value.get("favourable")
         belief._check_cells()
+        belief.design = design_of(value, belief._kinds.shape)
         return belief
 
     def _check_cells(self) -> None:

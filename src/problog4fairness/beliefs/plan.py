@@ -1,203 +1,130 @@
-"""A plan for an audit: how many rows to check by hand, of which kind, and which ones."""
+"""A plan for an audit: how many rows to check by hand, of which kind, and which ones, in rounds."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
-from problog4fairness.beliefs.samples import required_samples, rows_to_draw
-from problog4fairness.errors import P4FError
-from problog4fairness.rows.problems import FileWarning, TableError, warn
-from problog4fairness.rows.roles import Roles
+from problog4fairness.beliefs.drawing import Drawing, Todo, drawn_rows
+from problog4fairness.beliefs.hoeffding import Hoeffding
+from problog4fairness.beliefs.strata import Drawn
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-ROW = "row"
+DesignName: TypeAlias = Literal["neyman", "hoeffding", "random"]
+DESIGNS = ("neyman", "hoeffding", "random")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AuditPlan:
-    """How many rows an audit needs.
+    """What to audit next, and how much is left.
 
     Attributes
     ----------
+    design
+        ``"neyman"``: by group and by what was recorded, in rounds. ``"hoeffding"``: the paper's, from each group,
+        whatever was recorded, at once. ``"random"``: the same from everybody.
     error, confidence
-        Each parameter is to be known within ``error`` with ``confidence``.
-    needed
-        Rows needed of each cell: of each group and each fair label.
-    cells
-        A row for each cell: its group and fair label, its ``share`` of all people, rows ``needed``, and how many
-        rows ``to_draw`` at random from everybody to get them.
-    groups
-        A row for each group: its ``rows`` in the data where there are data, and how many ``to_draw`` from this group to
-        get both of its cells.
-    simple
-        Rows to draw at random from everybody, so that all cells are large enough.
-    stratified
-        Rows to draw if each group is drawn from by itself. Usually fewer.
-    assumed
-        What was assumed about the shares, in words.
+        Each parameter is to be known within ``error``, half the width of its interval, with ``confidence``.
+    parameters
+        A row for each parameter, or for each P(recorded | fair, group) where parameters have no cells: value and
+        interval from what is filled in so far, ``half_width``, and whether it is ``done``.
+    strata
+        A row for each kind of rows: ``rows`` in the table, ``audited`` so far, ``open`` (drawn, but not filled in),
+        ``to_draw`` now, and ``in_all``, the rows that it is expected to take.
+    hoeffding
+        The paper's plan, for comparison.
+    notes
+        What was assumed, in words.
+    columns
+        The columns to fill in.
     """
 
+    design: DesignName
     error: float
     confidence: float
-    needed: int
-    cells: pd.DataFrame
-    groups: pd.DataFrame
-    simple: int
-    stratified: int
-    assumed: str
+    parameters: pd.DataFrame
+    strata: pd.DataFrame
+    hoeffding: Hoeffding
+    notes: tuple[str, ...]
+    _table: Drawn = field(repr=False)
+    _before: Todo | None = field(repr=False)
+    columns: tuple[str, ...] = ()
+
+    @property
+    def to_draw(self) -> int:
+        """Rows to draw now."""
+        return int(self.strata["to_draw"].sum())
+
+    @property
+    def audited(self) -> int:
+        """Rows that are filled in."""
+        return int(self.strata["audited"].sum())
+
+    @property
+    def open(self) -> int:
+        """Rows that were drawn and are not filled in."""
+        return int(self.strata["open"].sum())
+
+    @property
+    def in_all(self) -> int:
+        """Rows that the whole audit is expected to take, those filled in included."""
+        return int(self.strata["in_all"].sum())
+
+    @property
+    def stop(self) -> bool:
+        """Whether every parameter is known well enough."""
+        return bool(self.parameters["done"].all())
 
     def draw(
-        self, frame: pd.DataFrame, roles: Roles, *, fair: str = "fair", seed: int = 0, by_group: bool = True
+        self, *, random_state: int = 0, rows: pd.DataFrame | None = None, cells: pd.DataFrame | None = None
     ) -> pd.DataFrame:
-        """The rows to check by hand, with their number in the table and an empty column for the fair label.
+        """The rows to check by hand: those of earlier rounds as they are, then the new ones, with empty columns.
 
-        Rows are drawn at random within each group, or from everybody. They are never drawn by their recorded label: how
-        often a fair label was recorded wrongly can be counted only among rows that were drawn whatever was recorded.
+        Fill in the fair values and pass the table to ``plan_audit`` again, by ``pilot=``, or to ``estimate``. Columns
+        that begin with ``p4f_`` say how the rows were drawn; ``estimate`` needs them. The rows are not a random sample
+        of the table: to measure anything else on them, weight them by 1 / ``p4f_probability``.
 
         Parameters
         ----------
-        frame
-            The table as it was read.
-        roles
-            Which of its columns is what.
-        fair
-            The name of the empty column.
-        seed
-            The same seed draws the same rows.
-        by_group
-            Whether to draw from each group by itself.
+        random_state
+            The same number draws the same rows.
+        rows
+            The rows of earlier rounds where they are to be written otherwise than they were passed, such as all texts.
+        cells
+            The table where its columns are to be written otherwise, such as before it was cleaned.
         """
-        taken = [name for name in (ROW, fair) if name in frame.columns]
-        if taken:
-            way = "name another one by fair=..." if taken[0] == fair else "rename it"
-            raise TableError(f"the table already has a column {taken[0]!r}; {way}")
-        narrow = frame[[roles.sensitive, roles.recorded]].assign(**{ROW: np.arange(len(frame))})
-        with warnings.catch_warnings():
-            # Rows without a group or a label were told of when the plan was made.
-            warnings.simplefilter("ignore", FileWarning)
-            known = roles.clean(narrow)
-        codes, rows = roles.group_codes(known), known[ROW].to_numpy()
-        rng = np.random.default_rng(seed)
-        if by_group:
-            wanted = self.groups["to_draw"].tolist()
-            drawn = [_some(rng, rows[codes == level], count) for level, count in enumerate(wanted)]
-            chosen = np.sort(np.concatenate(drawn))
-        else:
-            chosen = np.sort(_some(rng, rows, self.simple))
-        table = frame.iloc[chosen].reset_index(drop=True)
-        table.insert(0, ROW, chosen + 1)
-        return table.assign(**{fair: ""})
+        before = self._before
+        if before is not None and rows is not None:
+            before = Todo(rows, before.places, before.round)
+        sizes = dict(zip(self._table.strata.names, self._table.sizes.tolist(), strict=True))
+        drawing = Drawing(self.design, self._table.fingerprint, sizes)
+        rng = np.random.default_rng([random_state, 0 if before is None else before.round])
+        wanted = self.strata["to_draw"].to_numpy(dtype=np.int64)
+        return drawn_rows(self._table, drawing, wanted, self.columns, before, rng, cells)
 
+    def lines(self) -> list[str]:
+        """What to do, in words."""
+        beside = f"{self.hoeffding.asked:,} rows drawn at random from everybody by Hoeffding's inequality"
+        if self.stop:
+            first = f"stop: every parameter is within {self.error:g}, after {self.audited:,} audited rows"
+            return [f"{first} ({beside})", *self.notes]
+        found = []
+        if self.open:
+            found.append(f"{self.open:,} rows that were drawn are still to be filled in")
+        if self.to_draw:
+            found.append(f"draw these {self.to_draw:,} rows, fill them in, then ask again")
+        elif not self.open:
+            found.append("all rows there are were drawn; more cannot be known")
+        share = f"about {self.in_all:,} rows in all" if self.design == "neyman" else f"{self.in_all:,} rows in all"
+        found.append(f"{share}, to know every parameter within {self.error:g} with {self.confidence:.0%} confidence")
+        return [*found, f"instead of {beside}", *self.notes]
 
-def audit_plan(
-    error: float = 0.1,
-    confidence: float = 0.95,
-    *,
-    frame: pd.DataFrame | None = None,
-    roles: Roles | None = None,
-    positive_rate: float | None = None,
-    group_share: float = 0.5,
-) -> AuditPlan:
-    """Plan an audit.
+    def __str__(self) -> str:
+        return "\n".join([self.strata.to_string(index=False), "", *self.lines()])
 
-    Every parameter of a label bias is about one cell: a group and a fair label. Before the audit nobody knows fair
-    labels, so the shares of the recorded ones stand in for them, or ``positive_rate``.
+    def _repr_html_(self) -> str:
+        from html import escape
 
-    Parameters
-    ----------
-    error, confidence
-        As in :func:`required_samples`.
-    frame, roles
-        The data from which rows will be drawn, clean (:meth:`Roles.clean`), and which of their columns is what.
-    positive_rate
-        The share of favourable fair labels, in every group; by default that of the recorded ones in the data.
-    group_share
-        Without data: the share of the sensitive group.
-
-    Examples
-    --------
-    >>> plan = audit_plan(error=0.1, confidence=0.95, positive_rate=0.5)
-    >>> plan.needed, plan.simple, plan.stratified
-    (185, 819, 804)
-    """
-    needed = required_samples(error, confidence)
-    if positive_rate is not None and not 0 < positive_rate < 1:
-        raise P4FError(f"the positive parameter {positive_rate:g} is not between 0 and 1")
-    if not 0 < group_share < 1:
-        raise P4FError(f"the group's share {group_share:g} is not between 0 and 1")
-    if frame is not None and roles is not None:
-        return _from_data(error, confidence, needed, frame, roles, positive_rate)
-    names = ("other", "sensitive")
-    shares = (1 - group_share, group_share)
-    probabilities = [0.5 if positive_rate is None else positive_rate] * 2
-    assumed = (
-        f"the sensitive group is {group_share:.0%} of all, {probabilities[0]:.0%} of each group have a fair label of 1"
-    )
-    return _plan(error, confidence, needed, names, shares, probabilities, None, ("0", "1"), assumed)
-
-
-def _from_data(
-    error: float, confidence: float, needed: int, frame: pd.DataFrame, roles: Roles, positive_rate: float | None
-) -> AuditPlan:
-    groups, labels = roles.group_codes(frame), roles.label_codes(frame)
-    counts = np.bincount(groups, minlength=len(roles.levels))
-    positive = np.bincount(groups, weights=labels, minlength=len(roles.levels))
-    names = [f"{roles.sensitive} = {level}" for level in roles.levels]
-    probabilities = [float(p) / max(1, int(n)) for p, n in zip(positive, counts, strict=True)]
-    assumed = "shares of fair labels are those of the recorded ones, for want of better; say positive_rate=... if not"
-    if positive_rate is not None:
-        probabilities = [positive_rate] * len(probabilities)
-        assumed = f"{positive_rate:.0%} of each group have the favourable fair label"
-    shares = [float(n) / len(frame) for n in counts]
-    texts = (str(roles.labels[0]), str(roles.labels[1]))
-    return _plan(error, confidence, needed, names, shares, probabilities, counts.tolist(), texts, assumed)
-
-
-def _plan(
-    error: float,
-    confidence: float,
-    needed: int,
-    names: Any,
-    shares: Any,
-    probabilities: Any,
-    rows: list[int] | None,
-    labels: tuple[str, str],
-    assumed: str,
-) -> AuditPlan:
-    import pandas as pd
-
-    cells, groups = [], []
-    for i, (name, share, parameter) in enumerate(zip(names, shares, probabilities, strict=True)):
-        largest = 0
-        for label, part in ((labels[1], parameter), (labels[0], 1 - parameter)):
-            if share * part <= 0:
-                warn(f"no row has {name} and the label {label}: how many rows to draw for that cell cannot be said")
-                cells.append({"group": name, "fair": label, "share": 0.0, "needed": needed, "to_draw": None})
-                continue
-            largest = max(largest, rows_to_draw(needed, part, confidence))
-            drawn = rows_to_draw(needed, share * part, confidence)
-            cells.append({"group": name, "fair": label, "share": share * part, "needed": needed, "to_draw": drawn})
-        there = None if rows is None else rows[i]
-        if there is not None and there < largest:
-            warn(f"{largest} rows with {name} are needed, and there are {there}; all of them are taken")
-            largest = there
-        groups.append({"group": name, "rows": there, "to_draw": largest})
-    cell_table = pd.DataFrame(cells).astype({"to_draw": "Int64"})
-    group_table = pd.DataFrame(groups).astype({"rows": "Int64", "to_draw": "int64"})
-    simple = int(cell_table["to_draw"].max()) if cell_table["to_draw"].notna().any() else 0
-    if rows is not None and sum(rows) < simple:
-        warn(f"{simple} rows drawn from everybody are needed, and there are {sum(rows)}")
-        simple = sum(rows)
-    return AuditPlan(
-        error, confidence, needed, cell_table, group_table, simple, int(group_table["to_draw"].sum()), assumed
-    )
-
-
-def _some(rng: np.random.Generator, rows: Any, count: int) -> Any:
-    return rng.choice(rows, size=min(count, len(rows)), replace=False)
+        return str(self.strata.to_html(index=False)) + "".join(f"<p>{escape(line)}</p>" for line in self.lines())

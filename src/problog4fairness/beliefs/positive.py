@@ -116,6 +116,8 @@ class PositiveUnlabelled(Selection):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
         features: Sequence[str] | None = None,
         independent: bool = True,
         positives: Chance = None,
@@ -125,6 +127,8 @@ class PositiveUnlabelled(Selection):
         Parameters
         ----------
         audit, recorded, fair, sensitive_features, favourable, confidence, prior, features, independent
+            As for :meth:`Selection.estimate`.
+        sequential, drawn_from
             As for :meth:`Selection.estimate`.
         positives
             The share of fair 1s, where it is known from elsewhere: one number, or one for each group as ``propensity``
@@ -139,6 +143,8 @@ class PositiveUnlabelled(Selection):
                 favourable=favourable,
                 confidence=confidence,
                 prior=prior,
+                sequential=sequential,
+                drawn_from=drawn_from,
                 features=features,
                 independent=independent,
             )

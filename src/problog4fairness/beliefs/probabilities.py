@@ -140,10 +140,19 @@ class Parameter:
         return replace(self, value=value, low=low, high=high, rows=estimate.rows, source=source)
 
     def still_needed(self, error: float, confidence: float = 0.95) -> int:
-        """Rows of its cell still missing to know it within ``error``."""
+        """Rows still missing to know it within ``error``, half the width of its interval.
+
+        From the width of the interval that it has, which shrinks with the root of the rows; where it has none, rows of
+        its cell by Hoeffding's inequality.
+        """
         if self.value is not None and self.rows is None:
             return 0
-        return max(0, required_samples(error, confidence) - (self.rows or 0))
+        if self.value is None or not self.rows or self.low is None or self.high is None:
+            return required_samples(error, confidence)
+        if (self.low, self.high) == (0, 1):
+            return max(0, required_samples(error, confidence) - self.rows)
+        half = (self.high - self.low) / 2
+        return 0 if half <= error else math.ceil(self.rows * ((half / error) ** 2 - 1))
 
 
 def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:

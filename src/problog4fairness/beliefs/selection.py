@@ -157,6 +157,8 @@ class Selection(LabelStage):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
         features: Sequence[str] | None = None,
         independent: bool = True,
     ) -> Self:
@@ -170,7 +172,7 @@ class Selection(LabelStage):
             The recorded label: its column, or the values.
         fair
             The fair label: its column, or the values. Without ``features``, it must be known of every row.
-        sensitive_features, favourable, confidence, prior
+        sensitive_features, favourable, confidence, prior, sequential, drawn_from
             As for :meth:`Belief.estimate`; priors are for parameters that are counted.
         features
             Columns that the fair label depends on. Then no row needs to be audited: the parameters are those that make
@@ -195,6 +197,8 @@ class Selection(LabelStage):
             favourable=favourable,
             confidence=confidence,
             prior=prior,
+            sequential=sequential,
+            drawn_from=drawn_from,
         )
 
     def _ways(self) -> str:

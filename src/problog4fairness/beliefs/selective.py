@@ -167,6 +167,8 @@ class SelectiveLabels(Selection):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
         features: Sequence[str] | None = None,
         independent: bool = True,
     ) -> Self:
@@ -185,6 +187,8 @@ class SelectiveLabels(Selection):
             favourable=favourable,
             confidence=confidence,
             prior=prior,
+            sequential=sequential,
+            drawn_from=drawn_from,
             features=features,
             independent=independent,
         )

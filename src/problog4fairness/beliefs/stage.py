@@ -12,6 +12,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import answers, every
+from problog4fairness.beliefs.design import design_json, design_of
 from problog4fairness.beliefs.favourable import favourable_comment, favourable_json
 from problog4fairness.beliefs.picturing import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
@@ -161,6 +162,7 @@ class LabelStage(Belief):
             "probabilities": parameters_json(self.probabilities),
             **({"classes": list(self.classes or ())} if self.names_classes else {}),
             **favourable_json(self),
+            **design_json(self),
         }
 
     @classmethod
@@ -173,6 +175,7 @@ class LabelStage(Belief):
         belief.groups = tuple(int(level) for level in value["groups"])
         belief.probabilities = parameters_from_json(value["probabilities"])
         belief._check_cells()
+        belief.design = design_of(value, (len(belief.variable.levels), belief.class_count))
         return belief
 
 

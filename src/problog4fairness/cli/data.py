@@ -41,6 +41,25 @@ GroupValue: TypeAlias = Annotated[
     str | None, typer.Option("--group", metavar="VALUE", help="The sensitive group, as 1, yes or F.")
 ]
 Belief: TypeAlias = Annotated[Path, typer.Option("--belief", help="A belief: FILE.pl, as p4f estimate writes it.")]
+BeliefName: TypeAlias = Annotated[
+    str, typer.Option("--belief", help="label, measurement, historical, or a program FILE.pl.")
+]
+Features: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--feature", metavar="COLUMN", help="A recorded feature that is distorted; repeat for more."),
+]
+FairFeatures: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--fair-feature", metavar="COLUMN", help="The audited column of each such feature.")
+]
+Negative: TypeAlias = Annotated[bool, typer.Option("--negative/--no-negative", help="A fair 1 may be recorded as 0.")]
+Positive: TypeAlias = Annotated[bool, typer.Option("--positive/--no-positive", help="A fair 0 may be recorded as 1.")]
+OnlyGroup: TypeAlias = Annotated[
+    bool, typer.Option("--only-group", help="Only the sensitive group's data are distorted.")
+]
+Noise: TypeAlias = Annotated[bool, typer.Option("--noise", help="Anybody's label may be wrong by mistake, too.")]
+Sequential: TypeAlias = Annotated[
+    bool, typer.Option("--sequential", help="Intervals that hold however often one looks before going on; wider.")
+]
 Drop: TypeAlias = Annotated[
     list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column not to learn from; repeat for more.")
 ]

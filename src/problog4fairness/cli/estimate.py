@@ -10,14 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from problog4fairness.cli.data import (
+    BeliefName,
     Decimal,
     Delimiter,
     Encoding,
     Fair,
+    FairFeatures,
     Favourable,
+    Features,
     GroupValue,
     Json,
+    Negative,
+    Noise,
+    OnlyGroup,
+    Positive,
     SensitiveColumn,
+    Sequential,
     Table,
     print_json,
     refuse_both,
@@ -45,21 +53,20 @@ def estimate(
     ],
     recorded: Annotated[str | None, typer.Option(help="Column of the recorded label.")] = None,
     fair: Fair = None,
-    belief: Annotated[str, typer.Option(help="label, measurement, historical, or a program FILE.pl.")] = "label",
+    belief: BeliefName = "label",
     favourable: Favourable = None,
     group: GroupValue = None,
-    feature: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A recorded feature that is distorted; repeat for more.")
+    feature: Features = None,
+    fair_feature: FairFeatures = None,
+    negative: Negative = True,
+    positive: Positive = True,
+    only_group: OnlyGroup = False,
+    noise: Noise = False,
+    sequential: Sequential = False,
+    drawn_from: Annotated[
+        str | None,
+        typer.Option(help="The whole table, for rows drawn from it by recorded label that do not say so themselves."),
     ] = None,
-    fair_feature: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
-    ] = None,
-    negative: Annotated[bool, typer.Option("--negative/--no-negative", help="A fair 1 may be recorded as 0.")] = True,
-    positive: Annotated[bool, typer.Option("--positive/--no-positive", help="A fair 0 may be recorded as 1.")] = True,
-    only_group: Annotated[
-        bool, typer.Option("--only-group", help="Only the sensitive group's data are distorted.")
-    ] = False,
-    noise: Annotated[bool, typer.Option("--noise", help="Anybody's label may be wrong by mistake, too.")] = False,
     as_json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -67,20 +74,24 @@ def estimate(
 ) -> None:
     """Estimate how strong a bias is, from rows whose recorded and fair values are both known.
 
+    Rows that p4f plan drew say how they were drawn; others are taken as drawn at random.
     Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it; with -o - only
     the program is printed.
     """
     from problog4fairness.beliefs import belief_text
     from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.beliefs.convert import named_belief
+    from problog4fairness.beliefs.drawing import DESIGN
     from problog4fairness.errors import printable
     from problog4fairness.rows import check_output, write_whole
+    from problog4fairness.rows.problems import note
 
     refuse_both(output, as_json)
     check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
     wanted = [name for name in (sensitive, recorded, fair, *(feature or ()), *(fair_feature or ())) if name is not None]
+    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     table = AuditTable(
-        _read(audit, wanted, delimiter=delimiter, encoding=encoding, decimal=decimal),
+        _read(audit, wanted, **reading),
         str(audit),
         sensitive,
         recorded=recorded,
@@ -93,7 +104,11 @@ def estimate(
         positive=positive,
         only_group=only_group,
         noise=noise,
+        sequential=sequential,
+        drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, **reading),
     )
+    if table.drawn_from is None and DESIGN not in table.frame.columns:
+        note("nothing says how the audited rows were drawn; they are taken as drawn at random")
     with working("estimating"):
         found = named_belief(belief, table).estimate_table(table)
     notes = table.notes(found)
@@ -107,23 +122,33 @@ def estimate(
         print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameters})
         return
     show(found.parameters)
-    say("", "still_needed: rows of that kind to know a parameter within 0.1", output)
+    say("", "still_needed: rows more to know a parameter within 0.1", output)
 
 
 def _read(source: str, wanted: Sequence[str], **options: Any) -> pd.DataFrame:
     """These columns of a table that is read piece by piece; where one is missing, some rows with all that there are."""
     import pandas as pd
 
+    from problog4fairness.beliefs.drawing import OWN
     from problog4fairness.rows import read_chunks
 
     def kept(frames: Iterator[pd.DataFrame]) -> pd.DataFrame:
         first = next(frames)
         if not set(wanted) <= set(first.columns):
             return first
-        columns = list(dict.fromkeys(wanted))
+        columns = list(dict.fromkeys([*wanted, *(name for name in OWN if name in first.columns)]))
         # Copied, or each piece would be kept whole.
         parts = [first[columns].copy(), *(frame[columns].copy() for frame in frames)]
         return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
 
     with working(f"reading {source}"):
         return read_chunks(source, **options).through(kept)
+
+
+def _whole(source: str, wanted: Sequence[str], **options: Any) -> pd.DataFrame:
+    """The table that rows were drawn from, its values as plain data."""
+    from problog4fairness.cli.data import read
+    from problog4fairness.rows.values import plain_column
+
+    frame = read(source, **options)
+    return frame.assign(**{name: plain_column(frame[name]) for name in wanted if name in frame.columns})

@@ -60,12 +60,12 @@ class Delimited:
         """How many columns there are."""
         return len(self._dialect.header)
 
-    def read(self, types: Mapping[str, Any]) -> pd.DataFrame:
-        """All rows; ``types`` are those of columns that are not to be found out."""
-        (frame,) = self.chunks(types, None)
+    def read(self, types: Mapping[str, Any], verbatim: bool = False) -> pd.DataFrame:
+        """All rows; ``types`` are those of columns that are not to be found out, unless all are texts as they stand."""
+        (frame,) = self.chunks(types, None, verbatim)
         return frame
 
-    def chunks(self, types: Mapping[str, Any], rows: int | None) -> Iterator[pd.DataFrame]:
+    def chunks(self, types: Mapping[str, Any], rows: int | None, verbatim: bool = False) -> Iterator[pd.DataFrame]:
         """All rows, ``rows`` at a time, or all at once.
 
         Where later bytes are not in the encoding that was found in the first ones, everything is read again, from the
@@ -85,6 +85,8 @@ class Delimited:
             "low_memory": False,
             "dtype": dict(types),
         }
+        if verbatim:
+            options |= {"dtype": str, "keep_default_na": False}
         given = 0
         try:
             with self._source.reopen() as handle:
@@ -97,7 +99,7 @@ class Delimited:
             self._try_another_encoding()
             if given:
                 raise EncodingChanged from None
-            yield from self.chunks(types, rows)
+            yield from self.chunks(types, rows, verbatim)
             return
         except pd.errors.EmptyDataError:
             raise TableError("the file is empty") from None

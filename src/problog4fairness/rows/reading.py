@@ -26,6 +26,7 @@ def read_table(
     encoding: str | None = None,
     decimal: str | None = None,
     texts: Sequence[str] = (),
+    verbatim: bool = False,
 ) -> pd.DataFrame:
     r"""Read a table from a file: CSV, also packed by gzip, or Parquet.
 
@@ -46,6 +47,8 @@ def read_table(
         The decimal sign, ``.`` or ``,``.
     texts
         Columns of a CSV file that are texts even where this file has nothing but numbers in them, such as ``007``.
+    verbatim
+        Whether all values of a CSV file are texts as they stand there, ``NA`` and empty ones too, to be written again.
 
     Returns
     -------
@@ -80,7 +83,9 @@ def read_table(
                 frame = read_parquet(handle)
         else:
             file = Delimited(stream, delimiter, encoding, decimal)
-            frame = file.read(dict.fromkeys(texts, str))
+            frame = file.read(dict.fromkeys(texts, str), verbatim)
+            if verbatim:
+                return frame
             tell(file, name)
     warn_empty([str(column) for column in frame.columns if frame[column].isna().all()], name)
     # Read column by column, a wide table is in as many pieces, and pandas warns of every column that is added to it.

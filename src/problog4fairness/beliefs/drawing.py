@@ -1,0 +1,195 @@
+"""How audited rows were drawn, as columns of their own table, which people fill in and send around."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs.strata import Drawn
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.problems import TableError
+from problog4fairness.rows.types import Codes
+
+# The number of the row in its table, the round in which it was drawn, the probability that it was, and the design.
+ROW, ROUND, PROBABILITY, DESIGN = "row", "p4f_round", "p4f_probability", "p4f_design"
+OWN = (ROW, ROUND, PROBABILITY, DESIGN)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How rows were drawn.
+
+    Attributes
+    ----------
+    design
+        ``"neyman"``, by group and by what was recorded, or ``"hoeffding"``, whatever was recorded.
+    table
+        The fingerprint of the table.
+    sizes
+        The number of rows of each stratum in the whole table.
+    """
+
+    design: str
+    table: str
+    sizes: Mapping[str, int]
+
+    @property
+    def text(self) -> str:
+        """What every row says of it."""
+        return json.dumps({"design": self.design, "table": self.table, "sizes": dict(self.sizes)}, ensure_ascii=False)
+
+
+def read_drawing(frame: Any, known: bool = False) -> Drawing | None:
+    """How the rows of a table were drawn, where it says so.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    known
+        Whether the sizes of the strata are known otherwise.
+
+    Raises
+    ------
+    P4FError
+        For rows of two designs, a damaged one, or a probability of being drawn without the shares of the strata.
+    """
+    columns = [] if frame is None or not hasattr(frame, "columns") else list(frame.columns)
+    texts = (
+        pd.Series(np.asarray(frame[DESIGN], dtype=object)).dropna() if DESIGN in columns else pd.Series(dtype=object)
+    )
+    texts = texts[texts.astype(str).str.strip() != ""]
+    if not len(texts):
+        if PROBABILITY in columns and not known:
+            raise P4FError(
+                f"the rows were drawn by what was recorded (column {PROBABILITY}), but the shares of the whole table, "
+                f"column {DESIGN}, are missing; keep that column, or pass the table by drawn_from=..."
+            )
+        return None
+    found = texts.unique().tolist()
+    if len(found) > 1:
+        raise P4FError(
+            f"the column {DESIGN} holds {len(found)} designs; audited rows of one table and plan go together"
+        )
+    try:
+        value = json.loads(str(found[0]))
+        sizes = {str(name): int(size) for name, size in value["sizes"].items()}
+        if min(sizes.values(), default=0) < 0:
+            raise ValueError
+        return Drawing(str(value["design"]), str(value["table"]), sizes)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise P4FError(
+            f"the column {DESIGN} was changed and cannot be read; copy it from the file that was drawn"
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Todo:
+    """Rows that were drawn before, filled in or not.
+
+    Attributes
+    ----------
+    frame
+        The file as it was read.
+    places
+        ``[rows]``: which row of the table each is, from 0.
+    round
+        The last round.
+    """
+
+    frame: pd.DataFrame
+    places: Codes
+    round: int
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, table: Drawn, design: str) -> Todo:
+        """Check that a file is what a plan for this table wrote."""
+        drawing = read_drawing(frame)
+        missing = [name for name in (ROW, DESIGN) if name not in frame.columns]
+        if drawing is None or missing:
+            name = missing[0] if missing else DESIGN
+            raise TableError(f"the rows that were drawn lack the column {name!r}; draw into a new file")
+        if drawing.table != table.fingerprint or drawing.design != design:
+            was = "another table" if drawing.table != table.fingerprint else f"a plan with design={drawing.design!r}"
+            raise TableError(f"the rows were drawn from {was}, not from this one; draw into a new file")
+        numbers = pd.to_numeric(frame[ROW], errors="coerce").to_numpy(dtype=np.float64)
+        wrong = ~((numbers >= 1) & (numbers <= len(table.codes)) & (numbers == np.floor(numbers)))
+        if wrong.any():
+            raise TableError(
+                f"the column {ROW!r} holds {frame[ROW].to_numpy()[wrong][0]}, which is no row of the table"
+            )
+        places = numbers.astype(np.int64) - 1
+        if len(np.unique(places)) != len(places):
+            twice = int(pd.Series(places)[pd.Series(places).duplicated()].iloc[0]) + 1
+            raise TableError(f"row {twice} of the table occurs twice among the rows that were drawn; keep one of them")
+        rounds = pd.to_numeric(frame[ROUND], errors="coerce").max() if ROUND in frame.columns else 1
+        return cls(frame, places, 1 if np.isnan(rounds) else int(rounds))
+
+
+def drawn_rows(
+    table: Drawn,
+    drawing: Drawing,
+    wanted: Codes,
+    fair: Sequence[str],
+    before: Todo | None,
+    rng: np.random.Generator,
+    cells: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """The rows of all rounds: those from before as they are, then ``wanted`` new ones of each stratum.
+
+    New rows stand in random order: whoever fills in the first of them only has filled in a random part of each stratum.
+
+    Parameters
+    ----------
+    table, drawing
+        What is drawn from, and how.
+    wanted
+        ``[strata]``: new rows.
+    fair
+        Names of the columns to fill in.
+    before
+        Rows that were drawn before; none of them is drawn again.
+    rng
+        Says which rows.
+    cells
+        The columns of the table that are copied, where it was coded for the plan.
+    """
+    source = table.frame if cells is None else cells
+    taken = [name for name in (*OWN, *fair) if name in source.columns]
+    if taken:
+        way = "name another one by fair=..." if taken[0] in fair else "rename it"
+        raise TableError(f"the table already has a column {taken[0]!r}; {way}")
+    gone = np.zeros(len(table.codes), dtype=bool)
+    if before is not None:
+        gone[before.places] = True
+    new = []
+    for stratum, count in enumerate(wanted.tolist()):
+        left = np.flatnonzero((table.codes == stratum) & ~gone)
+        new.append(rng.choice(left, size=min(int(count), len(left)), replace=False))
+    chosen = rng.permutation(np.concatenate(new)) if new else np.zeros(0, dtype=np.int64)
+    rows = source.iloc[chosen].reset_index(drop=True)
+    rows.insert(0, ROW, chosen + 1)
+    number = 1 if before is None else before.round + 1
+    rows = rows.assign(**dict.fromkeys(fair, ""), **{ROUND: number, PROBABILITY: 0.0, DESIGN: drawing.text})
+    places = chosen
+    if before is not None:
+        rows = before.frame.reset_index(drop=True) if not len(rows) else _below(before.frame, rows)
+        places = np.concatenate([before.places, chosen])
+    return rows.assign(**{PROBABILITY: _probabilities(table, places)})
+
+
+def _below(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    columns = [*frame.columns, *(name for name in rows.columns if name not in frame.columns)]
+    parts = [part.reindex(columns=columns).astype(object) for part in (frame, rows)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _probabilities(table: Drawn, places: Codes) -> Any:
+    strata = table.codes[places]
+    drawn = np.bincount(strata, minlength=len(table.sizes))
+    return np.round(drawn / np.maximum(table.sizes, 1), 6)[strata]
