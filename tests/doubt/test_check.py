@@ -85,7 +85,7 @@ def test_few_audited_rows_give_no_p_value(data):
     audited = ["class-conditional", "calibration", "independence", "parameters", "ruled out"]
     assert found.table.loc[audited, "p"].isna().all()
     assert (found.table.loc[audited, "found"] == "not done: fewer than 10 audited rows").all()
-    few = belief().check(data.table[:99], recorded="granted")
+    few = belief().check(data.table[:99], audit=data.audit[:9], **LABELS)
     assert few.table["p"].isna().all()
     assert few["range"].found == "not done: fewer than 100 recorded rows"
     assert not few.contradicted
@@ -193,3 +193,20 @@ def test_an_audit_that_was_drawn_by_recorded_label_is_not_taken_as_a_random_one(
     for name in ("parameters", "calibration", "independence"):
         assert "other recorded labels than the table" in found[name].found
     assert not found.contradicted
+
+
+def test_recorded_rows_that_the_belief_rules_out_contradict_it(data):
+    found = p4f.LabelBias("area", {0: 0.1, 1: 1.0}, False).check(data.table, recorded="granted")
+    assert found["range"].contradicts
+    impossible = data.table.query("area == 1 and granted == 1")
+    assert found["range"].rows.index.tolist() == impossible.index.tolist()
+    assert f"{len(impossible)} rows cannot have been recorded as they were" in found["range"].found
+    assert "rules recorded rows out" in found["plain learner"].found
+
+
+def test_groups_may_be_uncertain(data):
+    table = data.table.assign(area=np.where(data.table["area"] == 1, 0.9, 0.1))
+    rows = p4f.Rows(table, ("income", "age", "job"), (0, 1), table["granted"].to_numpy())
+    soft = p4f.ProgramBelief(belief().text(), columns={"a": "area"}).check(rows)
+    assert soft["range"].p is not None
+    assert soft["plain learner"].p is not None

@@ -68,8 +68,8 @@ def cells_of(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
 
 def who(case: Case, group: str, fair: int) -> str:
     """The people of a cell."""
-    of = f" where {group}" if group else ""
-    return f"the people{of} with a fair {case.rows.classes[fair]}"
+    of = f"{group} and " if group else ""
+    return f"people with {of}a fair {case.rows.classes[fair]}"
 
 
 def ruled_out_test(case: Case) -> Finding:
@@ -95,7 +95,7 @@ def ruled_out_test(case: Case) -> Finding:
     people = who(case, names[groups[rows[first]]], int(case.fair[first]))
     sentence = (
         f"{count(seen.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
-        f"of {people}, some were recorded as {case.rows.classes[case.recorded[rows[first]]]}."
+        f"of the {people}, some were recorded as {case.rows.classes[case.recorded[rows[first]]]}."
     )
     advice = "Look at these rows; if the fair labels are right, believe in that kind of bias, too, and estimate it."
     return Finding(sentence, 1 / (SIMULATED + 1), rows[seen], advice)
@@ -179,7 +179,7 @@ class _Dependence:
         rates = [float(hit[side].mean()) if side.any() else float("nan") for side in (above, ~above)]
         sides = (f"where {column}", "elsewhere") if " = " in column else (f"where {column} is high", "where it is low")
         sentence = (
-            f"Of {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.rows.classes[value]} "
+            f"Of the {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.rows.classes[value]} "
             f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
         )
         name = column.split(" = ", maxsplit=1)[0]

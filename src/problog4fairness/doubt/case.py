@@ -14,6 +14,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.doubt.crossfit import Crossfit, crossfit, fair_chances, folds_of, quick_learners
+from problog4fairness.doubt.finding import NotDone
 from problog4fairness.doubt.uncertainty import deviations, drawn, moved, with_values
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.encoder import encode, make_encoder, prepared
@@ -21,6 +22,8 @@ from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
+# Fewer recorded rows than this say nothing about a curve.
+LEAST_ROWS = 100
 # Simulated data sets behind a p-value, which is never below 1 / (SIMULATED + 1).
 SIMULATED = 4999
 
@@ -151,8 +154,21 @@ class Case:
         return found
 
     @cached_property
+    def impossible(self) -> Codes:
+        """The rows of the table that the belief rules out whatever their fair label is, by number."""
+        found = self.observation.recorded_range()
+        if found is None:
+            return np.zeros(0, dtype=np.int64)
+        chance = found[1].numpy()[np.arange(self.size), self.recorded[: self.size]]
+        return np.flatnonzero(chance <= 0)
+
+    @cached_property
     def through(self) -> Crossfit:
         """The recorded table, learned through the belief."""
+        if self.size < LEAST_ROWS:
+            raise NotDone(f"fewer than {LEAST_ROWS} recorded rows")
+        if len(self.impossible):
+            raise NotDone("the belief rules recorded rows out, so that nothing can be learned through it")
         return self.learned(self.belief, self.table)
 
     @cached_property

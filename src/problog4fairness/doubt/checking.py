@@ -132,7 +132,7 @@ def _done(test: Callable[[Case], Finding], case: Case) -> Finding | str:
     """What a test found, or why it was not done."""
     try:
         return test(case)
-    except NotDone as reason:
+    except (NotDone, P4FError) as reason:
         return f"not done: {reason}"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.amounts import MISSING, count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,7 @@ class Doubt:
     def p_text(self) -> str:
         """The corrected p-value for people."""
         if self.corrected is None:
-            return "not done"
+            return MISSING
         return "< 0.001" if self.corrected < 0.001 else f"{self.corrected:.3f}"
 
 

@@ -79,7 +79,7 @@ def _label_shares(case: Case) -> Iterator[_Share]:
                 int((case.recorded[rows[own]] == label).sum()),
                 float(given[own, label].mean()),
                 slopes[:, own, label].mean(axis=1),
-                f"Of {count(len(own))} audited rows, {who(case, *names[cell])}, recorded as {case.rows.classes[label]}",
+                f"Recorded as {case.rows.classes[label]}, of {count(len(own))} audited {who(case, *names[cell])}",
             )
 
 
@@ -103,5 +103,5 @@ def _feature_shares(case: Case) -> Iterator[_Share]:
                 if len(cell) < LEAST_CELL or not 0 < chance < 1:
                     continue
                 of = f" where {names[group]}" if names[group] else ""
-                words = f"Of {count(len(cell))} audited rows with {name} = {value} on record{of}, fairly another value"
+                words = f"Fairly another value, of {count(len(cell))} audited rows with {name} = {value} on record{of}"
                 yield _Share(rows[cell], int(wrong[cell].sum()), chance, slopes[:, cell].mean(axis=1), words)

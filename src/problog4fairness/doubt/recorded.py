@@ -6,12 +6,10 @@ import numpy as np
 from scipy.stats import norm
 
 from problog4fairness.beliefs.amounts import count, percent, points
-from problog4fairness.doubt.case import SIMULATED, Case
+from problog4fairness.doubt.case import LEAST_ROWS, SIMULATED, Case
 from problog4fairness.doubt.finding import Finding, NotDone, largest_of_normals, share_of_draws
 from problog4fairness.rows.types import Codes, Floats
 
-# Fewer rows than this say nothing about a curve.
-LEAST_ROWS = 100
 # Rows of a region at least.
 LEAST_REGION = 10
 # Labels that tell less than this about fair ones are not turned back into them.
@@ -33,8 +31,9 @@ def range_test(case: Case) -> Finding:
     often these were so recorded decides.
     """
     _enough(case)
-    ends = _ends(case)
-    outside = _outside(case, ends)
+    if len(case.impossible):
+        return _ruled_out(case)
+    outside = _outside(case, _ends(case))
     if not outside:
         return Finding(
             "No region was found in which the recorded rate is outside of the range that the belief allows.",
@@ -60,6 +59,19 @@ def range_test(case: Case) -> Finding:
         "belief anew."
     )
     return Finding(sentence, share_of_draws(drawn.max(axis=0), float(seen[which])), worst.rows, advice)
+
+
+def _ruled_out(case: Case) -> Finding:
+    """Rows that cannot have been recorded as they were, whatever is fair."""
+    first = case.impossible[0]
+    groups, names = case.groups
+    where = f" where {names[groups[first]]}" if names[groups[first]] else ""
+    sentence = (
+        f"{count(len(case.impossible), 'row')} cannot have been recorded as they were, whatever is fair: such as "
+        f"{case.label} = {case.rows.classes[case.recorded[first]]}{where}."
+    )
+    advice = "A parameter of exactly 0 or 1 rules these rows out: estimate it, or state one between."
+    return Finding(sentence, 1 / (SIMULATED + 1), case.impossible, advice)
 
 
 class _Region:
