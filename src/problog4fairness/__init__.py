@@ -37,7 +37,14 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.samples import required_samples, rows_to_draw
     from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.comparison.compare import compare
-    from problog4fairness.doubt import BeliefComparison, Doubts, check, compare_beliefs
+    from problog4fairness.doubt import (
+        BeliefComparison,
+        Doubts,
+        check,
+        compare_beliefs,
+        identifiability,
+        learn_parameters,
+    )
     from problog4fairness.program.circuit import Circuit
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.observed import Observed
@@ -84,6 +91,8 @@ __all__ = [
     "datasets",
     "doubt",
     "errors",
+    "identifiability",
+    "learn_parameters",
     "learners",
     "metrics",
     "read_belief",
@@ -124,6 +133,8 @@ _HOME = {
     "check": "doubt",
     "compare": "comparison",
     "compare_beliefs": "doubt",
+    "identifiability": "doubt",
+    "learn_parameters": "doubt",
     "read_belief": "beliefs",
     "report": "reporting",
     "required_samples": "beliefs.samples",

@@ -86,6 +86,20 @@ def test_seeds_give_a_range(data, fitted):
     assert (found.frame["low"] < found.frame["high"]).any()
 
 
+def test_bands_are_as_wide_as_those_of_the_classifier(data, fitted):
+    frame, area, _, recorded = data
+    found = found_for(fitted, data, values=5, draws=20)
+    bands = fitted.bands(frame, recorded, sensitive_features=area, draws=20, random_state=fitted.seed_, progress=False)
+    (own,) = bands["disparity"].to_dict("records")
+    disparity = found.frame[found.frame["metric"] == "disparity"]
+    assert (disparity["high"] - disparity["low"]).to_numpy() == pytest.approx(own["high"] - own["low"], abs=1e-3)
+    assert found.draws == 20
+    accuracy = found.frame[found.frame["metric"] == "accuracy"]
+    assert (accuracy["low"] < accuracy["mean"]).all()
+    none = found_for(fitted, data, values=5, draws=0)
+    assert (none.frame["low"] == none.frame["high"]).all()
+
+
 def test_values_stay_where_labels_say_something(data):
     frame, area, _, recorded = data
     belief = p4f.LabelBias("area", negative={1: 0.5, 0: 0.0}, positive={1: 0.4, 0: 0.0})

@@ -117,9 +117,8 @@ class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         there = np.asarray(X, dtype=np.int64).reshape(-1)
         labels = recorded_codes(self.rows).copy()
         labels[there] = np.asarray(y, dtype=np.int64)
-        weights = np.bincount(there, np.asarray(sample_weight, dtype=np.float64), len(labels)) * (
-            len(labels) / len(there)
-        )
+        totals = np.bincount(there, np.asarray(sample_weight, dtype=np.float64), len(labels))
+        weights = np.asarray(totals * (len(labels) / len(there)), dtype=np.float64)
         rows = replace(self.rows.with_labels(labels), weights=weights)
         self.trained_ = Trained.plainly(self.ask(task_through(NoBias(), rows, self.seed)), rows)
         self.decided_ = _decided(self.trained_, self.rows)

@@ -2,8 +2,21 @@
 
 from problog4fairness.doubt.checking import check
 from problog4fairness.doubt.doubts import Doubt, Doubts
+from problog4fairness.doubt.identifying import Identifiability, identifiability
+from problog4fairness.doubt.learned import learn_parameters
 from problog4fairness.doubt.sensitivity import sensitivity
 from problog4fairness.doubt.sensitivity_result import Sensitivity
 from problog4fairness.doubt.which import BeliefComparison, compare_beliefs
 
-__all__ = ["BeliefComparison", "Doubt", "Doubts", "Sensitivity", "check", "compare_beliefs", "sensitivity"]
+__all__ = [
+    "BeliefComparison",
+    "Doubt",
+    "Doubts",
+    "Identifiability",
+    "Sensitivity",
+    "check",
+    "compare_beliefs",
+    "identifiability",
+    "learn_parameters",
+    "sensitivity",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.classifier.fitting import learner_of, new_rows, row_weights
+from problog4fairness.doubt.sensitivity_bands import band_ends
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners.base import Fitted, Task
@@ -49,6 +50,7 @@ def sensitivity(
     values: int = 7,
     beyond: float = 0.15,
     seeds: int = 1,
+    draws: int = 30,
     parameters: Sequence[str] | str | None = None,
     progress: bool | None = None,
 ) -> Sensitivity:
@@ -71,6 +73,8 @@ def sensitivity(
         How far to go outside the interval; around the value itself, where it was stated.
     seeds
         How many classifiers to fit for each value. One by default, whose seed is that of the model.
+    draws
+        How many beliefs to draw for the bands, as :meth:`DebiasedClassifier.bands` does; 0 for none.
     parameters
         Names of the parameters to vary; all by default.
     progress
@@ -105,11 +109,15 @@ def sensitivity(
         found, cut = _variants(belief, parameter, rows, values, beyond)
         variants += found
         notes += cut
+    ends = {}
+    if draws:
+        weighed = replace(rows, weights=row_weights(model.class_weight, model.classes_[rows.recorded]))
+        ends = band_ends(model, weighed, audited, draws, progress)
     fitted, fits = _fitted(model, variants, rows, seeds, progress)
     if not fits:
         notes.append("Training does not depend on the parameters; only predictions were made anew.")
     scores = _scores(model, variants, fitted, rows, audited)
-    return _result(chosen, variants, scores, fits, tuple(notes))
+    return _result(chosen, variants, scores, fits, tuple(notes), ends, draws)
 
 
 def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter]:
@@ -238,13 +246,16 @@ def _result(
     scores: dict[str, Floats],
     fits: int,
     notes: tuple[str, ...],
+    ends: Mapping[str, tuple[float, float]],
+    draws: int,
 ) -> Sensitivity:
     def row(metric: str, number: int) -> tuple[float, float, float]:
         found = scores[metric][number]
-        return float(found.mean()), float(found.min()), float(found.max())
+        below, above = ends.get(metric, (0.0, 0.0))
+        return float(found.mean()), float(found.min()) + below, float(found.max()) + above
 
-    ends = ["mean", "low", "high"]
-    base = pd.DataFrame([row(m, 0) for m in scores], columns=ends, index=pd.Index(list(scores), name="metric"))
+    columns = ["mean", "low", "high"]
+    base = pd.DataFrame([row(m, 0) for m in scores], columns=columns, index=pd.Index(list(scores), name="metric"))
     rows = []
     for parameter in chosen:
         low, high = _interval(parameter)
@@ -253,10 +264,10 @@ def _result(
             inside = low - 1e-9 <= value <= high + 1e-9
             about = (parameter.name, parameter.meaning, value, inside)
             rows += [(*about, metric, *row(metric, number)) for metric in scores]
-    frame = pd.DataFrame(rows, columns=["parameter", "meaning", "value", "inside", "metric", *ends])
+    frame = pd.DataFrame(rows, columns=["parameter", "meaning", "value", "inside", "metric", *columns])
     table = pd.DataFrame(
         [(parameter.value, *_interval(parameter), parameter.meaning) for parameter in chosen],
         columns=["value", "low", "high", "meaning"],
         index=pd.Index([parameter.name for parameter in chosen], name="parameter"),
     )
-    return Sensitivity(frame, base, table, fits, notes)
+    return Sensitivity(frame, base, table, fits, notes, draws)

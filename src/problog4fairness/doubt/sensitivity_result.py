@@ -21,8 +21,9 @@ class Sensitivity:
     ----------
     frame
         A row for each parameter, value and metric: ``parameter``, ``meaning``, ``value``, ``inside`` (whether the value
-        lies in the parameter's interval), ``metric``, and over the seeds the ``mean``, the least (``low``) and the
-        greatest (``high``). The rows at the parameter's own value are those of ``base``.
+        lies in the parameter's interval), ``metric``, the ``mean`` over the seeds, and a band from ``low`` to ``high``:
+        the least and the greatest over the seeds, wider by what the audit and the rows leave open. The rows
+        at the parameter's own value are those of ``base``.
     base
         ``mean``, ``low`` and ``high`` of each metric with all parameters at their own values.
     parameters
@@ -31,6 +32,8 @@ class Sensitivity:
         How many classifiers were fitted.
     notes
         What a reader should know: ranges that were cut, and why.
+    draws
+        How many beliefs were drawn for the bands; 0 where they are over the seeds alone.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Sensitivity:
     parameters: pd.DataFrame
     fits: int
     notes: tuple[str, ...] = ()
+    draws: int = 0
 
     @property
     def metrics(self) -> tuple[str, ...]:
