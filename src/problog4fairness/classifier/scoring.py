@@ -176,8 +176,9 @@ class Scorer:
             useful |= DISTORTED in scores and bool(np.isfinite(scores[DISTORTED]).any())
             self.rows += len(frame)
             self.favourable += int((scores["fair_probability"] >= self._threshold).sum())
-            # In one piece: a wide table with column after column added is slow to work with.
-            yield pd.concat([frame, pd.DataFrame(scores, index=frame.index)], axis=1)
+            # More digits than six of a probability say nothing. In one piece: a wide table with column after column
+            # added is slow to work with.
+            yield pd.concat([frame, pd.DataFrame(scores, index=frame.index).round(6)], axis=1)
         if DISTORTED in self.added and not useful:
             self._recorded = None
             raise StartAgain
