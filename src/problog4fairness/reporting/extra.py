@@ -1,8 +1,8 @@
 """Sections that other parts of the library add to a report, each written in a file of its own.
 
-A section is a function of the facts, a seed and whether to show progress that gives its identifier, heading and content,
-or None where it has nothing to say. Add it to ``SECTIONS``; they come between the sensitivity and the rows for review.
-The table of what is asked for (:mod:`.card`) already looks for ``doubts`` and ``bands``.
+A section is a function of the facts, a seed and whether to show progress, that gives its identifier, heading and
+content, or None where it has nothing to say. Add it to ``SECTIONS``; they come between the sensitivity and the rows for
+review. The table of what is asked for (:mod:`.card`) already looks for ``doubts`` and ``bands``.
 """
 
 from __future__ import annotations
