@@ -46,7 +46,7 @@ def test_tables_figure_and_csv(files, tmp_path):
     assert (tmp_path / "out" / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "out" / "comparison.csv").read_text().startswith("method,seed,fold,labels,metric,value")
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
-        "comparison.csv", "figure.pdf", "figure.png", "summary.csv"
+        "comparison.csv", "comparison.json", "figure.pdf", "figure.png", "summary.csv"
     ]  # fmt: skip
 
 

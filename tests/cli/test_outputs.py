@@ -126,7 +126,7 @@ def test_what_was_computed_is_kept_where_the_disk_is_full(command, model, tmp_pa
     kept = Path(line.rpartition(" ")[2])
     assert kept.name == "out"
     files = [*kept.iterdir()] if kept.is_dir() else [kept]
-    assert len(files) == (4 if command == "compare" else 1)
+    assert len(files) == (5 if command == "compare" else 1)
     assert all(file.stat().st_size for file in files)
     assert not [file for file in target.rglob("*") if file.is_file()]
 

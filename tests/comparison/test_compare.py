@@ -35,7 +35,8 @@ def test_ours_beats_the_lower_baseline_on_fair_labels_and_not_on_recorded_ones()
     assert on_fair.loc["this model", "accuracy"] == pytest.approx(
         on_fair.loc["knowing the fair labels", "accuracy"], abs=0.03
     )
-    assert abs(on_fair.loc["this model", "disparity"]) < 0.08 < abs(on_fair.loc["the record as it is", "disparity"])
+    gap = (on_fair["disparity"] - found.data_disparity["fair"]).abs()
+    assert gap["this model"] < 0.12 < gap["the record as it is"]
     assert on_recorded.loc["the record as it is", "accuracy"] > on_recorded.loc["this model", "accuracy"]
 
 

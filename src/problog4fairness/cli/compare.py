@@ -17,6 +17,7 @@ from problog4fairness.cli.data import (
     Fair,
     Favourable,
     GroupValue,
+    Independent,
     Json,
     Keep,
     LearnerChoice,
@@ -25,6 +26,7 @@ from problog4fairness.cli.data import (
     Recorded,
     Seed,
     Table,
+    independence,
     print_json,
     read,
     save,
@@ -53,10 +55,7 @@ def compare(
     group: GroupValue = None,
     drop: Drop = None,
     keep: Keep = None,
-    independent: Annotated[
-        bool,
-        typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
-    ] = True,
+    independent: Independent = None,
     learner: LearnerChoice = LearnerName.auto,
     learn_from_audit: Annotated[
         bool | None,
@@ -65,10 +64,10 @@ def compare(
             "some rows have one, but not all."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How often to split the data.")] = 5,
-    folds: Annotated[int, typer.Option(min=2, help="Into how many parts.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="How often to split the data.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Into how many parts.")] = 5,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="A folder for the figure and the tables.")
+        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for the figure and the tables.")
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -104,7 +103,7 @@ def compare(
         favourable=favourable,
         drop=drop or [],
         keep=keep or [],
-        independent=independent,
+        independent=independence(independent, believed.sensitive_columns),
         learner=learner.value,
         learn_from_audit=learn_from_audit,
         seeds=[seed + number for number in range(seeds)],

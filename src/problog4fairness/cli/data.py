@@ -18,21 +18,32 @@ from problog4fairness.errors import P4FError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.text import Text
 
     from problog4fairness.learners import Network
 
 _READING = "Reading tables"
 NETWORKS = "Networks only (--learner network)"
 
-Table: TypeAlias = Annotated[str, typer.Argument(help="CSV or Parquet; - for standard input.", show_default=False)]
-Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", help="Column of the recorded label.")]
-SensitiveColumn: TypeAlias = Annotated[str, typer.Option("--sensitive", help="Column of the sensitive variable.")]
-MaybeSensitive: TypeAlias = Annotated[
-    str | None, typer.Option("--sensitive", help="Column of the sensitive variable; the belief's own by default.")
+Table: TypeAlias = Annotated[
+    str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - for standard input.", show_default=False)
 ]
-Fair: TypeAlias = Annotated[str | None, typer.Option("--fair", help="Column of the audited, fair label.")]
+Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", metavar="COLUMN", help="Column of the recorded label.")]
+SensitiveColumn: TypeAlias = Annotated[
+    str, typer.Option("--sensitive", metavar="COLUMN", help="Column of the sensitive variable.")
+]
+MaybeSensitive: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--sensitive", metavar="COLUMN", help="Column of the sensitive variable; the belief's own by default."
+    ),
+]
+Fair: TypeAlias = Annotated[
+    str | None, typer.Option("--fair", metavar="COLUMN", help="Column of the audited, fair label.")
+]
 Audit: TypeAlias = Annotated[
-    Path | None, typer.Option("--audit", help="Audited rows in a table of their own, with the column --fair.")
+    Path | None,
+    typer.Option("--audit", metavar="FILE", help="Audited rows in a table of their own, with the column --fair."),
 ]
 Favourable: TypeAlias = Annotated[
     str | None, typer.Option("--favourable", metavar="VALUE", help="The favourable label, as 1, yes or good.")
@@ -40,9 +51,11 @@ Favourable: TypeAlias = Annotated[
 GroupValue: TypeAlias = Annotated[
     str | None, typer.Option("--group", metavar="VALUE", help="The sensitive group, as 1, yes or F.")
 ]
-Belief: TypeAlias = Annotated[Path, typer.Option("--belief", help="A belief: FILE.pl, as p4f estimate writes it.")]
+Belief: TypeAlias = Annotated[
+    Path, typer.Option("--belief", metavar="FILE", help="A belief: FILE.pl, as p4f estimate writes it.")
+]
 BeliefName: TypeAlias = Annotated[
-    str, typer.Option("--belief", help="label, measurement, historical, or a program FILE.pl.")
+    str, typer.Option("--belief", metavar="NAME", help="label, measurement, historical, or a program FILE.pl.")
 ]
 Features: TypeAlias = Annotated[
     list[str] | None,
@@ -67,25 +80,41 @@ Keep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--keep", metavar="COLUMN", help="A column to keep even if it looks like an identifier."),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+Independent: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--independent/--dependent",
+        help="Whether people with the same other columns have the same fair label in all groups, so that the model "
+        "does not see the group; independent where nothing is said.",
+        show_default=False,
+    ),
+]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")
+]
 Epochs: TypeAlias = Annotated[
-    int | None, typer.Option("--epochs", min=1, help="Passes over the data, at most.", rich_help_panel=NETWORKS)
+    int | None,
+    typer.Option("--epochs", min=1, metavar="N", help="Passes over the data, at most.", rich_help_panel=NETWORKS),
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Output: TypeAlias = Annotated[str, typer.Option("-o", "--output", help="The file to write.", show_default=False)]
+Output: TypeAlias = Annotated[
+    str, typer.Option("-o", "--output", metavar="FILE", help="The file to write.", show_default=False)
+]
 ForSpreadsheet: TypeAlias = Annotated[
     bool,
     typer.Option("--for-spreadsheet", help="Put ' before texts such as =1+1 that a spreadsheet would run as formulas."),
 ]
 Delimiter: TypeAlias = Annotated[
     str | None,
-    typer.Option(help="Between values: , ; | or tab. Found out by default.", rich_help_panel=_READING),
+    typer.Option(metavar="SIGN", help="Between values: , ; | or tab. Found out by default.", rich_help_panel=_READING),
 ]
 Encoding: TypeAlias = Annotated[
-    str | None, typer.Option(help="Such as utf-8 or cp1252. Found out by default.", rich_help_panel=_READING)
+    str | None,
+    typer.Option(metavar="NAME", help="Such as utf-8 or cp1252. Found out by default.", rich_help_panel=_READING),
 ]
 Decimal: TypeAlias = Annotated[
-    str | None, typer.Option(help="The decimal sign, . or , . Found out by default.", rich_help_panel=_READING)
+    str | None,
+    typer.Option(metavar="SIGN", help="The decimal sign, . or , . Found out by default.", rich_help_panel=_READING),
 ]
 
 
@@ -101,6 +130,19 @@ def read(
 
     with working(f"reading {source}"):
         return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
+
+
+def independence(chosen: bool | None, sensitive: Sequence[str]) -> bool:
+    """Whether the fair label is independent of the group: what was chosen, or that it is, which a note says."""
+    from problog4fairness.cli.output import say
+
+    if chosen is None and sensitive:
+        say(
+            f"note: people alike in all other columns are taken to have the same fair label whatever their "
+            f"{', '.join(sensitive)}; say --dependent if that is wrong, --independent if it is right",
+            error=True,
+        )
+    return chosen is not False
 
 
 def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
@@ -122,6 +164,7 @@ LearnerChoice: TypeAlias = Annotated[
     LearnerName,
     typer.Option(
         "--learner",
+        metavar="NAME",
         help="What learns the fair label: linear (logistic regression; its coefficients can be read), boosted (trees; "
         "mostly best on tables), network (several small ones, averaged), or auto, the one of these under which "
         "recorded rows that were held out are most likely.",
@@ -175,7 +218,11 @@ def working(text: str) -> Iterator[None]:
 
 
 def show(frame: pd.DataFrame, title: str | None = None) -> None:
-    """A data frame on standard output, with its index where that has a name."""
+    """A data frame on standard output, with its index where that has a name.
+
+    A cell is never split: where a table is too wide for the terminal, its columns come in several parts, the first one
+    before each.
+    """
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -183,17 +230,40 @@ def show(frame: pd.DataFrame, title: str | None = None) -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=200)
-    # As Text, a cell means nothing to rich, neither [bold] nor :warning:.
-    heading = None if title is None else Text(printable(title), style="table.title")
-    table = RichTable(box=None, title=heading, title_justify="left", pad_edge=False)
     shown = frame.reset_index() if frame.index.name else frame
-    for name in shown.columns:
-        numeric = shown[name].dtype.kind in "iuf"
-        heading = Text(printable(str(name)).replace("_", " "))
-        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
-    for row in shown.itertuples(index=False):
-        table.add_row(*(Text(printable(_cell(value))) for value in row))
-    console.print(table)
+    texts = {name: [printable(_cell(value)) for value in shown[name]] for name in shown.columns}
+    for number, columns in enumerate(_parts(texts, console.width)):
+        # As Text, a cell means nothing to rich, neither [bold] nor :warning:.
+        heading = None if title is None or number else Text(printable(title), style="table.title")
+        table = RichTable(box=None, title=heading, title_justify="left", pad_edge=False)
+        for name in columns:
+            numeric = shown[name].dtype.kind in "iuf"
+            table.add_column(_head(name), justify="right" if numeric else "left", overflow="fold")
+        for row in zip(*(texts[name] for name in columns), strict=True):
+            table.add_row(*map(Text, row))
+        if number:
+            console.print()
+        console.print(table)
+
+
+def _head(name: object) -> Text:
+    from rich.text import Text
+
+    return Text(printable(str(name)).replace("_", " "))
+
+
+def _parts(texts: dict[Any, list[str]], width: int) -> Iterator[list[Any]]:
+    """Columns that fit into the width together, each time after the first one; only a text of many words may fold."""
+    first, *others = texts
+    widths = {name: max([_head(name).cell_len, *map(len, own)]) + 2 for name, own in texts.items()}
+    part: list[Any] = [first]
+    for name in others:
+        folds = any(own.count(" ") > 3 for own in texts[name])
+        if len(part) > 1 and sum(widths[own] for own in part) + (20 if folds else widths[name]) > width + 2:
+            yield part
+            part = [first]
+        part.append(name)
+    yield part
 
 
 def _cell(value: Any) -> str:

@@ -21,8 +21,10 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    output: Annotated[Path, typer.Option("-o", "--output", help="A folder for all files.")] = Path("p4f-demo"),
-    rows: Annotated[int, typer.Option(min=200, help="Number of loan applications.")] = 5000,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for all files.")] = Path(
+        "p4f-demo"
+    ),
+    rows: Annotated[int, typer.Option(min=200, metavar="N", help="Number of loan applications.")] = 5000,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -71,8 +73,8 @@ def _commands(demo: Demo) -> dict[str, str]:
     audited, seed = f"--audit {audit} --fair {FAIR}", f"--seed {demo.seed}"
     return {
         "estimate": f"p4f estimate {audit} {labels} --group 1 --fair {FAIR} -o {belief}",
-        "train": f"p4f train {loans} --belief {belief} {labels} {audited} --learner linear {seed} -o {model}",
-        "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} --learner linear "
+        "train": f"p4f train {loans} --belief {belief} {labels} {audited} --independent --learner linear {seed} -o {model}",
+        "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} --independent --learner linear "
         f"--seeds {SEEDS} --folds {FOLDS} {seed} -o {quote(str(demo.folder))}",
         "report": f"{demo.inputs.command(demo.folder / 'report.html')} --suspects {suspects}",
     }

@@ -49,9 +49,12 @@ def estimate(
     audit: Table,
     sensitive: SensitiveColumn,
     output: Annotated[
-        str, typer.Option("-o", "--output", help="The file to write; - for standard output.", show_default=False)
+        str,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="The file to write; - for standard output.", show_default=False
+        ),
     ],
-    recorded: Annotated[str | None, typer.Option(help="Column of the recorded label.")] = None,
+    recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
     fair: Fair = None,
     belief: BeliefName = "label",
     favourable: Favourable = None,

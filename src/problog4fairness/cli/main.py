@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 
@@ -21,6 +21,7 @@ app = typer.Typer(
     name="p4f",
     help="From data with unfair labels to a model of the fair ones, by stating how the data became unfair.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # boxes leave the text a third of 80 columns
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -36,8 +37,20 @@ program.register(app)
 reproduce.register(app)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        say(f"p4f {version('problog4fairness')}")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
     """From data with unfair labels to a model of the fair ones, by stating how the data became unfair."""
 
 

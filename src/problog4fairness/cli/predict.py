@@ -35,14 +35,19 @@ def register(app: typer.Typer) -> None:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model, as p4f train writes it.", show_default=False)],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
+    ],
     data: Table,
-    output: Annotated[str, typer.Option("-o", "--output", help="CSV or Parquet; - for CSV on standard output.")] = "-",
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="CSV or Parquet; - for CSV on standard output.")
+    ] = "-",
     recorded: Annotated[
-        str | None, typer.Option(help="Column of the recorded label; the name it had in training by default.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="The fair label is favourable from this probability on.")
+        float, typer.Option(min=0, max=1, metavar="P", help="The fair label is favourable from this probability on.")
     ] = 0.5,
     for_spreadsheet: ForSpreadsheet = False,
     as_json: Json = False,

@@ -35,13 +35,16 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="A model, as p4f train writes it.", show_default=False)],
-    data: Annotated[str, typer.Option("--data", help="The recorded data; - for standard input.")],
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
+    ],
+    data: Annotated[str, typer.Option("--data", metavar="FILE", help="The recorded data; - for standard input.")],
     output: Output,
     audit: Audit = None,
     fair: Fair = None,
     recorded: Annotated[
-        str | None, typer.Option(help="Column of the recorded label; the name it had in training by default.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
     ] = None,
     favourable: Favourable = None,
     names: Annotated[
@@ -64,12 +67,18 @@ def report(
     suspects: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write all rows for review, likeliest first, as CSV.")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the page.", rich_help_panel=_RECORD)] = None,
-    author: Annotated[str | None, typer.Option(help="Who made the report.", rich_help_panel=_RECORD)] = None,
-    purpose: Annotated[
-        str | None, typer.Option(help="What the model is to be used for.", rich_help_panel=_RECORD)
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Heading of the page.", rich_help_panel=_RECORD)
     ] = None,
-    date: Annotated[str | None, typer.Option(help="Its date; today by default.", rich_help_panel=_RECORD)] = None,
+    author: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who made the report.", rich_help_panel=_RECORD)
+    ] = None,
+    purpose: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the model is to be used for.", rich_help_panel=_RECORD)
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Its date; today by default.", rich_help_panel=_RECORD)
+    ] = None,
     bundle: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write all evidence there, too, for p4f verify.", rich_help_panel=_RECORD),
@@ -132,8 +141,12 @@ def report(
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="What p4f report --bundle wrote.", show_default=False)],
-    data: Annotated[str, typer.Option("--data", help="The recorded data, which are not in the folder.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="What p4f report --bundle wrote.", show_default=False)
+    ],
+    data: Annotated[
+        str, typer.Option("--data", metavar="FILE", help="The recorded data, which are not in the folder.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Make a report again from its evidence, and say what differs.

@@ -20,6 +20,7 @@ from problog4fairness.cli.data import (
     Fair,
     Favourable,
     GroupValue,
+    Independent,
     Json,
     Keep,
     LearnerChoice,
@@ -30,6 +31,7 @@ from problog4fairness.cli.data import (
     Seed,
     Table,
     chosen_learner,
+    independence,
     print_json,
     read,
     save,
@@ -68,10 +70,7 @@ def train(
     fair: Fair = None,
     drop: Drop = None,
     keep: Keep = None,
-    independent: Annotated[
-        bool,
-        typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
-    ] = True,
+    independent: Independent = None,
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
     ] = None,
@@ -81,17 +80,20 @@ def train(
         int | None,
         typer.Option(
             min=1,
+            metavar="N",
             help="Epochs without a better one before it stops; suited to the table by default.",
             rich_help_panel=NETWORKS,
         ),
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Rows of a step; suited to the table by default.", rich_help_panel=NETWORKS),
+        typer.Option(
+            min=1, metavar="N", help="Rows of a step; suited to the table by default.", rich_help_panel=NETWORKS
+        ),
     ] = None,
     learning_rate: Annotated[
         float | None,
-        typer.Option(help="Step size; suited to the batch size by default.", rich_help_panel=NETWORKS),
+        typer.Option(metavar="RATE", help="Step size; suited to the batch size by default.", rich_help_panel=NETWORKS),
     ] = None,
     doubt: Annotated[
         bool, typer.Option("--doubt/--no-doubt", help="Test whether the data contradict the belief, too.")
@@ -123,17 +125,18 @@ def train(
     from problog4fairness.classifier.learner_words import learner_facts, learner_words
     from problog4fairness.classifier.table import belief_for, train_on_table
 
+    believed = belief_for(belief, frame, sensitive=sensitive, group=group)
     said: dict[str, Any] = {
         "recorded": recorded,
         "audit": audited,
         "fair": fair,
         "favourable": favourable,
         "drop": drop or [],
-        "independent": independent,
+        "independent": independence(independent, believed.sensitive_columns),
     }
     model, rows = train_on_table(
         frame,
-        belief_for(belief, frame, sensitive=sensitive, group=group),
+        believed,
         **said,
         sensitive=sensitive,
         keep=keep or [],

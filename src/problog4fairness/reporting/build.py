@@ -19,14 +19,13 @@ from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting import doubted, evidence, refits, sections
+from problog4fairness.reporting import evidence, refits, sections
 from problog4fairness.reporting.card import card, glossary
-from problog4fairness.reporting.extra import SECTIONS
+from problog4fairness.reporting.extra import SECTIONS, Section
 from problog4fairness.reporting.facts import Facts, collect
 from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.groups import by_group
 from problog4fairness.reporting.limits import doubts, limits
-from problog4fairness.reporting.markup import Markup
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.page import page
 from problog4fairness.reporting.queue import suspects
@@ -205,17 +204,17 @@ def report(
             varied = refits.varied(facts, sample, progress)
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
-    tested = doubted.section(facts, seed, progress)
+    more = [section for own in SECTIONS if (section := own(facts, seed, progress)) is not None]
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
     made = Record(author, purpose, date, sources, seed)
-    return _written(facts, compared, varied, tested, problems, notes, title, called, made)
+    return _written(facts, compared, varied, more, problems, notes, title, called, made)
 
 
 def _written(
     facts: Facts,
     compared: Comparison | None,
     varied: Sensitivity | None,
-    tested: Markup,
+    more: list[Section],
     problems: list[str],
     notes: list[str],
     title: str | None,
@@ -238,14 +237,13 @@ def _written(
     grouped = by_group(facts, names)
     if grouped is not None:
         parts.append(("groups", "Right and wrong, by group", grouped))
-    parts.append(("doubts", "Do the data contradict the belief?", tested))
     if compared is not None:
         same_rows = facts.overlap is not None and facts.estimated
         parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
     if varied is not None:
         left_out = [own.name for own in facts.belief.probabilities if own.name not in varied.parameters.index]
         parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, left_out)))
-    parts += [section for own in SECTIONS if (section := own(facts)) is not None]
+    parts += more
     parts.append(("suspects", "Rows for review", suspects(facts)))
     parts.append(("record", "Record", record(facts, made)))
     headings = {name: heading for name, heading, _ in parts}
