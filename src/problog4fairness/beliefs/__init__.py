@@ -17,6 +17,7 @@ from problog4fairness.beliefs.positive import PositiveUnlabelled
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.selective import SelectiveLabels
+from problog4fairness.beliefs.unknown_group import UnknownGroup
 
 __all__ = [
     "Annotators",
@@ -37,6 +38,7 @@ __all__ = [
     "Posterior",
     "ProgramBelief",
     "SelectiveLabels",
+    "UnknownGroup",
     "belief_text",
     "chain",
     "read_belief",
