@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.priors import Beta
     from problog4fairness.program.data import Leaf
 
 # How far the probabilities of a table may be from a sum of 1.
@@ -285,6 +286,7 @@ class UnknownGroup(Belief):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
     ) -> Self:
         """Count the groups of a linked sample: rows with both the proxies and the group.
 
@@ -293,7 +295,7 @@ class UnknownGroup(Belief):
         audit
             The linked sample; rows without a group are passed over. With ``recorded`` and ``fair``, the belief inside
             is estimated, too, from the rows whose group is known.
-        recorded, fair, sensitive_features, favourable, confidence
+        recorded, fair, sensitive_features, favourable, confidence, prior
             As for :meth:`Belief.estimate`.
         """
         from problog4fairness.beliefs.audit import audit_frame
@@ -323,7 +325,7 @@ class UnknownGroup(Belief):
             labels = {"recorded": _rows_of(recorded, linked), "fair": _rows_of(fair, linked)}
             inner = inner.estimate(chosen, **labels, **beside)
         found = self.with_probabilities((*own, *inner.probabilities))
-        return found.with_favourable(inner.favourable)
+        return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
 
     def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats) -> Disparity:
         """The difference in what was decided between the groups, with the bounds that ignorance leaves.
