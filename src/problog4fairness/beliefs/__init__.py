@@ -20,6 +20,7 @@ from problog4fairness.beliefs.positive import PositiveUnlabelled
 from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.selective import SelectiveLabels
+from problog4fairness.beliefs.unknown_group import UnknownGroup
 
 __all__ = [
     "Annotators",
@@ -42,6 +43,7 @@ __all__ = [
     "Posterior",
     "ProgramBelief",
     "SelectiveLabels",
+    "UnknownGroup",
     "belief_text",
     "chain",
     "next_round",

@@ -246,9 +246,10 @@ class ProgramBelief(Belief):
         return {column: self.values.get(name, (0, 1)) for name, column in columns if name in two}
 
     def groupings(self, rows: Rows) -> list[Grouping]:
-        """See :meth:`Belief.groupings`: by the columns that its networks read."""
+        """See :meth:`Belief.groupings`: by the columns that its networks read and that are known of everybody."""
         known = {column: self.values.get(network) for network, column in self.columns.items()}
-        columns = [column for column in self.sensitive_columns if column in rows.frame.columns]
+        frame = rows.frame
+        columns = [name for name in self.sensitive_columns if name in frame.columns and frame[name].notna().all()]
         return [Grouping.of(_groups_of(column, known.get(column), rows.frame), rows) for column in columns]
 
     def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:

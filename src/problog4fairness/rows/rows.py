@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError
@@ -92,6 +93,13 @@ class Rows:
     def with_features(self, features: Sequence[str]) -> Rows:
         """The same rows for a learner that reads other columns."""
         return replace(self, features=tuple(features))
+
+    def with_groups(self, variable: Sensitive, shares: Floats) -> Rows:
+        """The same rows with these probabilities of the groups of a variable, ``[rows, groups]``."""
+        certain = bool(((shares == 0) | (shares == 1)).all())
+        positions = shares.argmax(axis=1) if certain else shares
+        frame = self.frame.assign(**dict.fromkeys(variable.columns, np.nan))
+        return replace(self, frame=frame, _positions={**self._positions, variable: positions})
 
     def with_labels(self, recorded: Codes | None) -> Rows:
         """The same rows with these labels on record, and no fair label known beside them."""

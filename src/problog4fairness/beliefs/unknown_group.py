@@ -1,0 +1,418 @@
+"""The sensitive column is missing, partly missing, or known only by proxies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.general import Record
+from problog4fairness.beliefs.none import NoBias
+from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs.sensitive import declaration, sensitive_from_json, sensitive_json
+from problog4fairness.beliefs.text import atom, comment, predicates
+from problog4fairness.beliefs.words import Label, share
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.groups import Grouping
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Codes, Floats, Level
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.priors import Beta
+    from problog4fairness.program.data import Leaf
+
+# How far the probabilities of a table may be from a sum of 1.
+ROUNDING = 1e-6
+MOST_CELLS = 10_000
+# Reads the recorded group, where there is one.
+NETWORK = "known_group"
+
+
+@dataclass(frozen=True)
+class Disparity:
+    """A disparity between groups that are not known for certain.
+
+    Attributes
+    ----------
+    value
+        Where decisions have nothing to do with the group beyond the proxies.
+    low, high
+        Between which it lies whatever else they have to do with it: the bounds that ignorance leaves.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+class UnknownGroup(Belief):
+    r"""The group is known of some people or of nobody; of the others, P(group | proxies) is.
+
+    P(a) = 1 where the group is recorded; P(a | proxies) where it is not
+
+    Use it where the sensitive column is missing, partly missing, or was never asked for, and something else tells of
+    it: a postcode, a first name. It stands before another belief, which then acts on groups that are uncertain.
+
+    What identifies it: nothing in the table itself. The probabilities are stated (``shares``), or counted in a *linked
+    sample*, rows with both the proxies and the group (:meth:`estimate`); rows of the same table in which the group is
+    known are one if it is missing by chance. Given the proxies, the group is then taken to have nothing to do with the
+    features. :meth:`disparity` gives the bounds without that assumption.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the group, missing where it is not known; the table need not have it. Two groups.
+    proxies
+        The columns that tell of it, with their values: ``{"postcode": ("1010", "1020")}``.
+    shares
+        P(sensitive group | value), one for each value, or for each tuple of values of several proxies; or for each of
+        them the probabilities of all groups, which sum to 1. None to be estimated.
+    belief
+        How the label came about, given the group; by default the recorded label is the fair one.
+    levels
+        The two groups; the second is the sensitive one.
+    """
+
+    title = "unknown group"
+
+    def __init__(
+        self,
+        sensitive: str,
+        proxies: Mapping[str, Sequence[Level]],
+        shares: Mapping[Any, Any] | None = None,
+        *,
+        belief: Belief | None = None,
+        levels: Sequence[Level] = (0, 1),
+    ) -> None:
+        variable = Sensitive.of(sensitive, levels, name="a")
+        if not variable.binary or len(variable.columns) > 1:
+            raise P4FError("UnknownGroup is for one sensitive column with two groups")
+        if not proxies:
+            raise P4FError("name at least one proxy, with its values: {'postcode': ('1010', '1020')}")
+        others = [Sensitive.of(column, values) for column, values in proxies.items()]
+        self._set(variable, tuple(replace(v, people=False) for v in others), belief or NoBias())
+        found = {}
+        for key, given in (shares or {}).items():
+            found[key] = _share(key, given, variable)
+        unknown = [key for key in found if key not in self._cells]
+        if unknown:
+            raise P4FError(f"shares names {unknown[0]!r}, which is not among the values of {', '.join(proxies)}")
+        self.own = tuple(
+            Parameter(self._name(number), self._meaning(number), found.get(key), cell=Cell(number, 0, 0))
+            for key, number in self._cells.items()
+        )
+        self._join()
+
+    def _set(self, variable: Sensitive, proxies: tuple[Sensitive, ...], belief: Belief) -> None:
+        """Take the parts, each proxy under a name that the program of the belief does not use."""
+        if isinstance(belief, UnknownGroup):
+            raise P4FError("one UnknownGroup is enough; name all proxies in it")
+        same = [own for own in belief.variables if own.columns == variable.columns]
+        if same and same[0].levels != variable.levels:
+            raise P4FError(f"the belief knows the groups {list(same[0].levels)}, not {list(variable.levels)}")
+        if belief.variables and not same:
+            raise P4FError(f"the belief is about {', '.join(belief.sensitive_columns)}, not {variable.columns[0]!r}")
+        self.group = same[0] if same else variable
+        taken = {"x", "h", NETWORK, *(own.name for own in belief.variables), self.group.name}
+        names = predicates((own.columns[0] for own in proxies), "q", taken)
+        self.proxies = tuple(replace(own, name=name) for own, name in zip(proxies, names, strict=True))
+        if len(self._cells) > MOST_CELLS:
+            raise P4FError(f"the proxies have {len(self._cells):,} combinations of values, more than {MOST_CELLS:,}")
+        self.belief = belief
+
+    def _join(self) -> None:
+        """What follows from the parts."""
+        inner = self.belief
+        self.variables = (self.group, *(own for own in inner.variables if own != self.group))
+        self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
+        self.missing_labels, self.recorded_columns = inner.missing_labels, inner.recorded_columns
+        self.withheld, self.predicts_from, self.classifier = inner.withheld, inner.predicts_from, inner.classifier
+        self.probabilities = (*self.own, *inner.probabilities)
+
+    @property
+    def _cells(self) -> dict[Any, int]:
+        """The values of the proxies that stand together, and the number of each combination."""
+        keys = product(*(own.levels for own in self.proxies))
+        return {key if len(key) > 1 else key[0]: number for number, key in enumerate(keys)}
+
+    def _name(self, number: int) -> str:
+        key = list(product(*(own.levels for own in self.proxies)))[number]
+        return f"group({','.join(map(atom, key))})"
+
+    def _meaning(self, number: int) -> str:
+        key = list(product(*(range(len(own.levels)) for own in self.proxies)))[number]
+        where = " and ".join(own.group_text(level) for own, level in zip(self.proxies, key, strict=True))
+        return f"{self.group.group_text(1)} where {where}"
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.other_columns`: the proxies, too."""
+        return (*super().other_columns, *(own.columns[0] for own in self.proxies))
+
+    @property
+    def read_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.read_columns`: the table need not have the group."""
+        return tuple(name for name in super().read_columns if name != self.group.columns[0])
+
+    def network_columns(self) -> dict[str, str]:
+        """See :meth:`Belief.network_columns`."""
+        inner = {name: column for name, column in super().network_columns().items() if name != self.group.name}
+        return inner | {NETWORK: self.group.columns[0]} | {own.name: own.columns[0] for own in self.proxies}
+
+    def text(self) -> str:
+        """The program as text: that of the belief, in which the group follows from the proxies."""
+        group, levels = self.group, ",".join(map(atom, self.group.levels))
+        networks = [f"nn({NETWORK},[X],G,[{levels},missing]) :: {NETWORK}(X,G)."]
+        networks += [
+            f"nn({own.name},[X],V,[{','.join(map(atom, own.levels))}]) :: {own.name}(X,V)." for own in self.proxies
+        ]
+        facts = []
+        for parameter, key in zip(self.own, product(*(own.levels for own in self.proxies)), strict=True):
+            goals = ", ".join(f"{own.name}(X,{atom(value)})" for own, value in zip(self.proxies, key, strict=True))
+            facts.append(f"{parameter.weight} :: label_guess(X) :- {goals}.{parameter.remark}")
+        rules = [
+            f"{group.name}(X) :- {NETWORK}(X,{atom(group.levels[1])}).",
+            f"{group.name}(X) :- {NETWORK}(X,missing), label_guess(X).",
+        ]
+        head = comment("The group is known of some people; of the others, proxies tell how likely it is.")
+        inner = self.belief.text()
+        declared = declaration(group)
+        inner = inner.replace(declared + "\n", "") if declared in inner else inner
+        parts = [head, *("\n".join(part) for part in (networks, facts, rules)), inner]
+        return "\n\n".join(parts)
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`."""
+        return self.belief.record(rows)
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief.leaf_value`."""
+        if leaf.name == NETWORK:
+            codes = self._known(rows)
+            return torch.eye(3, dtype=torch.float64)[torch.from_numpy(np.where(codes < 0, 2, codes))]
+        for own in self.proxies:
+            if own.name == leaf.name:
+                return torch.from_numpy(rows.shares(own))
+        return self.belief.leaf_value(leaf, rows)
+
+    def _known(self, rows: Rows) -> Codes:
+        """The recorded group of each row by position, -1 where there is none."""
+        name = self.group.columns[0]
+        if name not in rows.frame.columns:
+            return np.full(len(rows), -1, dtype=np.int64)
+        column, codes = rows.frame[name], np.full(len(rows), -1, dtype=np.int64)
+        there = column.notna().to_numpy()
+        if there.any():
+            hard = self.group._hard(rows.frame.loc[there, [name]])
+            codes[there] = hard
+        return codes
+
+    def _places(self, rows: Rows) -> Codes:
+        """The combination of proxies of each row."""
+        own = [rows.positions(proxy).astype(np.int64) for proxy in self.proxies]
+        return np.ravel_multi_index(own, [len(proxy.levels) for proxy in self.proxies])
+
+    def group_shares(self, rows: Rows) -> Floats:
+        """``[rows, 2]``: the probability of each group, 0 or 1 where it is recorded."""
+        self.require_columns(rows)
+        known = self._known(rows)
+        shares = np.array([np.nan if own.value is None else own.value for own in self.own])[self._places(rows)]
+        shares = np.where(known < 0, shares, known)
+        return np.column_stack([1 - shares, shares])
+
+    def _with_groups(self, rows: Rows) -> Rows:
+        """The rows with what is known of their group, as the belief inside reads it."""
+        return rows.with_groups(self.group, self.group_shares(rows))
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`: the belief inside, with groups that are uncertain."""
+        self.require_known()
+        return self.belief.observe(self._with_groups(rows))
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        return self.belief.feature_distortion(self._with_groups(rows))
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`."""
+        self.belief.check_rows(self._with_groups(rows))
+
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """See :meth:`Belief.known_groups`: a table need not have the column."""
+        return {}
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """See :meth:`Belief.groupings`: people count for each group by its probability."""
+        if not set(self.read_columns) - set(self.recorded_columns) <= set(rows.frame.columns):
+            return []
+        return [Grouping.of(self.group, self._with_groups(rows))]
+
+    def _kinds_of(self, rows: Rows) -> Rows:
+        names = [*self.read_columns, self.group.columns[0]]
+        there = [name for name in names if name in rows.frame.columns]
+        return rows.take(np.flatnonzero(~rows.frame[there].duplicated().to_numpy()))
+
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """See :meth:`Belief.with_probabilities`."""
+        other = super().with_probabilities(probabilities)
+        other.own = other.probabilities[: len(self.own)]
+        other.belief = self.belief.with_probabilities(other.probabilities[len(self.own) :])
+        other._join()
+        return other
+
+    def with_favourable(self, label: Any) -> Self:
+        """See :meth:`Belief.with_favourable`."""
+        other = super().with_favourable(label)
+        other.belief = self.belief.with_favourable(label)
+        return other
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | None = None,
+        *,
+        recorded: Column | None = None,
+        fair: Column | None = None,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+    ) -> Self:
+        """Count the groups of a linked sample: rows with both the proxies and the group.
+
+        Parameters
+        ----------
+        audit
+            The linked sample; rows without a group are passed over. With ``recorded`` and ``fair``, the belief inside
+            is estimated, too, from the rows whose group is known.
+        recorded, fair, sensitive_features, favourable, confidence, prior
+            As for :meth:`Belief.estimate`.
+        """
+        from problog4fairness.beliefs.audit import audit_frame
+        from problog4fairness.beliefs.estimation import warn_few
+        from problog4fairness.beliefs.proportions import proportion
+
+        if audit is None:
+            raise P4FError("a linked sample is a table with the proxies and the group; pass it")
+        frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
+        rows = Rows(frame, ())
+        self.require_columns(rows)
+        known = self._known(rows)
+        if (known < 0).all():
+            raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
+        linked = np.flatnonzero(known >= 0)
+        places, known = self._places(rows.take(linked)), known[linked]
+        counts = np.bincount(places, minlength=len(self.own)), np.bincount(places, known, minlength=len(self.own))
+        own = tuple(
+            parameter.estimated(proportion(int(yes), int(total), confidence))
+            for parameter, total, yes in zip(self.own, *counts, strict=True)
+        )
+        warn_few(own)
+        inner = self.belief
+        if recorded is not None and fair is not None and inner.probabilities:
+            beside = {"favourable": favourable, "confidence": confidence}
+            chosen = frame.iloc[linked].reset_index(drop=True)
+            labels = {"recorded": _rows_of(recorded, linked), "fair": _rows_of(fair, linked)}
+            inner = inner.estimate(chosen, **labels, **beside)
+        found = self.with_probabilities((*own, *inner.probabilities))
+        return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
+
+    def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats) -> Disparity:
+        """The difference in what was decided between the groups, with the bounds that ignorance leaves.
+
+        The value takes decisions as independent of the group given the proxies. The bounds do not: within each value of
+        the proxies, those who were decided best may all be of one group (Kallus, Mao and Zhou 2022).
+
+        Parameters
+        ----------
+        table
+            With the proxies, and the group where it is known.
+        decided
+            ``[rows]``: decisions, 0 or 1, or probabilities.
+        """
+        rows = Rows(table.reset_index(drop=True), ())
+        self.require_known()
+        values = np.asarray(decided, dtype=np.float64)
+        if len(values) != len(rows):
+            raise P4FError(f"there are {len(values)} decisions for {len(rows)} rows")
+        shares, known = self.group_shares(rows)[:, 1], self._known(rows)
+        places = np.where(known < 0, self._places(rows), -1)
+        sums = np.array([_extremes(values[places == p], shares[places == p]) for p in np.unique(places[places >= 0])])
+        certain = float(values[known == 1].sum())
+        low, high = sums.sum(axis=0) + certain if len(sums) else (certain, certain)
+        return Disparity(*(_difference(total, shares, values) for total in (float(shares @ values), low, high)))
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        name = self.group.columns[0]
+        first = f"{name} is not known of everybody; {', '.join(own.columns[0] for own in self.proxies)} tells of it."
+        told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.own]
+        return [first, *told, *self.belief.words(label)]
+
+    def caveats(self) -> list[str]:
+        """See :meth:`Belief.caveats`."""
+        own = "Differences between groups are estimates: the group of most people is not known, only how likely it is."
+        return [own, *self.belief.caveats()]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": "UnknownGroup",
+            **sensitive_json(self.group),
+            "proxies": [sensitive_json(own) for own in self.proxies],
+            "probabilities": parameters_json(self.own),
+            "belief": self.belief.to_json(),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        proxies = tuple(replace(sensitive_from_json(own), people=False) for own in value["proxies"])
+        belief._set(sensitive_from_json(value), proxies, Belief.from_json(value["belief"]))
+        belief.own = parameters_from_json(value["probabilities"])
+        wanted = [(belief._name(number), Cell(number, 0, 0)) for number in belief._cells.values()]
+        if [(own.name, own.cell) for own in belief.own] != wanted:
+            raise ValueError("a parameter is not about its cell")
+        belief._join()
+        return belief
+
+
+def _share(key: Any, given: Any, variable: Sensitive) -> float | None:
+    """P(sensitive group) from what was said of a value."""
+    if given is None or isinstance(given, int | float):
+        return None if given is None else float(given)
+    whole = dict(given)
+    if set(whole) != set(variable.levels) or abs(sum(whole.values()) - 1) > ROUNDING:
+        raise P4FError(f"shares of {key!r} must be one for each of {list(variable.levels)} and sum to 1, not {whole}")
+    return float(whole[variable.levels[1]])
+
+
+def _extremes(values: Floats, shares: Floats) -> tuple[float, float]:
+    """The least and the most that decisions about a share of these rows can sum to."""
+    ordered, count = np.sort(values), float(shares.sum())
+    sums = np.concatenate([[0.0], ordered.cumsum()])
+    at = np.arange(len(sums))
+    least = float(np.interp(count, at, sums))
+    return least, float(sums[-1] - np.interp(len(values) - count, at, sums))
+
+
+def _difference(total: float, shares: Floats, values: Floats) -> float:
+    """The mean of the sensitive group minus that of the other, where decisions about the first sum to ``total``."""
+    inside, outside = float(shares.sum()), float((1 - shares).sum())
+    if min(inside, outside) == 0:
+        raise P4FError("all rows are of one group; there is nothing to compare")
+    return float(total / inside - (values.sum() - total) / outside)
+
+
+def _rows_of(column: Any, rows: Codes) -> Any:
+    return column if isinstance(column, str) else np.asarray(column)[rows]

@@ -1,0 +1,146 @@
+"""An unknown group: tables of proxies, linked samples, partly known groups, and the bounds that ignorance leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import problog4fairness as p4f
+from problog4fairness.beliefs import AuditWarning, LabelBias, UnknownGroup
+from problog4fairness.errors import P4FError
+from tests.beliefs.contract import BeliefContract, distorted_labels
+
+CODES = np.array(["n", "s", "w"])
+SHARES = {"n": 0.1, "s": 0.9, "w": 0.5}
+
+
+class TestUnknownGroup(BeliefContract):
+    def make(self):
+        return UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, belief=LabelBias("poor"))
+
+    def known(self):
+        return {"group(n)": 0.1, "group(s)": 0.9, "group(w)": 0.5, "p1": 0.3, "p2": 0.1, "p3": 0.05, "p4": 0.2}
+
+    def harmless(self):
+        return self.known() | dict.fromkeys(("p1", "p2", "p3", "p4"), 0.0)
+
+    def tables(self, belief):
+        return [belief.belief.label_table()]
+
+    def people(self, belief, rows, rng):
+        frame = super().people(belief, rows, rng).drop(columns="poor").assign(postcode=CODES[rng.integers(0, 3, rows)])
+        poor = rng.random(rows) < frame["postcode"].map(SHARES)
+        return frame.assign(poor=np.where(rng.random(rows) < 0.3, poor, np.nan))
+
+    def simulate(self, belief, rows, rng):
+        frame = pd.DataFrame({"postcode": CODES[rng.integers(0, 3, rows)], "fair": rng.integers(0, 2, rows)})
+        frame["poor"] = (rng.random(rows) < frame["postcode"].map(SHARES)).astype(int)
+        frame["seen"] = distorted_labels(belief.belief, frame["fair"].to_numpy(), frame["poor"].to_numpy(), rng)
+        return frame, {"recorded": "seen", "fair": "fair"}
+
+
+def people(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.normal(size=rows), "postcode": CODES[rng.integers(0, 3, rows)]})
+    frame["poor"] = (rng.random(rows) < frame["postcode"].map(SHARES)).astype(int)
+    frame["fair"] = (rng.random(rows) < 1 / (1 + np.exp(-2 * frame["x"]))).astype(int)
+    frame["seen"] = np.where((frame["poor"] == 1) & (rng.random(rows) < 0.5), 0, frame["fair"])
+    return frame
+
+
+def test_a_column_without_a_single_group_is_enough():
+    data, new = people(4000, 0), people(2000, 1)
+    inside = LabelBias("poor", {1: 0.5}, False, groups=[1])
+    belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES, belief=inside)
+    model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    model.fit(data[["x"]], data["seen"], sensitive_features=data[["postcode"]])
+    assert model.predict_proba(new[["x"]])[:, 1].mean() == pytest.approx(new["fair"].mean(), abs=0.04)
+    plain = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(data[["x"]], data["seen"])
+    assert plain.predict_proba(new[["x"]])[:, 1].mean() < new["fair"].mean() - 0.08
+
+
+def test_known_groups_are_used_as_they_are():
+    data = people(500, 0)
+    belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES, belief=LabelBias("poor", 0.3, 0.1))
+    rows = p4f.Rows(data, ("x",), (0, 1), data["seen"].to_numpy())
+    logits = np.zeros((500, 1))
+    known, certain = (own.observe(rows) for own in (belief, belief.belief))
+
+    start = torch.from_numpy(logits)
+    torch.testing.assert_close(known.log_likelihood(start), certain.log_likelihood(start))
+
+
+def test_the_linked_sample_may_be_the_rows_whose_group_is_known():
+    data = people(3000, 2)
+    data["poor"] = data["poor"].astype(float).where(np.arange(3000) < 900)
+    found = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}).estimate(data)
+    assert [own.value for own in found.probabilities] == pytest.approx([0.1, 0.9, 0.5], abs=0.05)
+    assert sum(own.rows for own in found.probabilities) == 900
+
+
+def test_the_bounds_hold_and_shrink_with_what_is_known():
+    data = people(3000, 3)
+    belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES)
+    decided = data["seen"].to_numpy()
+    truth = decided[data["poor"] == 1].mean() - decided[data["poor"] == 0].mean()
+    some = data.assign(poor=data["poor"].astype(float).where(np.arange(3000) < 1500))
+    without, partly, known = (belief.disparity(table, decided) for table in (data.drop(columns="poor"), some, data))
+    for found in (without, partly):
+        assert found.low <= truth <= found.high
+        assert found.low <= found.value <= found.high
+    assert partly.high - partly.low < 0.7 * (without.high - without.low)
+    assert (known.low, known.value, known.high) == pytest.approx((truth, truth, truth))
+
+
+def test_the_bounds_are_sharp():
+    """Two values of one proxy, by hand: of four people half are of the group, and two were accepted."""
+    table = pd.DataFrame({"q": [0, 0, 0, 0, 1, 1]})
+    belief = UnknownGroup("a", {"q": (0, 1)}, {0: 0.5, 1: 0.0})
+    found = belief.disparity(table, [1, 1, 0, 0, 1, 0])
+    assert found.high == pytest.approx(2 / 2 - 1 / 4)
+    assert found.low == pytest.approx(0 / 2 - 3 / 4)
+
+
+def test_several_proxies_and_other_names_of_groups():
+    belief = UnknownGroup(
+        "sex",
+        {"name": ("Kim", "Lee"), "a": (0, 1)},
+        belief=LabelBias("sex", 0.2, 0.1, levels=("m", "f")),
+        levels=("m", "f"),
+    )
+    assert [own.name for own in belief.own][:2] == ["group('Kim',0)", "group('Kim',1)"]
+    belief.unknown().program().compile()
+    assert "It is taken that sex = f where name = Kim and a = 0 in an unknown share of cases." in belief.words()
+
+
+BELIEF = UnknownGroup("a", {"q": (0, 1)}, {0: 0.5, 1: 0.1})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: UnknownGroup("a", {}), "name at least one proxy"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, levels=(0, 1, 2)), "one sensitive column with two groups"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, {2: 0.5}), "shares names 2, which is not among the values of q"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: {0: 0.5, 1: 0.6}}), r"and sum to 1, not \{0: 0.5, 1: 0.6\}"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: 1.2}), "probability 1.2"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, belief=LabelBias("b")), "the belief is about b, not 'a'"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, belief=BELIEF), "one UnknownGroup is enough"),
+        (lambda: BELIEF.estimate(pd.DataFrame({"q": [0, 1]})), "no row of the linked sample has a value of 'a'"),
+        (lambda: BELIEF.estimate(pd.DataFrame({"a": [0, 1]})), "needs the column 'q'"),
+        (lambda: BELIEF.estimate(pd.DataFrame({"a": [0, 1], "q": [0, 7]})), "7, which is not"),
+        (lambda: BELIEF.disparity(pd.DataFrame({"q": [0, 1]}), [1]), "there are 1 decisions for 2 rows"),
+        (lambda: BELIEF.disparity(pd.DataFrame({"q": [0], "a": [1]}), [1]), "all rows are of one group"),
+    ],
+)
+def test_impossible(call, message):
+    with pytest.raises(P4FError, match=message):
+        call()
+
+
+def test_a_value_without_a_linked_row_is_told_of():
+    with pytest.warns(AuditWarning, match=r"no audited row tells about group\(1\)"):
+        found = BELIEF.estimate(pd.DataFrame({"q": [0] * 50, "a": [0, 1] * 25}))
+    assert found.probabilities[1].value is None
