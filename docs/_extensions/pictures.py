@@ -15,7 +15,7 @@ def beliefs() -> dict[str, p4f.Belief]:
     label = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     return {
         "label": label,
-        "classes": p4f.ClassBias("group", ("low", "middle", "high")),
+        "positive": p4f.PositiveUnlabelled("remote", {1: 0.3, 0: 0.7}),
         "measurement": p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, groups=[1]),
         "historical": p4f.HistoricalBias(["schooled"], "minority", negative={1: 0.3}, positive=False, groups=[1]),
         "chain": p4f.chain(p4f.LabelBias("blurry"), p4f.LabelBias("smiling")),

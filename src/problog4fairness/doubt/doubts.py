@@ -37,6 +37,13 @@ class Doubt:
         The rows that say so, with their numbers in the table as index; -1 for those that are in the audit only.
     advice
         What to do where it contradicts the belief.
+
+    Examples
+    --------
+    >>> from problog4fairness.doubt import Doubt
+    >>> test = Doubt("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.012)
+    >>> test.contradicts, test.p_text
+    (True, '0.012')
     """
 
     name: str
@@ -80,6 +87,13 @@ class Doubts:
         How many recorded rows and how many audited ones there were.
     notes
         What a reader should know.
+
+    Examples
+    --------
+    >>> from problog4fairness.doubt import Doubt, Doubts
+    >>> test = Doubt("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.004)
+    >>> Doubts((test,), rows=2000, audited=0).verdict
+    'The data contradict the belief: range (1 test on 2,000 recorded rows and 0 audited rows).'
     """
 
     tests: tuple[Doubt, ...]

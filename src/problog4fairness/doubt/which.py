@@ -51,6 +51,15 @@ class BeliefComparison:
         difference; and ``learner``, the quick learner that explained most.
     rows
         How many recorded rows there were.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(600)
+    >>> beliefs = {"poor": p4f.LabelBias("poor_area", {1: 0.4, 0: 0}, False), "none": p4f.NoBias()}
+    >>> found = p4f.doubt.compare_beliefs(beliefs, data.loans, recorded="granted")
+    >>> found.best
+    'poor'
     """
 
     table: pd.DataFrame

@@ -44,8 +44,8 @@ class Settings:
     Examples
     --------
     >>> from problog4fairness.learners import Settings
-    >>> Settings(max_epochs=50, batch_size=64).patience
-    10
+    >>> Settings(max_epochs=50, batch_size=64).max_epochs
+    50
     """
 
     hidden: tuple[int, ...] = (32, 32, 32)

@@ -1,0 +1,36 @@
+"""
+Does the data contradict the belief?
+====================================
+
+Recorded data cannot confirm a belief, but they can refute it; audited rows can do so sooner. ``belief.check`` runs
+all tests that the data allow, corrected for their number.
+"""
+
+import problog4fairness as p4f
+
+data = p4f.datasets.loans(3000)
+belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
+
+# %%
+# The belief that the made-up loans were drawn from:
+
+found = p4f.check(belief, data.loans, recorded="granted", audit=data.audit, fair="repaid", progress=False)
+found
+
+# %%
+# And one with the groups swapped:
+
+swapped = p4f.LabelBias("poor_area", negative={0: 0.4, 1: 0.0}, positive=False)
+p4f.check(swapped, data.loans, recorded="granted", audit=data.audit, fair="repaid", progress=False)
+
+# %%
+# Several beliefs about the same record are compared by how well they explain held-out recorded labels. The best of
+# them need not be right.
+
+beliefs = {"turned down in poor areas": belief, "turned down elsewhere": swapped, "no bias": p4f.NoBias()}
+which = p4f.doubt.compare_beliefs(beliefs, data.loans, recorded="granted")
+print(which.table.round(4).to_string())
+
+# %%
+which.plot()
