@@ -287,6 +287,8 @@ class UnknownGroup(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
     ) -> Self:
         """Count the groups of a linked sample: rows with both the proxies and the group.
 
@@ -297,7 +299,11 @@ class UnknownGroup(Belief):
             is estimated, too, from the rows whose group is known.
         recorded, fair, sensitive_features, favourable, confidence, prior
             As for :meth:`Belief.estimate`.
+        sequential, drawn_from
+            Not for a linked sample, which is counted once.
         """
+        if sequential or drawn_from is not None:
+            raise P4FError("sequential=... and drawn_from=... are for an audit of labels; estimate the inner belief so")
         from problog4fairness.beliefs.audit import audit_frame
         from problog4fairness.beliefs.estimation import warn_few
         from problog4fairness.beliefs.proportions import proportion
