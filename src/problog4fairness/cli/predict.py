@@ -68,7 +68,7 @@ def predict(
 
     check_output(output, data, model)
     trained = DebiasedClassifier.load(model)
-    digits = None if as_json or is_parquet(output) else DIGITS
+    digits = None if is_parquet(output) or (as_json and output == "-") else DIGITS
     scorer = Scorer(trained, recorded=recorded, threshold=threshold, digits=digits)
 
     def checked(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
