@@ -52,6 +52,22 @@ def test_base_is_the_classifier_itself(data, fitted):
     assert found.base.loc["changed", "mean"] == 0
 
 
+@pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+def test_audited_rows_teach_and_calibrate_as_they_did_the_model(data):
+    frame, area, fair, recorded = data
+    known = np.where(np.arange(600) < 200, fair, np.nan)
+    wrong = p4f.LabelBias("area", {1: 0.05}, False, groups=[1])
+    model = p4f.DebiasedClassifier(wrong, "linear", random_state=0)
+    model.fit(frame, recorded, sensitive_features=area, fair=known)
+    assert model.fitted_.kind == "calibrated"
+    chance = model.predict_proba(frame)[:, 1]
+    gap = chance[area == 1].mean() - chance[area == 0].mean()
+    taught = sensitivity(model, frame, recorded, sensitive_features=area, fair=known, values=5, progress=False)
+    assert taught.base.loc["disparity", "mean"] == pytest.approx(gap, abs=1e-6)
+    alone = sensitivity(model, frame, recorded, sensitive_features=area, values=5, progress=False)
+    assert abs(alone.base.loc["disparity", "mean"] - gap) > 0.01
+
+
 def test_values_span_the_interval_and_beyond(data, fitted, estimated):
     found = found_for(fitted, data, values=7, beyond=0.1)
     rate = estimated.probabilities[0]

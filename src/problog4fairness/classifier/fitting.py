@@ -68,7 +68,7 @@ def training_rows(
         tuple(model.columns_),
         classes,
         label_codes(labels, classes) if record is None else record_codes(record, classes),
-        _fair_codes(fair, classes, len(known)),
+        fair_codes(fair, classes, len(known)),
         row_weights(model.class_weight, labels, weights),
     )
     belief.check_rows(rows)
@@ -102,7 +102,7 @@ def recorded_rows(model: DebiasedClassifier, X: Any, y: Any, sensitive_features:
 
 def with_known(rows: Rows, fair: Any) -> Rows:
     """The same rows with fair labels, missing where nobody looked."""
-    return rows if fair is None else replace(rows, fair=_fair_codes(fair, rows.classes, len(rows)))
+    return rows if fair is None else replace(rows, fair=fair_codes(fair, rows.classes, len(rows)))
 
 
 def task(model: DebiasedClassifier, rows: Rows) -> Task:
@@ -181,7 +181,8 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
     return columns
 
 
-def _fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
+def fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
+    """``[rows]``: the fair class of audited rows, -1 elsewhere; None where nobody audited."""
     if fair is None:
         return None
     values = pd.Series(fair).to_numpy(dtype=object)

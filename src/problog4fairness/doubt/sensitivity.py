@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.classifier.calibration import settled
+from problog4fairness.classifier.calibration import audited_folds, calibrated, settled
 from problog4fairness.classifier.explaining import fair_proba
-from problog4fairness.classifier.fitting import learner_of, new_rows, row_weights
+from problog4fairness.classifier.fitting import fair_codes, learner_of, new_rows, row_weights
 from problog4fairness.doubt.sensitivity_bands import band_ends
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.learners.base import Fitted, Task
+from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
 
 MOST_FITS = 400
+# The smallest value of a parameter, where audited rows teach.
+LEAST = 0.001
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ def sensitivity(
     y: Any,
     *,
     sensitive_features: Any = None,
+    fair: Any = None,
     audit: tuple[Any, ...] | None = None,
     values: int = 7,
     beyond: float = 0.15,
@@ -65,6 +69,9 @@ def sensitivity(
         A fitted classifier with a belief that has parameters.
     X, y, sensitive_features
         Recorded data, such as those that it was trained on.
+    fair
+        The fair label of rows that were audited, missing elsewhere, as for :meth:`DebiasedClassifier.fit`: they teach
+        every fit, and calibrate it where they calibrated the model.
     audit
         Rows whose fair label is known, for the accuracy: ``(X, fair)`` or ``(X, fair, sensitive_features)``.
     values
@@ -103,6 +110,7 @@ def sensitivity(
     belief: Belief = model.belief_
     chosen = _chosen(belief, parameters)
     rows = new_rows(model, X, sensitive_features, y)
+    rows = replace(rows, fair=fair_codes(fair, tuple(model.classes_), len(rows)))
     audited = _audited(model, audit)
     variants, notes = [_Variant(belief)], []
     for parameter in chosen:
@@ -144,7 +152,9 @@ def _variants(
     floor, ceiling = belief.admissible(parameter, rows)
     # An end of the interval that is the value itself is fitted already.
     below, above = ((values - 1) // 2 + (end == parameter.value) for end in (low, high))
-    start, end = max(low - beyond, floor, 0.0), min(high + beyond, ceiling, 1.0)
+    # With a parameter of 0 or 1, one audited row that was distorted is impossible.
+    least = 0.0 if rows.fair is None else LEAST
+    start, end = max(low - beyond, floor, least), min(high + beyond, ceiling, 1 - least)
     points = [*np.linspace(start, max(low, start), below), *np.linspace(min(high, end), end, above)]
     others = sorted({round(float(point), 9) for point in points} - {round(parameter.value, 9)})
     notes = []
@@ -194,8 +204,19 @@ def _fitted(
         )
     weights = row_weights(model.class_weight, model.classes_[rows.recorded])
     weights = None if weights is None else torch.from_numpy(weights.astype(np.float32))
-    tasks = [Task(observations[i], model.seed_ + seed, weights=weights) for i in own for seed in range(seeds)]
-    fitted = settled(learner_of(model.learner), model.fitted_).fit_many(tasks, progress)
+    known = None if rows.fair is None else torch.from_numpy(rows.fair >= 0)
+    beliefs = [variants[i].belief for i in own for _ in range(seeds)]
+    tasks = [
+        Task(observations[i], model.seed_ + seed, weights=weights, audited=known) for i in own for seed in range(seeds)
+    ]
+    folds = [audited_folds(rows, task) if isinstance(model.fitted_, Calibrated) else [] for task in tasks]
+    every = [*tasks, *(fold.task for parts in folds for fold in parts)]
+    fits = iter(settled(learner_of(model.learner), model.fitted_).fit_many(every, progress))
+    first = [next(fits) for _ in tasks]
+    fitted = [
+        calibrated(belief, rows, one, parts, [next(fits) for _ in parts])
+        for belief, one, parts in zip(beliefs, first, folds, strict=True)
+    ]
     by_variant = {i: fitted[k * seeds : (k + 1) * seeds] for k, i in enumerate(own)}
     return [by_variant.get(i, by_variant[0]) for i in range(len(variants))], len(tasks)
 
