@@ -7,6 +7,8 @@ Errors of a program carry the file, the line and the column where they are known
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TypedDict
 
 
@@ -38,6 +40,18 @@ def one_line(message: str) -> str:
     """A message as one line of printable characters, cut where it is very long."""
     line = printable(" ".join(message.split()))
     return line if len(line) <= MAX_LINE else line[:MAX_LINE] + " ..."
+
+
+def among(name: object, known: Iterable[object]) -> str:
+    """The names that there are, after the one that may be meant.
+
+    >>> among("grantd", ["granted", "income"])
+    "did you mean 'granted'? there are granted, income"
+    """
+    there = [str(own) for own in known]
+    near = get_close_matches(str(name).lower(), [own.lower() for own in there], n=1)
+    meant = next((f"did you mean {own!r}? " for own in there if near and own.lower() == near[0]), "")
+    return f"{meant}there are {', '.join(there) or 'none'}"
 
 
 class P4FError(ValueError):
@@ -373,6 +387,10 @@ class CheckpointError(TrainingError):
     >>> issubclass(CheckpointError, TrainingError)
     True
     """
+
+
+class SwappedWarning(UserWarning):
+    """The name of a column says that it was passed in the place of another one."""
 
 
 class LearningWarning(UserWarning):

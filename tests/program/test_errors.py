@@ -34,7 +34,7 @@ from problog4fairness.errors import (
 # name: (error, program, line and column or None, a part of the message)
 IN_TEXT = {
     "syntax: two atoms": (ProgramSyntaxError, "a.\nb c.\nquery(a).", (2, 3), "operator"),
-    "syntax: no full stop": (ProgramSyntaxError, "query(a).\na :- b", (2, 7), "incomplete"),
+    "syntax: no full stop": (ProgramSyntaxError, "query(a).\na :- b", (2, 7), "a full stop is missing"),
     "syntax: open bracket": (ProgramSyntaxError, "query(a).\na :- (b.\n", (2, 6), "unmatched"),
     "syntax: close bracket": (ProgramSyntaxError, "query(a).\na :- b).", (2, 7), "unmatched"),
     "syntax: open quote": (ProgramSyntaxError, "query(a).\n a :- 'b.\n", (2, 7), "unmatched"),

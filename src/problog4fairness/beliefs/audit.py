@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.columns import sensitive_frame, to_frame
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.swapped import warn_swapped
 from problog4fairness.rows.types import Codes
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def read_audit(
 
     ``fair`` is None where no row was audited; with ``partly``, it is missing in those that were not.
     """
+    warn_swapped(recorded, fair, sensitive_features, belief.sensitive_columns)
     seen = audit_column(audit, recorded, "recorded", belief.missing_labels)
     true = seen[:0] if fair is None else audit_column(audit, fair, "fair", partly)
     _check_lengths(seen, seen if fair is None else true)
@@ -109,8 +111,8 @@ def audit_column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.
     """A column by name, or the values themselves; ``gaps`` says whether some may be missing."""
     if isinstance(what, str):
         if audit is None or what not in audit.columns:
-            known = ", ".join(map(str, audit.columns)) if audit is not None else "none"
-            raise P4FError(f"no column {what!r} for the {role} values; there are {known}")
+            known = among(what, () if audit is None else audit.columns)
+            raise P4FError(f"no column {what!r} for the {role} values; {known}")
         values = to_frame(audit[[what]])[what]
     else:
         values = pd.Series(np.asarray(what))

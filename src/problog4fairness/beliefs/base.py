@@ -23,7 +23,7 @@ from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.priors import Beta, checked_priors
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
 from problog4fairness.beliefs.words import Label, share
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.program.program import Program
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
@@ -328,8 +328,8 @@ class Belief(ABC):
         for column in self.read_columns:
             unrecorded = rows.recorded is None and column in self.recorded_columns
             if column not in rows.frame.columns and not unrecorded:
-                there = ", ".join(map(str, rows.frame.columns))
-                raise P4FError(f"the belief needs the column {column!r}; there are {there}, or pass sensitive_features")
+                there = among(column, rows.frame.columns)
+                raise P4FError(f"the belief needs the column {column!r}; {there}, or pass sensitive_features")
 
     def check_rows(self, rows: Rows) -> None:
         """Raise the error that says why these rows cannot be learned from: every group must occur."""

@@ -9,7 +9,7 @@ from problog4fairness.beliefs.base import Belief, known_kinds
 from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.none import NoBias
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.program.program import Program
 
 
@@ -19,6 +19,8 @@ def as_belief(belief: object) -> Belief:
         return NoBias()
     if isinstance(belief, Belief):
         return belief
+    if isinstance(belief, str) and not set(belief) & set(".:("):
+        raise P4FError(f"{belief!r} is no belief; pass one such as LabelBias('column'), a Program, or a program's text")
     if isinstance(belief, Program | str):
         return ProgramBelief(belief)
     raise P4FError(f"a belief is a template such as LabelBias, a Program or its text, not {type(belief).__name__}")
@@ -40,5 +42,5 @@ def named_belief(name: str, table: AuditTable) -> Belief:
     if name in kinds:
         return kinds[name].from_table(table)
     if not name.endswith(".pl") and not Path(name).exists():
-        raise P4FError(f"there is no belief {name!r}; there are {', '.join(sorted(kinds))}, or a program FILE.pl")
+        raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
     return read_belief(Path(name), sensitive=table.sensitive, levels=table.levels)

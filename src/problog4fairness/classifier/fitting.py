@@ -16,12 +16,13 @@ from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.beliefs.signal import warn_opposite
 from problog4fairness.classifier.reading import read_features, read_new, read_training
 from problog4fairness.classifier.recorded import is_plain, read_record, record_codes, record_labels
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.learners.named import named_learner
 from problog4fairness.rows.columns import sensitive_frame
 from problog4fairness.rows.labels import find_classes, label_codes
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.swapped import warn_swapped
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
@@ -43,6 +44,7 @@ def training_rows(
 ) -> Rows:
     """Recorded data as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
     check_test_features(model.test_features)
+    warn_swapped(y, fair, sensitive_features, as_belief(model.belief).sensitive_columns)
     name = getattr(y, "name", None)
     model.recorded_ = str(name) if name is not None and name != "" else None
     belief = model.belief_ = as_belief(model.belief)
@@ -172,7 +174,7 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
     names = _names(model.sensitive)
     unknown = [name for name in names if name not in frame.columns]
     if unknown:
-        raise P4FError(f"no column {unknown[0]!r} for sensitive; there are {', '.join(map(str, frame.columns))}")
+        raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
     sensitive = {*names, *belief.sensitive_columns}
     hidden = {*belief.withheld, *belief.recorded_columns, *(sensitive if model.independent else ())}
     columns = [name for name in frame.columns if name not in hidden]

@@ -18,7 +18,7 @@ from problog4fairness.comparison.outcome import Comparison
 from problog4fairness.comparison.run import chosen_learner, predictions, scored
 from problog4fairness.comparison.splits import cells
 from problog4fairness.comparison.through import ThroughBelief
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.choice import Auto
 from problog4fairness.learners.named import LEARNERS
@@ -205,7 +205,7 @@ def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
     named = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     for name in named:
         if name not in METHODS:
-            raise P4FError(f"there is no method {name!r}; there are {', '.join(METHODS)}")
+            raise P4FError(f"there is no method {name!r}; {among(name, METHODS)}")
     return [kind for kind in METHODS if kind in named]
 
 

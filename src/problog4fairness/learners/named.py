@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.choice import CANDIDATES, Auto
 from problog4fairness.learners.em import Reweighted
@@ -26,7 +26,7 @@ def named_learner(name: object) -> Learner:
         return name
     if isinstance(name, str):
         if name not in LEARNERS:
-            raise UnknownNameError(f"there is no learner {name!r}; there are {', '.join(LEARNERS)}")
+            raise UnknownNameError(f"there is no learner {name!r}; {among(name, LEARNERS)}")
         return LEARNERS[name]()
     if not hasattr(name, "fit"):
         raise P4FError(

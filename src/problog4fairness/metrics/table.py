@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from problog4fairness.beliefs.proportions import Estimate
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.metrics import values
 from problog4fairness.metrics.inputs import groups, same_length
 from problog4fairness.metrics.judged import Judged, Need, judged
@@ -251,7 +251,7 @@ def metric_frame(
 def metric_named(name: str) -> Metric:
     """The metric with this name."""
     if name not in METRICS:
-        raise UnknownNameError(f"there is no metric {name!r}; there are {', '.join(METRICS)}")
+        raise UnknownNameError(f"there is no metric {name!r}; {among(name, METRICS)}")
     return METRICS[name]
 
 

@@ -26,6 +26,7 @@ from problog4fairness.errors import (
     ProbabilityError,
     ProgramSyntaxError,
 )
+from problog4fairness.program.full_stop import missing_stop, position_of
 from problog4fairness.program.safety import check_goals
 
 SUM_TOLERANCE = 1e-9
@@ -72,7 +73,11 @@ def parse(text: str) -> Syntax:
     try:
         clauses = list(source)
     except ProbLogError as error:
-        raise ProgramSyntaxError(_lowered(error.base_message), **_position(source, error.location)) from None
+        place = position_of(source, error.location)
+        missing = missing_stop(text, place)
+        if missing is not None:
+            raise ProgramSyntaxError("a full stop is missing at the end of this line", **missing) from None
+        raise ProgramSyntaxError(_lowered(error.base_message), **place) from None
     except RecursionError:
         raise LimitError("the program is nested too deeply to be read") from None
     except (ValueError, AttributeError) as error:
@@ -91,6 +96,13 @@ def parse(text: str) -> Syntax:
     if not syntax.queries:
         raise NoQueryError("the program has no query; add query(...). or ?- ... . for what should be computed")
     return syntax
+
+
+def _rest_of_tuple(term: Any) -> str:
+    """``b,c`` of the tuple ``(a,b,c)``, which nests to the right."""
+    if isinstance(term, Term) and str(term.functor).strip("'") == "," and term.arity == 2:
+        return f"{term_text(term.args[0])},{_rest_of_tuple(term.args[1])}"
+    return term_text(term)
 
 
 def term_text(term: Any) -> str:
@@ -113,6 +125,8 @@ def term_text(term: Any) -> str:
     name = str(term.functor)
     if not term.args:
         return name
+    if name.strip("'") == "," and term.arity == 2:
+        return f"({term_text(term.args[0])},{_rest_of_tuple(term.args[1])})"
     bare = name.strip("'")
     if term.arity == 2 and bare != name and not bare[:1].isalpha():
         return f"{term_text(term.args[0])}{bare}{term_text(term.args[1])}"
@@ -143,14 +157,6 @@ def canonical(clause: Any) -> str:
 
 def _lowered(message: str) -> str:
     return message[:1].lower() + message[1:]
-
-
-def _position(source: Any, location: Any) -> Place:
-    if isinstance(location, tuple) and len(location) == 3:
-        # problog's parser counts the columns of the first line from 0 and those of the others from 1.
-        return {"line": location[1], "column": location[2] + (location[1] == 1)}
-    position = source.lineno(location) if isinstance(location, int) else None
-    return {"line": position[1], "column": position[2]} if position else {}
 
 
 def _query_clause(clause: Any, syntax: Syntax) -> Any:

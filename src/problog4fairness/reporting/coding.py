@@ -9,7 +9,7 @@ import pandas as pd
 
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.fitting import new_rows
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
@@ -63,4 +63,4 @@ def require_columns(frame: pd.DataFrame, columns: list[str], where: str) -> None
     """Raise the error that names a column which is missing."""
     missing = [name for name in columns if name not in frame.columns]
     if missing:
-        raise P4FError(f"no column {missing[0]!r} in {where}; there are {', '.join(map(str, frame.columns))}")
+        raise P4FError(f"no column {missing[0]!r} in {where}; {among(missing[0], frame.columns)}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.problems import TableError, listed, warn
 
 
@@ -100,5 +100,4 @@ def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataF
 def require_column(name: str, frame: pd.DataFrame, needed_for: str = "the sensitive variable") -> None:
     """Raise the error that names a column which X does not have."""
     if name not in frame.columns:
-        there = ", ".join(map(str, frame.columns))
-        raise P4FError(f"no column {name!r} for {needed_for}; there are {there}, or pass it beside X")
+        raise P4FError(f"no column {name!r} for {needed_for}; {among(name, frame.columns)}, or pass it beside X")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.types import Codes
 
 
@@ -108,7 +108,7 @@ def with_audit(
     3       9        0       1
     """
     if fair not in audit.columns:
-        raise P4FError(f"no column {fair!r} in the audit; there are {', '.join(map(str, audit.columns))}")
+        raise P4FError(f"no column {fair!r} in the audit; {among(fair, audit.columns)}")
     places = matches(data, audit, fair).to_numpy()
     columns = [name for name in data.columns if name != fair]
     _refuse_doubtful(data, audit, places, fair, list(needed or columns))

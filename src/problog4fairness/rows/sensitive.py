@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
@@ -67,8 +67,7 @@ class Sensitive:
         """
         for column in self.columns:
             if column not in frame.columns:
-                known = ", ".join(map(str, frame.columns)) or "none"
-                raise P4FError(f"no column {column!r} for the sensitive variable; there are {known}")
+                raise P4FError(f"no column {column!r} for the sensitive variable; {among(column, frame.columns)}")
             missing = int(frame[column].isna().sum())
             if missing:
                 raise P4FError(
