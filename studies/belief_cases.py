@@ -205,7 +205,7 @@ class Voted(Case):
         return made.people[known], made.record["cleo"][known].astype(int)
 
     def by_tool(self, tool: str, made: Made, seed: int) -> DebiasedClassifier:
-        """See :meth:`Case.by_tool`: labels of the majority, without ties; or of Dawid and Skene, in all groups alike."""
+        """See :meth:`Case.by_tool`: labels of the majority, without ties; or of Dawid and Skene, all groups alike."""
         share = made.record.mean(axis=1)
         if tool == "Dawid-Skene":
             share = pd.Series(Annotators(self.names).estimate(made.record).fair_proba(made.record))
