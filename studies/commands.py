@@ -181,6 +181,17 @@ def learners(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output:
     _reproduce(learner_study(pupils, quick=quick, seeds=seeds), output, jobs=jobs)
 
 
+@app.command("more-beliefs", epilog="Example:  more-beliefs --quick --jobs 2 -o results")
+def more(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+    """Beyond the paper: positive and unlabelled data, selective labels, annotators, and unknown groups.
+
+    On made-up people of whom the fair labels are known. A run that was interrupted goes on where it stopped.
+    """
+    from studies.more_beliefs import more_beliefs
+
+    _reproduce(more_beliefs(quick=quick, seeds=seeds), output, jobs=jobs)
+
+
 @app.command(epilog="Example:  doubt --quick --jobs 2 -o results")
 def doubt(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
     """Beyond the paper: how often the tests of a belief raise a false alarm, and how often they find what is wrong.
