@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo test lint types imports unit docs bench fix clean
+.PHONY: help setup demo test lint types imports unit docs browser bench fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,11 @@ docs: .venv/.ready .venv/.docs ## the documentation, its examples executed: buil
 	@echo "docs: sphinx-build (minutes: every example is executed)"
 	@OMP_NUM_THREADS=1 $(BIN)/sphinx-build -q -W --keep-going -b html -d build/doctrees docs build/docs
 	@echo "docs: build/docs/index.html"
+
+browser: ## install Chromium where apt is there to do it; tests of pages run in it, and are skipped without it
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+		command -v apt-get >/dev/null && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } || \
+		echo "browser: no Chromium, and apt-get could not install it; tests of pages will be skipped" >&2
 
 bench: .venv/.ready .venv/.deepproblog ## measure speed against plain PyTorch and DeepProbLog
 	@for script in benchmarks/*.py; do \

@@ -43,7 +43,13 @@ class Browser:
             raise RuntimeError("no Chromium")
         to_browser, self._write = os.pipe()
         self._read, from_browser = os.pipe()
-        command = [path, *FLAGS, f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank"]
+        command = [
+            path,
+            *FLAGS,
+            f"--user-data-dir={profile}",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+            "about:blank",
+        ]
         # The browser reads commands from descriptor 3 and answers on 4.
         shell = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
         self._process = subprocess.Popen(

@@ -8,7 +8,19 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from problog4fairness.cli import compare, demo, doubt, estimate, plan, predict, program, report, reproduce, train
+from problog4fairness.cli import (
+    compare,
+    demo,
+    doubt,
+    estimate,
+    plan,
+    predict,
+    program,
+    report,
+    reproduce,
+    studio,
+    train,
+)
 from problog4fairness.cli.output import say, with_options
 from problog4fairness.errors import P4FError
 
@@ -34,6 +46,7 @@ compare.register(app)
 report.register(app)
 demo.register(app)
 program.register(app)
+studio.register(app)
 reproduce.register(app)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -41,6 +42,20 @@ class Bar:
         """They have reached this epoch and this loss, and so much of all work is done since the last call."""
 
 
+Hear = Callable[[str, float, float, float], None]
+_LISTENER: ContextVar[Hear | None] = ContextVar("_LISTENER", default=None)
+
+
+@contextmanager
+def listening(hear: Hear) -> Iterator[None]:
+    """Within it, fits tell ``hear(label, epoch, loss, share of all work)`` how far they are instead of drawing it."""
+    before = _LISTENER.set(hear)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
 @contextmanager
 def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "epoch") -> Iterator[Bar]:
     """A bar over a fit.
@@ -56,6 +71,10 @@ def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "e
     unit
         What an epoch is called.
     """
+    listener = _LISTENER.get()
+    if listener is not None:
+        yield _Heard(listener, work)
+        return
     if progress is None:
         progress = _on_terminal()
     if not progress:
@@ -87,6 +106,22 @@ def counted(items: Sequence[Item], progress: bool | None) -> Iterator[Item]:
     from rich.progress import track
 
     yield from track(items, "fits", console=Console(stderr=True), transient=True, auto_refresh=False)
+
+
+class _Heard(Bar):
+    """A bar that somebody listens to."""
+
+    def __init__(self, hear: Hear, work: float) -> None:
+        self._hear, self._work, self._done, self._label = hear, work, 0.0, ""
+
+    def begin(self, label: str, epoch: float = 0) -> None:  # noqa: ARG002
+        """See :meth:`Bar.begin`."""
+        self._label = label
+
+    def show(self, epoch: float, loss: float, work: float) -> None:
+        """See :meth:`Bar.show`."""
+        self._done += work
+        self._hear(self._label, epoch, loss, min(self._done / self._work, 1.0))
 
 
 class _Drawn(Bar):

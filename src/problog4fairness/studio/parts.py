@@ -1,0 +1,97 @@
+"""Small parts that screens are made of. Texts are texts: nothing that a table holds becomes markup."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
+
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.svg import inline
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+def text(kind: str, words: str, classes: str = "") -> ui.element:
+    """An element with a text in it."""
+    return TextElement(tag=kind, text=words).classes(classes)
+
+
+def title(words: str, about: str = "") -> None:
+    """The heading of a screen, and a sentence about it."""
+    text("h2", words)
+    if about:
+        text("p", about)
+
+
+def heading(words: str) -> None:
+    """The heading of a part."""
+    text("h3", words)
+
+
+def soft(words: str) -> None:
+    """A remark."""
+    text("p", words, "soft")
+
+
+def box(words: str | Sequence[str], kind: str = "note") -> None:
+    """A remark that is to be seen: ``note``, ``good`` or ``bad``."""
+    lines = [words] if isinstance(words, str) else words
+    with ui.element("div").classes(kind).props(f"role={'alert' if kind == 'bad' else 'status'}"):
+        for line in lines:
+            text("p", line)
+
+
+def picture(figure: Figure, name: str, alternative: str) -> None:
+    """A figure, drawn in the page's own colours."""
+    ui.html(str(inline(figure, name, alternative)), sanitize=False).classes("scroll")
+
+
+def table(frame: pd.DataFrame) -> None:
+    """A small table."""
+    with ui.element("div").classes("scroll"), ui.element("table").classes("plain"):
+        with ui.element("thead"), ui.element("tr"):
+            for name in frame.columns:
+                text("th", str(name))
+        with ui.element("tbody"):
+            for values in frame.itertuples(index=False):
+                with ui.element("tr"):
+                    for value in values:
+                        text("td", f"{value:.3g}" if isinstance(value, float) else str(value))
+
+
+def same(command: str, python: str) -> None:
+    """The command and the Python that do the same as this screen."""
+    with ui.element("details").classes("same"):
+        text("summary", "The same in a terminal, and in Python")
+        text("pre", command)
+        text("pre", python)
+
+
+@contextmanager
+def columns() -> Iterator[None]:
+    """Two columns, one below the other on a phone."""
+    with ui.element("div").classes("two"):
+        yield
+
+
+def guarded(action: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
+    """An action whose named errors are shown in one line, and leave everything as it was."""
+
+    @wraps(action)  # the framework passes an event to those that take one
+    async def act(*arguments: Any) -> None:
+        try:
+            found = action(*arguments)
+            if inspect.isawaitable(found):
+                await found
+        except (P4FError, OSError) as error:
+            ui.notify(" ".join(str(error).split()), type="negative", multi_line=True, timeout=8000, close_button=True)
+
+    return act

@@ -1,0 +1,214 @@
+"""What reviewers said about rows, kept in one file to which lines are only ever added.
+
+Each answer is one line of JSON, on the disk before the page shows the next row. A process that is killed leaves at
+most a last line without an end, which is not read; an answer that is taken back is a line that says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from problog4fairness.errors import P4FError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one reviewer said about one row.
+
+    Attributes
+    ----------
+    row
+        Its number in the table, from 1.
+    reviewer
+        Who said it.
+    label
+        The fair label; None where the row was skipped.
+    note
+        Why, in the reviewer's words.
+    at
+        When, in UTC.
+    """
+
+    row: int
+    reviewer: str
+    label: str | None
+    note: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far reviewers agree on rows that at least two of them answered.
+
+    Attributes
+    ----------
+    rows
+        How many such rows there are.
+    same
+        On how many of them all said the same.
+    kappa
+        Agreement beyond what chance gives (Fleiss' kappa on these rows); None where it says nothing.
+    """
+
+    rows: int
+    same: int
+    kappa: float | None
+
+
+class Reviews:
+    """All answers of a project.
+
+    Parameters
+    ----------
+    path
+        The file; made by the first answer.
+    labels
+        What a fair label may be, as text.
+    """
+
+    def __init__(self, path: Path, labels: tuple[str, ...]) -> None:
+        self._path, self._labels, self._lock = path, labels, threading.Lock()
+
+    def answer(self, row: int, reviewer: str, label: str | None, note: str = "") -> Answer:
+        """Keep an answer; None skips the row."""
+        if label is not None and label not in self._labels:
+            raise P4FError(f"a fair label is {' or '.join(self._labels)}, not {label!r}")
+        said = Answer(row, checked_name(reviewer), label, note, _now())
+        self._append(vars(said))
+        return said
+
+    def undo(self, reviewer: str) -> Answer | None:
+        """Take back the last answer of a reviewer; None where there is none."""
+        mine = [said for said in self._standing() if said.reviewer == reviewer]
+        if not mine:
+            return None
+        self._append({"undo": mine[-1].row, "reviewer": reviewer, "at": _now()})
+        return mine[-1]
+
+    def of(self, reviewer: str) -> dict[int, Answer]:
+        """The answers of one reviewer by row, in the order in which they were given."""
+        return {said.row: said for said in self._standing() if said.reviewer == reviewer}
+
+    def size(self) -> int:
+        """Bytes on the disk: another number when somebody said something."""
+        return self._path.stat().st_size if self._path.exists() else 0
+
+    def reviewers(self) -> list[str]:
+        """Everybody who answered, in order of their first answer."""
+        return list(dict.fromkeys(said.reviewer for said in self._standing()))
+
+    def by_row(self) -> dict[int, list[Answer]]:
+        """For each row the answers that are labels."""
+        found: dict[int, list[Answer]] = {}
+        for said in self._standing():
+            if said.label is not None:
+                found.setdefault(said.row, []).append(said)
+        return found
+
+    def agreed(self) -> dict[int, str]:
+        """The fair label of each row on which nobody contradicts anybody."""
+        return {
+            row: str(answers[0].label)
+            for row, answers in self.by_row().items()
+            if len({said.label for said in answers}) == 1
+        }
+
+    def conflicts(self) -> dict[int, list[Answer]]:
+        """The rows on which reviewers said different things."""
+        return {row: answers for row, answers in self.by_row().items() if len({said.label for said in answers}) > 1}
+
+    def agreement(self) -> Agreement:
+        """How far reviewers agree."""
+        shared = [[str(said.label) for said in answers] for answers in self.by_row().values() if len(answers) > 1]
+        same = sum(len(set(labels)) == 1 for labels in shared)
+        return Agreement(len(shared), same, _kappa(shared, self._labels))
+
+    def take(self, labels: Mapping[int, str], reviewer: str) -> int:
+        """Add answers from a file; those that the reviewer gave already are kept as they are."""
+        known = self.of(reviewer)
+        new = {row: label for row, label in labels.items() if row not in known}
+        for row, label in new.items():
+            self.answer(row, reviewer, label)
+        return len(new)
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        data = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+        with self._lock, self._path.open("ab") as file:
+            if file.tell() and not self._ends_well():
+                data = b"\n" + data  # after a line that a killed process did not finish
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _ends_well(self) -> bool:
+        with self._path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
+
+    def _standing(self) -> list[Answer]:
+        """The last answer of each reviewer to each row, in the order of these, without those that were taken back."""
+        found: dict[tuple[int, str], Answer] = {}
+        for line in self._lines():
+            if "undo" in line:
+                found.pop((line["undo"], line["reviewer"]), None)
+            else:
+                said = Answer(**line)
+                found.pop((said.row, said.reviewer), None)
+                found[said.row, said.reviewer] = said
+        return list(found.values())
+
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        if not self._path.exists():
+            return
+        for number, raw in enumerate(self._path.read_bytes().split(b"\n"), start=1):
+            try:
+                line = json.loads(raw) if raw.strip() else None
+            except ValueError:
+                continue  # what a killed process left
+            if line is None:
+                continue
+            if not _is_answer(line):
+                raise P4FError(f"{self._path.name}, line {number}: this is no answer of a reviewer")
+            yield line
+
+
+def checked_name(reviewer: str) -> str:
+    """The name of a reviewer, if it is one."""
+    name = " ".join(reviewer.split())
+    if not name or len(name) > 60 or not name.isprintable():
+        raise P4FError("a reviewer has a name of 1 to 60 letters")
+    return name
+
+
+def _is_answer(line: Any) -> bool:
+    if not isinstance(line, dict) or not isinstance(line.get("reviewer"), str):
+        return False
+    if set(line) == {"undo", "reviewer", "at"}:
+        return isinstance(line["undo"], int)
+    known = {"row", "reviewer", "label", "note", "at"}
+    return set(line) == known and isinstance(line["row"], int) and isinstance(line["label"], str | None)
+
+
+def _kappa(shared: list[list[str]], labels: tuple[str, ...]) -> float | None:
+    if not shared:
+        return None
+    every = [label for answers in shared for label in answers]
+    by_chance = sum((every.count(label) / len(every)) ** 2 for label in labels)
+    if by_chance >= 1:
+        return None
+    pairs = [
+        sum(answers.count(label) * (answers.count(label) - 1) for label in labels) / (len(answers) * (len(answers) - 1))
+        for answers in shared
+    ]
+    return (sum(pairs) / len(pairs) - by_chance) / (1 - by_chance)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

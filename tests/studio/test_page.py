@@ -1,0 +1,156 @@
+"""The whole path in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import pandas as pd
+import pytest
+
+from problog4fairness import LabelBias, datasets
+from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, REPORT, REVIEWS, Project
+from tests.reporting.browser import installed
+from tests.studio.driver import Page, Server
+
+pytest.importorskip("nicegui", reason="the extra studio is not installed")
+pytestmark = pytest.mark.skipif(installed() is None, reason="no Chromium; `make browser` installs it on Debian")
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory):
+    file = tmp_path_factory.mktemp("data") / "loans.csv"
+    datasets.loans(rows=600, audited=10, new=10).loans.to_csv(file, index=False)
+    return file
+
+
+def foreign(page):
+    """What the page asked of others."""
+    return [
+        url for url in page.browser.requests() if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "about:"))
+    ]
+
+
+def test_from_a_dropped_table_to_the_report(tmp_path, loans):
+    folder = tmp_path / "project"
+    with Server("-o", str(folder)) as server, Page(tmp_path / "tab") as page:
+        page.open(server.address)
+        page.give(loans)
+        page.says("600 rows")
+        page.choose("Which column is the recorded label?", "granted")
+        page.choose("Which column is sensitive?", "poor_area")
+        page.says("granted = 1 is favourable")
+        page.click("State a belief")
+        page.until("!!document.querySelector('[data-part=picture] svg')")
+        page.click("Keep it and plan the audit")
+        page.click("Draw these rows")
+        page.fill("Your name", "ana")
+        page.click("Begin")
+        page.until("!!document.querySelector('[data-key=\"1\"]')")
+        assert "granted" not in page.ask("document.querySelector('.row-card').innerText")
+        drawn = pd.read_csv(folder / AUDIT)
+        wanted = ["1", "0", "1", "1", "0", "0"] * 8
+        for count, key in enumerate(wanted, start=1):
+            page.press(key)
+            page.says(f"{count} of {len(drawn)} rows")
+        page.press("u")
+        page.says(f"{len(wanted) - 1} of {len(drawn)} rows")
+        answers = [json.loads(line) for line in (folder / REVIEWS).read_text().splitlines()]
+        assert [one["label"] for one in answers[:-1]] == wanted
+        page.says("p1:")
+        page.click("Use these numbers")
+        page.begin("train")
+        page.says("To the report")
+        assert (folder / MODEL).exists()
+        page.click("Doubts")
+        page.begin("doubt")
+        page.until("document.querySelectorAll('[data-test]').length === 10")
+        page.click("Train")
+        page.click("To the report")
+        page.begin("report")
+        page.until("!!document.querySelector('[data-part=page]')", 300)
+        assert "<html" in (folder / REPORT).read_text()
+        assert foreign(page) == []
+        assert page.browser.complaints() == []
+    assert (folder / BELIEF).read_text().count("::") >= 4
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory, loans):
+    """A project whose columns are chosen; each test copies it."""
+    project = Project.open(tmp_path_factory.mktemp("begun"))
+    shutil.copy(loans, project.path("loans.csv"))
+    project.begin(project.path("loans.csv"))
+    project.choose(recorded="granted", favourable="1", sensitive="poor_area", group="1")
+    return project.folder
+
+
+@pytest.fixture
+def folder(tmp_path, begun):
+    return shutil.copytree(begun, tmp_path / "project")
+
+
+def test_the_program_and_the_form_change_each_other(tmp_path, folder):
+    with Server(str(folder)) as server, Page(tmp_path / "tab") as page:
+        page.open(f"{server.address}&screen=belief")
+        page.until("!!document.querySelector('[data-part=picture] svg')")
+        before = (folder / BELIEF).read_text()
+        page.type_program(before.replace("p1 ::", "0.4 ::"))
+        page.says("40%")
+        assert "0.4 ::" in (folder / BELIEF).read_text()
+        page.type_program(before.replace("y_(X) :- y_h(X)", "y_(X) :- y_h(X", 1))
+        page.until("!!document.querySelector('[data-part=problem] .bad')")
+        assert re.search(r"Line \d+: ", page.words())
+        assert "0.4 ::" in (folder / BELIEF).read_text(), "what was right is kept"
+
+
+def test_a_killed_server_loses_no_answer(tmp_path, folder):
+    with Server(str(folder)) as server, Page(tmp_path / "tab") as page:
+        page.open(f"{server.address}&screen=belief")
+        page.until("!!document.querySelector('[data-part=picture] svg')")
+        page.click("Keep it and plan the audit")
+        page.click("Draw these rows")
+        _begin_review(page, "ana")
+        for count in range(1, 6):
+            page.press("1")
+            page.says(f"{count} of ")
+        server.kill()
+    with Server(str(folder)) as server, Page(tmp_path / "again") as page:
+        page.open(f"{server.address}&screen=audit")
+        _begin_review(page, "ana")
+        page.says("5 of ")
+        _begin_review(page, "ben")
+        page.says("0 of ")
+
+
+def _begin_review(page, name):
+    page.until("!!document.querySelector('label input')")
+    page.fill("Your name", name)
+    page.click("Begin")
+
+
+def test_hostile_cells_and_names_stay_text(tmp_path):
+    bad = "<img src=x onerror=document.title='owned'>"
+    file = tmp_path / "bad.csv"
+    pd.DataFrame({bad: [bad, "b"] * 20, "label": [0, 1] * 20, "group": [bad, "x"] * 20}).to_csv(file, index=False)
+    with Server(str(file), "-o", str(tmp_path / "project")) as server, Page(tmp_path / "tab") as page:
+        page.open(server.address)
+        page.choose("Which column is sensitive?", "group")
+        page.choose("Which column is the recorded label?", "label")
+        page.says("onerror")
+        assert page.ask("document.querySelectorAll('main img').length") == 0
+        assert page.ask("document.title") == "p4f studio"
+        assert foreign(page) == []
+
+
+def test_training_can_be_stopped(tmp_path, folder):
+    project = Project.open(folder)
+    project.keep_belief(LabelBias("poor_area", {1: 0.4}, False, groups=[1]).with_favourable(1))
+    project.choose(learner="network")
+    with Server(str(folder)) as server, Page(tmp_path / "tab") as page:
+        page.open(f"{server.address}&screen=train")
+        page.begin("train")
+        page.click("Stop")
+        page.says("It was stopped")
+        assert not (folder / MODEL).exists()
