@@ -8,7 +8,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-from problog4fairness.cli import compare, demo, doubt, estimate, plan, predict, program, report, reproduce, train
+from problog4fairness.cli import bands, compare, demo, doubt, estimate, plan, predict, program, report, reproduce, train
 from problog4fairness.cli.output import say, with_options
 from problog4fairness.errors import P4FError
 
@@ -30,6 +30,7 @@ estimate.register(app)
 doubt.register(app)
 train.register(app)
 predict.register(app)
+bands.register(app)
 compare.register(app)
 report.register(app)
 demo.register(app)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from problog4fairness.reporting import doubted
+from problog4fairness.reporting.banded import bands
 from problog4fairness.reporting.facts import Facts
 from problog4fairness.reporting.markup import Markup
 
@@ -21,4 +22,4 @@ def _doubts(facts: Facts, seed: int, progress: bool | None) -> Section:
     return "doubts", "Do the data contradict the belief?", doubted.section(facts, seed, progress)
 
 
-SECTIONS: tuple[Callable[[Facts, int, bool | None], Section | None], ...] = (_doubts,)
+SECTIONS: tuple[Callable[[Facts, int, bool | None], Section | None], ...] = (_doubts, bands)
