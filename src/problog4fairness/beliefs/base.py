@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -614,6 +615,16 @@ class Belief(ABC):
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its picture, what it says, and its parameters."""
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.words())
+        try:
+            drawn = self.picture()._repr_svg_()
+        except P4FError:
+            drawn = ""
+        shown = self.parameters.to_html(float_format="%.4g") if self.probabilities else ""
+        return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{said}{shown}</div>"
 
     def __repr__(self) -> str:
         known = ", ".join(
