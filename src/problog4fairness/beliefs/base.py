@@ -264,6 +264,12 @@ class Belief(ABC):
         every = (*self.sensitive_columns, *self.other_columns, *self.recorded_columns, *self.features)
         return tuple(dict.fromkeys(every))
 
+    @property
+    def context_columns(self) -> tuple[str, ...]:
+        """What it must read besides the features and the record: groups, who decided, proxies."""
+        aside = {*self.recorded_columns, *self.features}
+        return tuple(name for name in self.read_columns if name not in aside)
+
     def record(self, rows: Rows) -> Record:
         """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
         count = 0 if rows.recorded is None else int((rows.recorded < 0).sum())

@@ -67,7 +67,8 @@ class UnknownGroup(Belief):
     What identifies it: nothing in the table itself. The probabilities are stated (``shares``), or counted in a *linked
     sample*, rows with both the proxies and the group (:meth:`estimate`); rows of the same table in which the group is
     known are one if it is missing by chance. Given the proxies, the group is then taken to have nothing to do with the
-    features. :meth:`disparity` gives the bounds without that assumption.
+    features; name every column that tells of it, numbers in bands, or part of the bias stays. :meth:`disparity` gives
+    the bounds without that assumption.
 
     Parameters
     ----------
