@@ -76,6 +76,15 @@ class Annotators(Belief):
         The groups; with two, the second is the sensitive one.
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1)
+    >>> belief.recorded_columns
+    ('ann', 'bob', 'eve')
+    >>> belief.probabilities[0].value
+    0.2
     """
 
     title = "annotators"
