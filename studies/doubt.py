@@ -105,8 +105,8 @@ class DoubtStudy(Study):
         ]
         return [
             f"This run was stopped early: {int(shares['simulations'].sum()):,} of {sum(planned.values()):,} "
-            "simulations were done. The intervals, not the verdicts, say what is known. Not decided, since the interval holds the "
-            f"goal: {'; '.join(undecided) or 'none'}."
+            "simulations were done. The intervals, not the verdicts, say what is known. Not decided, since the "
+            f"interval holds the goal: {'; '.join(undecided) or 'none'}."
         ]
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
