@@ -24,7 +24,7 @@ from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.priors import Beta, checked_priors
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
 from problog4fairness.beliefs.words import Label, share
-from problog4fairness.errors import P4FError, among
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.program.program import Program
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
@@ -154,7 +154,11 @@ class Belief(ABC):
 
     def bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
-        return Program(self.unknown().text()).bind(known_values(self.probabilities))
+        try:
+            return Program(self.unknown().text()).bind(known_values(self.probabilities))
+        except UnknownNameError:
+            # A belief of somebody's own may write its numbers into the text and nothing else.
+            return self.program()
 
     @property
     def parameters(self) -> pd.DataFrame:
