@@ -108,6 +108,14 @@ class Design:
         For each thing ``[strata, fair values]``, the audited rows.
     ruled
         The strata in which the belief says that what was recorded is fair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.beliefs import Design
+    >>> design = Design(("",), (2, 2), np.full(4, 100.0), (np.full((4, 2), 5.0),))  # 2 groups, 2 labels
+    >>> float(design.counts[0].sum())
+    40.0
     """
 
     things: tuple[str, ...]

@@ -83,6 +83,13 @@ class UnknownGroup(Belief):
         How the label came about, given the group; by default the recorded label is the fair one.
     levels
         The two groups; the second is the sensitive one.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.UnknownGroup("migrant", {"postcode": ("1010", "1020")}, {"1010": 0.1, "1020": 0.6})
+    >>> sorted(own.value for own in belief.probabilities)[-1]
+    0.6
     """
 
     title = "unknown group"
