@@ -18,7 +18,7 @@ from problog4fairness.learners.settings import Settings
 from problog4fairness.program.observed import AffineObserved
 from tests.learners.observations import alone, blend, broken, data, recorded_label
 
-QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8)
+QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8, patience=10)
 
 
 def plain(job: Job, settings: Settings) -> Fit[MLP]:

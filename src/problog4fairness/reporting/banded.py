@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from problog4fairness.beliefs.amounts import count
@@ -9,13 +11,14 @@ from problog4fairness.errors import P4FError
 from problog4fairness.reporting.coding import feature_names, sensitive_of
 from problog4fairness.reporting.facts import Facts
 from problog4fairness.reporting.markup import Markup, bullets, figure, join, tag
+from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import inline, page_style
 
 # Rows that are fitted on, at most, and fits.
 MOST_ROWS, DRAWS = 20_000, 50
 
 
-def bands(facts: Facts, seed: int, progress: bool | None) -> tuple[str, str, Markup] | None:
+def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> tuple[str, str, Markup] | None:
     """A band for the disparity, the rates and each person; None where the belief has no parameter."""
     if not facts.belief.probabilities:
         return None
@@ -36,7 +39,7 @@ def bands(facts: Facts, seed: int, progress: bool | None) -> tuple[str, str, Mar
     except P4FError as error:
         return "bands", heading, tag("p", f"Bands could not be made: {error}")
     with page_style():
-        drawing = found.plot()
+        drawing = replace(found, summary=found.summary.assign(group=found.summary["group"].map(names.said))).plot()
     told = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
         "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
