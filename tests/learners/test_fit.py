@@ -245,7 +245,7 @@ def test_dropout_repeats_itself_trains_and_is_off_afterwards():
 
 
 def test_dropout_in_a_stack_has_the_distribution_that_it_has_alone():
-    settings = Settings(hidden=(16,), dropout=0.4, learning_rate=0.02, batch_size=32, max_epochs=6)
+    settings = Settings(hidden=(16,), dropout=0.4, learning_rate=0.02, batch_size=32, max_epochs=6, patience=10)
     inputs, label = data(120)
     # The same seed throughout, so that the networks differ in dropout alone.
     job = Job(inputs, recorded_label(label), seed=0)
