@@ -12,6 +12,7 @@ import problog4fairness as p4f
 from problog4fairness.beliefs import AuditWarning, belief_text, read_belief
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import TableError
+from problog4fairness.rows.counted import counted_rows
 
 DATA = p4f.datasets.loans(rows=3000, audited=10, new=10)
 LOANS, FAIR = DATA.loans, DATA.loans_repaid.to_numpy()
@@ -237,6 +238,10 @@ def test_shares_come_from_the_rows_or_from_the_table_or_it_is_an_error():
     assert "\n" not in str(raised.value)
     assert ONE.estimate(bare, drawn_from=LOANS, **COLUMNS) == found
     assert ONE.estimate(todo, drawn_from=LOANS, **COLUMNS) == found
+    counted = counted_rows([todo[["poor_area", "granted", "repaid"]]])
+    assert len(counted) < len(todo)
+    assert ONE.estimate(counted, drawn_from=LOANS, **COLUMNS) == found
+    assert ONE.estimate(counted.assign(p4f_design=todo["p4f_design"][0]), **COLUMNS) == found
     with pytest.raises(P4FError, match="drawn from another table"):
         ONE.estimate(todo, drawn_from=LOANS[::-1], **COLUMNS)
     mixed = todo.copy()

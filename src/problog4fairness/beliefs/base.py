@@ -396,7 +396,8 @@ class Belief(ABC):
         Parameters
         ----------
         audit
-            A data frame with the columns that are named in the other arguments.
+            A data frame with the columns that are named in the other arguments; a column ``p4f_count`` says how many
+            equal rows each row stands for.
         recorded, fair
             Column names, or the values themselves.
         sensitive_features

@@ -20,6 +20,7 @@ from problog4fairness.beliefs.sensitive import declaration, sensitive_from_json,
 from problog4fairness.beliefs.text import atom, comment, predicates
 from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -318,6 +319,7 @@ class UnknownGroup(Belief):
 
         if audit is None:
             raise P4FError("a linked sample is a table with the proxies and the group; pass it")
+        audit = one_by_one(audit)
         frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
         rows = Rows(frame, ())
         self.require_columns(rows)
