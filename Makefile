@@ -16,6 +16,7 @@ setup: .venv/.ready ## make .venv once; does nothing when it is up to date
 
 demo: .venv/.ready ## from a CSV to a fair model and a report, on made-up loans: build/demo/report.html
 	@OMP_NUM_THREADS=1 $(BIN)/p4f demo -o build/demo
+	@echo "demo: '. .venv/bin/activate && cd build/demo', and README.md goes on from there"
 
 test: lint types imports unit ## lint, types, import contract, tests: what CI runs
 	@echo "test: all checks passed"

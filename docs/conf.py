@@ -40,6 +40,7 @@ autosummary_filename_map = filenames()
 autosummary_imported_members = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+napoleon_attr_annotations = False
 napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
@@ -53,6 +54,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"__init__\.py",
     "within_subsection_order": "ExampleTitleSortKey",
     "abort_on_example_error": True,
+    "default_thumb_file": str(Path(__file__).parent / "images" / "label.svg"),
     "capture_repr": ("_repr_html_", "__repr__"),
     "image_scrapers": ("matplotlib", "showing.scraper"),
     "ignore_repr_types": r"matplotlib|diagram\.Diagram",

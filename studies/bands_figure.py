@@ -25,17 +25,17 @@ def draw(results: pd.DataFrame) -> Figure:
         rows = max(1, int(count.min())) if len(count) else 1
         error = 1.96 * np.sqrt(share * (1 - share) / rows)
         style = {"marker": "o", "linestyle": "", "color": COLOURS[doubt], "markersize": 5}
-        left.errorbar(share, places + shift, xerr=error, label=doubt, **style)
+        left.errorbar(share, places + shift, xerr=error, **style)
         width = [mean.get(f"{quantity} width", np.nan) for quantity in QUANTITIES]
-        right.plot(width, places + shift, **style)
+        right.plot(width, places + shift, label=doubt, **style)
     left.axvline(NOMINAL, color="0.4", linewidth=0.8)
     left.axvline(ASKED, color="0.4", linewidth=0.8, linestyle=":")
     left.set_yticks(places, QUANTITIES)
     left.set_xlabel("audits whose 95% band holds the truth")
     right.set_xlabel("mean width of the band")
-    left.legend(frameon=False, fontsize=8, loc="lower left")
+    right.legend(frameon=False, fontsize=8, loc="lower right")
     for axes in (left, right):
-        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0))
         axes.grid(axis="x", alpha=0.25, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,8 @@ from problog4fairness.beliefs import Belief
 FEATURES = ["x", "z", "w"]
 CODES = ("a1", "b2", "c3")
 IN_GROUP = {"a1": 0.1, "b2": 0.5, "c3": 0.9}
+# How far w lies around the group, and the limits of its bands.
+SPREAD, BANDS = 0.7, (0.0, 1.0)
 # Rows that somebody looked at, where a case needs an audit.
 AUDITED = 400
 
@@ -35,7 +38,7 @@ def people(rows: int, rng: Random) -> pd.DataFrame:
     """People whose fair label depends on x and z; w tells of the group and of nothing else."""
     group = rng.integers(0, 2, rows)
     frame = pd.DataFrame({"x": rng.normal(size=rows), "z": rng.normal(size=rows), "group": group})
-    frame["w"] = group + 0.7 * rng.normal(size=rows)
+    frame["w"] = group + SPREAD * rng.normal(size=rows)
     chance = 1 / (1 + np.exp(-(2.5 * frame["x"] - 1.5 * frame["z"])))
     return frame.assign(fair=(rng.random(rows) < chance).astype(int))
 
@@ -217,13 +220,17 @@ class Guessed(Case):
     """The label of one group is biased, and the group is known by a postcode, and of 400 audited people."""
 
     name, tools = "unknown group", ("complete cases",)
+    proxies: ClassVar[dict[str, tuple[Any, ...]]] = {"code": CODES}
+
+    def _shares(self) -> dict[Any, float]:
+        return dict(IN_GROUP)
 
     def _inside(self, strength: float | None) -> LabelBias:
         return LabelBias("group", None if strength is None else {1: strength}, False, groups=[1])
 
     def true(self, strength: float) -> Belief:
         """See :meth:`Case.true`."""
-        return UnknownGroup("group", {"code": CODES}, IN_GROUP, belief=self._inside(strength))
+        return UnknownGroup("group", self.proxies, self._shares(), belief=self._inside(strength))
 
     def made(self, frame: pd.DataFrame, strength: float, rng: Random) -> Made:
         """See :meth:`Case.made`."""
@@ -233,7 +240,8 @@ class Guessed(Case):
         chance /= chance.sum(axis=1, keepdims=True)
         drawn = (chance.cumsum(axis=1) < rng.random(len(frame))[:, None]).sum(axis=1)
         lost = (frame["group"] == 1) & (rng.random(len(frame)) < strength)
-        return Made(frame.assign(code=np.array(CODES)[drawn]), np.where(lost, 0, frame["fair"]))
+        told = frame.assign(code=np.array(CODES)[drawn], band=np.digitize(frame["w"], BANDS))
+        return Made(told, np.where(lost, 0, frame["fair"]))
 
     def _table(self, made: Made) -> pd.DataFrame:
         table = made.people.assign(recorded=made.record)
@@ -242,7 +250,7 @@ class Guessed(Case):
 
     def estimated(self, made: Made) -> Belief:
         """See :meth:`Case.estimated`: from the people who were audited, of whom the group is known, too."""
-        belief = UnknownGroup("group", {"code": CODES}, belief=self._inside(None))
+        belief = UnknownGroup("group", self.proxies, belief=self._inside(None))
         return belief.estimate(self._table(made)[:AUDITED], recorded="recorded", fair="fair")
 
     def as_it_is(self, made: Made) -> tuple[pd.DataFrame, Any]:
@@ -258,7 +266,24 @@ class Guessed(Case):
     def beside(self, frame: pd.DataFrame) -> pd.DataFrame:
         """See :meth:`Case.beside`: the group of most people is missing."""
         known = frame["group"].astype(float).where(np.arange(len(frame)) < AUDITED)
-        return pd.DataFrame({"group": known, "code": frame["code"]})
+        return frame[["code", "band"]].assign(group=known)
 
 
-CASES: dict[str, Case] = {case.name: case for case in (Positives(), Accepted(), Voted(), Guessed())}
+class GuessedByMore(Guessed):
+    """The same, and the feature that tells of the group, too, is named as a proxy, in three bands."""
+
+    name = "unknown group, both proxies"
+    proxies: ClassVar[dict[str, tuple[Any, ...]]] = {"code": CODES, "band": (0, 1, 2)}
+
+    def _shares(self) -> dict[Any, float]:
+        below = [[0.0, *(NormalDist(group, SPREAD).cdf(limit) for limit in BANDS), 1.0] for group in (0, 1)]
+        bands = np.diff(below)
+        found = {}
+        for code, inside in IN_GROUP.items():
+            for band in range(3):
+                yes, no = inside * bands[1][band], (1 - inside) * bands[0][band]
+                found[code, band] = float(yes / (yes + no))
+        return found
+
+
+CASES: dict[str, Case] = {case.name: case for case in (Positives(), Accepted(), Voted(), Guessed(), GuessedByMore())}

@@ -214,6 +214,25 @@ def bands(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Ou
     _reproduce(band_study(quick=quick, seeds=seeds), output, jobs=jobs)
 
 
+@app.command("audit-design", epilog="Example:  audit-design --quick -o results")
+def audit_design(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
+    """Beyond the paper: how few rows are enough if they are drawn where they tell most.
+
+    Simulated audits of made-up tables, and of the student data where P4F_DATA names the folder with them. A run that
+    was interrupted goes on where it stopped.
+    """
+    from problog4fairness.errors import P4FError
+    from studies import data
+    from studies.audit_design import audit_study
+
+    try:
+        pupils = data.student()
+    except P4FError as error:
+        _say(f"warning: without the student data: {error}", error=True)
+        pupils = None
+    _reproduce(audit_study(pupils, quick=quick, seeds=seeds), output, jobs=jobs)
+
+
 def _reproduce(study: Study, output: Path, **options: Any) -> None:
     """Run a study and write its report; print which claims hold, where everything is, and what failed."""
     from problog4fairness.rows import TableError, ready_folder, reason_of

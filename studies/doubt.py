@@ -69,7 +69,9 @@ class DoubtStudy(Study):
             row = shares.loc[own.name]
             text = f"{own.name}: contradicted in at {'most 5%' if own.right else 'least 80%'} of the simulations"
             share = float(row[CONTRADICTED])
-            measured = f"{share:.1%} of {row.simulations:.0f} ({row.low:.1%} to {row.high:.1%})"
+            planned = self.right if own.right else self.wrong
+            short = f"; {planned} are planned" if row.simulations < planned else ""
+            measured = f"{share:.1%} of {row.simulations:.0f} ({row.low:.1%} to {row.high:.1%}{short})"
             found.append(Claim(text, measured, share <= ALARMS if own.right else share >= POWER))
         return found
 
@@ -88,6 +90,24 @@ class DoubtStudy(Study):
             rows.append((own.name, len(here), low, high, *shares))
         names = [name for name in METRICS if name in wide]
         return {"shares": pd.DataFrame(rows, columns=["case", "simulations", "low", "high", *names])}
+
+    def remarks(self, results: pd.DataFrame) -> list[str]:
+        """See :meth:`Study.remarks`: what so few simulations cannot decide."""
+        shares = self.tables(results)["shares"].set_index("case")
+        planned = {own.name: self.right if own.right else self.wrong for own in self.situations}
+        if all(name in shares.index and shares.loc[name, "simulations"] >= count for name, count in planned.items()):
+            return []
+        undecided = [
+            own.name
+            for own in self.situations
+            if own.name in shares.index
+            and shares.loc[own.name, "low"] <= (ALARMS if own.right else POWER) <= shares.loc[own.name, "high"]
+        ]
+        return [
+            f"This run was stopped early: {int(shares['simulations'].sum()):,} of {sum(planned.values()):,} "
+            "simulations were done. The intervals, not the verdicts, say what is known. Not decided, since the "
+            f"interval holds the goal: {'; '.join(undecided) or 'none'}."
+        ]
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""

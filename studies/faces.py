@@ -17,6 +17,7 @@ from studies.engine.claims import Claim, Measured, above
 from studies.engine.study import Study
 from studies.face_runs import METHODS, NO_ATTRIBUTE, FaceMethod, FaceRun
 from studies.pictures import FaceSet, Source
+from studies.said import said
 from studies.vision import named_network
 
 if TYPE_CHECKING:
@@ -107,6 +108,10 @@ class FaceStudy(Study):
                 panels.append(Panel(_plain(attribute), of(metric, attribute), of("f1", NO_ATTRIBUTE), line))
             found[name] = draw(panels, metric, "F1 on fair mouth labels", "fair labels", NAMES)
         return found
+
+    def said(self, claim: str) -> str:
+        """See :meth:`Study.said`."""
+        return said(self.name, claim)
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""

@@ -69,7 +69,9 @@ class LearnerStudy(Study):
                 own = (learner, method, self.seeds)
                 found += [MadeUp(*own, bias, self.betas, self.rows, self.tested) for bias in BIASES]
                 if pupils is not None:
-                    found.append(OfPupils(*own, pupils, self.folds))
+                    # Others fit once for each seed and fold, these dozens of times.
+                    seeds = self.seeds if learner in SINGLE else self.seeds[:1]
+                    found.append(OfPupils(learner, method, seeds, pupils, self.folds))
         return found
 
     def claims(self, results: pd.DataFrame) -> list[Claim]:
@@ -99,7 +101,9 @@ class LearnerStudy(Study):
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""
-        student = "" if self.students is None else f"; {len(self.students.fair)} rows of the student data, out of fold"
+        student = ""
+        if self.students is not None:
+            student = f"; {len(self.students.fair)} rows of the student data, out of fold (auto and EM with one seed)"
         lines = [
             f"{len(self.seeds)} seeds; {self.rows:,} made-up people to learn from and {self.tested:,} others to be "
             f"tested on{student}. Every learner has its default options. Its upper is the same learner trained on the "

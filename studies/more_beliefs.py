@@ -179,7 +179,8 @@ class MoreBeliefs(Study):
             f"{len(self.seeds)} seeds; {self.rows:,} made-up people to learn from and {self.tested:,} others to be "
             "tested on, whose group no model sees. All models are linear. Parameters are estimated as a user would: "
             "from the record alone for positive and unlabelled data, selective labels and annotators; from 400 audited "
-            "people whose group is known for the unknown group.",
+            "people whose group is known for the unknown group, by one proxy, though a feature tells of the group "
+            "beyond it, which the belief assumes it does not; and by two, of which that feature in bands is one.",
             "The record as it is: who is not recorded is 0, who was turned down is 0, one annotator, and the label. "
             f"The nearest tools: {'; '.join(f'{name}: {tools_of(name)}' for name in self.cases)}.",
             "The way from the record to the truth: 0 where a model is as far from knowing the fair labels as one that "

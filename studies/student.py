@@ -13,6 +13,7 @@ from problog4fairness.learners import Settings
 from studies import student_audit, student_methods
 from studies.data import StudentData
 from studies.engine.study import Study
+from studies.said import said
 from studies.student_cells import PROGRAMS, Pupils, StudentStack, audited, believed
 from studies.table_stack import check_sizes
 
@@ -135,6 +136,7 @@ class StudentStudy(Study):
         repetitions = "draws of audited rows" if self.audits else "seeds"
         split = "no pupil on both sides of a split" if self.split == "grouped" else "random splits"
         lines = [
+            *([] if self.audits else [student_methods.passing_everybody(data), ""]),
             f"{len(data.fair)} rows, biased labels by {data.reading}; {len(self.seeds)} {repetitions} × {self.folds} "
             f"folds, {split}, stratified by sex and both labels. Networks of {len(training.hidden)} × "
             f"{training.hidden[0]}, at most {training.max_epochs} epochs; {training.patience} without a lower "
@@ -144,6 +146,10 @@ class StudentStudy(Study):
         if self.warnings:
             lines += ["Warnings about the parameters from all rows:", "", *(f"- {line}" for line in self.warnings), ""]
         return [*lines, student_audit.ABOUT if self.audits else student_methods.ABOUT]
+
+    def said(self, claim: str) -> str:
+        """See :meth:`Study.said`."""
+        return said(self.name, claim)
 
     def remarks(self, results: pd.DataFrame) -> list[str]:
         """See :meth:`Study.remarks`."""

@@ -15,6 +15,7 @@ from problog4fairness.learners import Settings
 from studies import synthetic_claims
 from studies.engine.study import Study
 from studies.methods import METHODS
+from studies.said import said
 from studies.synthetic_cells import Bias, Point, SyntheticStack, shared_settings
 from studies.table_stack import check_sizes
 
@@ -102,6 +103,10 @@ class SyntheticStudy(Study):
         from studies.synthetic_figure import draw
 
         return {"figure": draw(self, results)}
+
+    def said(self, claim: str) -> str:
+        """See :meth:`Study.said`."""
+        return said(self.name, claim)
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""

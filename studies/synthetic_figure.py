@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -46,10 +46,18 @@ def _lines(axes: Axes, study: SyntheticStudy, rows: pd.DataFrame) -> None:
             continue
         x, mean = own["x"].to_numpy(dtype=float), own["mean"].to_numpy(dtype=float)
         error = own["standard_error"].fillna(0.0).to_numpy(dtype=float)
-        front = 3 if method == "ours" else 2
+        # Upper lies where ours does: on top of it, and hollow.
+        front, face = {"ours": (3, colour), "upper": (3.5, "none")}.get(method, (2, colour))
         axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-        axes.plot(x, mean, color=colour, marker=marker, markersize=4, label=method, zorder=front,
-                  linestyle="--" if method == "upper" else "-")  # fmt: skip
+        size, dashes = (6, "--") if method == "upper" else (4, "-")
+        look: dict[str, Any] = {
+            "color": colour,
+            "marker": marker,
+            "markersize": size,
+            "markerfacecolor": face,
+            "linestyle": dashes,
+        }
+        axes.plot(x, mean, label=method, zorder=front, **look)
 
 
 def _limits(axes: Axes, study: SyntheticStudy, bias: str, metric: str) -> None:
@@ -58,6 +66,5 @@ def _limits(axes: Axes, study: SyntheticStudy, bias: str, metric: str) -> None:
     found = [point.settings.limits(recorded=point.tested_on == "recorded") for point in points]
     values = [limit.accuracy if metric == "accuracy" else limit.disparity for limit in found]
     # On top, for methods that reach the limit would hide it.
-    axes.plot(
-        [point.x for point in points], values, color="#333333", linewidth=0.8, linestyle=":", label="limit", zorder=4
-    )
+    look: dict[str, Any] = {"color": "#333333", "linewidth": 0.8, "linestyle": ":", "label": "limit (best possible)"}
+    axes.plot([point.x for point in points], values, zorder=4, **look)

@@ -16,6 +16,8 @@ def beliefs() -> dict[str, p4f.Belief]:
     return {
         "label": label,
         "positive": p4f.PositiveUnlabelled("remote", {1: 0.3, 0: 0.7}),
+        "selective": p4f.SelectiveLabels("poor_area", good={1: 0.5, 0: 0.8}, bad=0.2),
+        "annotators": p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1),
         "measurement": p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, groups=[1]),
         "historical": p4f.HistoricalBias(["schooled"], "minority", negative={1: 0.3}, positive=False, groups=[1]),
         "chain": p4f.chain(p4f.LabelBias("blurry"), p4f.LabelBias("smiling")),

@@ -390,7 +390,14 @@ class CheckpointError(TrainingError):
 
 
 class SwappedWarning(UserWarning):
-    """The name of a column says that it was passed in the place of another one."""
+    """The name of a column says that it was passed in the place of another one.
+
+    Examples
+    --------
+    >>> from problog4fairness.errors import SwappedWarning
+    >>> issubclass(SwappedWarning, UserWarning)
+    True
+    """
 
 
 class LearningWarning(UserWarning):

@@ -1,14 +1,15 @@
 """What the paper claims of a study, and whether it was measured so.
 
 Numbers are differences between methods on the same people: folds of a seed are averaged, and the interval is that of
-the seeds' averages. A claim holds or does not by its mean; the interval says how sure that is.
+the seeds' averages. A claim *holds* where the whole interval is on its side, *fails* where the whole interval is on the
+other side, and is *undecided* otherwise.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pandas as pd
@@ -30,17 +31,25 @@ class Claim:
     measured
         The number that decides, in words.
     holds
-        Whether it does.
+        Whether the number is on the claim's side.
+    sure
+        Whether all of its interval is on that side.
     """
 
     text: str
     measured: str
     holds: bool
+    sure: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """``holds``, ``undecided`` or ``fails``."""
+        return "undecided" if not self.sure else "holds" if self.holds else "fails"
 
     @property
     def line(self) -> str:
         """The claim for a terminal."""
-        return f"{'holds         ' if self.holds else 'does not hold '} {self.text}: {self.measured}"
+        return f"{self.verdict:<9} {self.text}: {self.measured}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,20 @@ def everywhere(text: str, values: Values, room: Callable[[Number], float], detai
     if not found:
         return []
     worst = min(found, key=room)
-    return [Claim(text, f"{'' if math.isnan(worst.x) else 'worst '}{worst}{detail}", room(worst) > 0)]
+    holds = room(worst) > 0
+    sure = all(on_side(own, room) for own in found) if holds else any(off_side(own, room) for own in found)
+    return [Claim(text, f"{'' if math.isnan(worst.x) else 'worst '}{worst}{detail}", holds, sure)]
+
+
+def on_side(number: Number, room: Callable[[Number], float]) -> bool:
+    """Whether the whole interval is on the right side; of one seed nobody knows."""
+    return all(room(replace(number, mean=end)) > 0 for end in (number.low, number.high))
+
+
+def off_side(number: Number, room: Callable[[Number], float]) -> bool:
+    """Whether the whole interval is on the wrong side."""
+    ends = [room(replace(number, mean=end)) < 0 for end in (number.low, number.high)]
+    return room(number) < 0 and all(ends) and (number.low > 0) == (number.high > 0)
 
 
 def above(text: str, values: Values, detail: str = "") -> list[Claim]:
@@ -113,7 +135,28 @@ def within(text: str, values: Values, bound: float) -> list[Claim]:
     return everywhere(text, values, lambda number: bound - abs(number.mean))
 
 
-def claims_table(found: list[Claim]) -> list[str]:
-    """The claims as the lines of a Markdown table."""
-    rows = [f"| {c.text} | {c.measured} | {'holds' if c.holds else '**does not hold**'} |" for c in found]
-    return ["| claim | measured | |", "|---|---|---|", *rows]
+def counted(found: list[Claim]) -> str:
+    """``13 of 15 claims hold, 1 is undecided, 1 fails``."""
+    number = {kind: sum(claim.verdict == kind for claim in found) for kind in ("holds", "undecided", "fails")}
+    parts = [f"{number['holds']} of {len(found)} claims hold"]
+    if number["undecided"]:
+        parts.append(f"{number['undecided']} {'is' if number['undecided'] == 1 else 'are'} undecided")
+    if number["fails"]:
+        parts.append(f"{number['fails']} {'fails' if number['fails'] == 1 else 'fail'}")
+    return ", ".join(parts)
+
+
+def claims_table(found: list[Claim], said: Callable[[str], str] = lambda _: "") -> list[str]:
+    """The claims as the lines of a Markdown table, each beside what the paper ``said``."""
+    words = [said(claim.text) for claim in found]
+    marks = {"holds": "holds", "undecided": "*undecided*", "fails": "**fails**"}
+    rows = [f"| {c.text} | {c.measured} | {marks[c.verdict]} |" for c in found]
+    head = ["| claim | measured | |", "|---|---|---|"]
+    if any(words):
+        rows = [f"{row} {own} |" for row, own in zip(rows, words, strict=True)]
+        head = ["| claim | measured | | the paper |", "|---|---|---|---|"]
+    told = (
+        "A claim *holds* where its whole 95% interval is on the claim's side, *fails* where all of it is on the other "
+        "side, and is *undecided* otherwise."
+    )
+    return [told, "", *head, *rows]

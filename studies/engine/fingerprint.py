@@ -57,7 +57,9 @@ def reached(module: str) -> dict[str, Path]:
             continue
         found[name] = file
         if name != LIBRARY:  # its front door opens the rooms that are asked for, and leads nowhere by itself
-            left += [part for other in _imports(file) for part in _with_parents(other)]
+            inside = name.startswith(f"{LIBRARY}.")  # a room that knocks there offers what others have, and needs none
+            wanted = (other for other in _imports(file) if not (inside and other == LIBRARY))
+            left += [part for other in wanted for part in _with_parents(other)]
     return found
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from problog4fairness.metrics import summarise
 from problog4fairness.rows import ready_folder, write_table, write_whole
-from studies.engine.claims import Claim, claims_table
+from studies.engine.claims import Claim, claims_table, counted
 from studies.engine.run import Outcome
 from studies.engine.study import Study
 
@@ -39,9 +39,9 @@ def summary_of(results: pd.DataFrame) -> pd.DataFrame:
 
 def claims_text(study: Study, outcome: Outcome, found: list[Claim]) -> str:
     """The claims as Markdown."""
-    held = f": {sum(claim.holds for claim in found)} of {len(found)} claims hold" if found else ""
+    held = f": {counted(found)}" if found else ""
     lines = [f"# {study.name}{held}", "", *study.about(), ""]
-    lines += [*claims_table(found), ""] if found else []
+    lines += [*claims_table(found, study.said), ""] if found else []
     lines += study.remarks(outcome.results) if len(outcome.results) else []
     if outcome.failures:
         lines += ["", "Missing, for these failed:", ""]

@@ -57,6 +57,10 @@ class Study(ABC):
         """Further tables by the names of their files."""
         return {}
 
+    def said(self, claim: str) -> str:  # noqa: ARG002
+        """What the paper says of a claim, and where; empty for claims of one's own."""
+        return ""
+
     def remarks(self, results: pd.DataFrame) -> list[str]:  # noqa: ARG002
         """What else is to be said, below the claims."""
         return []

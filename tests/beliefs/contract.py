@@ -14,6 +14,7 @@ from problog4fairness.beliefs import Belief, MeasurementBias, ProgramBelief, bel
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.errors import MissingValueError, UnknownNameError
 from problog4fairness.learners import Network
+from problog4fairness.rows.counted import COUNT
 from problog4fairness.rows.rows import Rows
 from tests.oracle import problog_answer
 
@@ -170,6 +171,17 @@ class BeliefContract:
             ]
         assert np.mean(covered) >= 0.85
 
+    @pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+    def test_counted_rows_say_what_the_rows_say(self):
+        rng = np.random.default_rng(0)
+        audit, arguments = self.simulate(self.bound(), 400, rng)
+        counts = rng.integers(1, 4, len(audit))
+        places = np.repeat(np.arange(len(audit)), counts)
+        counted = self.make().estimate(audit.assign(**{COUNT: counts}), **arguments)
+        repeated = {name: at(values, places) for name, values in arguments.items()}
+        rows = self.make().estimate(audit.iloc[places].reset_index(drop=True), **repeated)
+        pd.testing.assert_frame_equal(counted.parameters, rows.parameters, check_exact=True)
+
     @pytest.mark.parametrize("learner", LEARNERS)
     @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
     def test_every_learner_trains_through_it(self, learner):
@@ -217,6 +229,13 @@ class BeliefContract:
 
     def test_repr_is_short_and_names_columns(self):
         assert all(column in repr(self.bound()) for column in self.bound().sensitive_columns)
+
+
+def at(values: object, places: np.ndarray) -> object:
+    """These rows of what ``estimate`` is passed beside the audit; names of columns stay as they are."""
+    if isinstance(values, dict):
+        return {name: at(own, places) for name, own in values.items()}
+    return values if isinstance(values, str) else np.asarray(values)[places]
 
 
 def log_fair(table: pd.DataFrame, classes: int) -> torch.Tensor:

@@ -164,3 +164,16 @@ def test_other_bad_input():
     together = estimated(p4f.LabelBias("area", positive=False, groups=[1], noise=None))
     with pytest.raises(p4f.errors.P4FError, match="p1 was not simply counted"):
         together.with_priors({"p1": p4f.Beta(1, 1)})
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+def test_an_audit_drawn_by_what_was_recorded_is_drawn_by_its_design():
+    table = audit(4000)
+    some = table.groupby(["area", "recorded"]).sample(60, random_state=0)
+    belief = p4f.LabelBias("area", positive=False, groups=[1])
+    belief = belief.estimate(some, recorded="recorded", fair="fair", drawn_from=table)
+    assert belief.design is not None
+    (own,) = belief.probabilities
+    found = values(belief.draws(2000, random_state=0), "p1")
+    assert np.quantile(found, [0.025, 0.975]) == pytest.approx([own.low, own.high], abs=0.03)
+    assert belief.draws(2, random_state=3) == belief.draws(2, random_state=3)

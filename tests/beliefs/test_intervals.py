@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from problog4fairness.beliefs.intervals import effective_rows, most_likely_shares, score_interval, sequential_interval
+from problog4fairness.beliefs.intervals import (
+    _many_shares,
+    effective_rows,
+    most_likely_shares,
+    score_interval,
+    sequential_interval,
+)
 from problog4fairness.errors import P4FError
 
 ENDLESS = np.array([1e12])
@@ -56,6 +62,16 @@ def test_most_likely_shares_satisfy_the_hypothesis_and_nothing_is_more_likely():
     for move in (-0.01, 0.01):
         other = found + numbers(move, 4 * move)
         assert likelihood(other) < likelihood(found)
+
+
+def test_the_formula_for_two_strata_is_what_halving_finds():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(1, 200, (300, 2)).astype(float)
+    hits = np.floor(rng.random((300, 2)) * (rows + 1))
+    factors = rng.random((300, 2)) * [5.0, -300.0]
+    nothing = np.zeros(300)
+    found = most_likely_shares(hits, rows, factors, nothing)
+    np.testing.assert_allclose(found, _many_shares(hits, rows, factors, nothing), atol=1e-6)
 
 
 def test_nothing_is_known_without_rows():

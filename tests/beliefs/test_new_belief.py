@@ -176,7 +176,7 @@ def run(folder):
             patch.chdir(folder)
             result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, result.output
-        return result.output
+        return result.stdout
 
     return run
 

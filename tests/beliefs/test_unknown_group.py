@@ -144,3 +144,26 @@ def test_a_value_without_a_linked_row_is_told_of():
     with pytest.warns(AuditWarning, match=r"no audited row tells about group\(1\)"):
         found = BELIEF.estimate(pd.DataFrame({"q": [0] * 50, "a": [0, 1] * 25}))
     assert found.probabilities[1].value is None
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["never asked", "partly known"])
+@pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote", "ignore::problog4fairness.rows.FileWarning")
+def test_a_table_is_trained_scored_and_reported(known):
+    from problog4fairness.classifier.scoring import score_rows
+    from problog4fairness.classifier.table import train_on_table
+
+    data = people(1200, 4).drop(columns="fair")
+    data = (
+        data.assign(poor=data["poor"].astype(float).where(np.arange(1200) < 300))
+        if known
+        else data.drop(columns="poor")
+    )
+    inside = LabelBias("poor", {1: 0.5}, False, groups=[1])
+    belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES, belief=inside)
+    model, rows = train_on_table(data, belief, recorded="seen", learner="linear", random_state=0)
+    assert rows.dropped == 0
+    assert "poor" not in model.columns_
+    scored = score_rows(model, data)
+    assert scored["distorted_probability"].notna().all()
+    assert 0.4 < scored["fair_probability"].mean() < 0.6
+    assert "tells of it" in p4f.report(model, data, comparison=False).html

@@ -18,7 +18,7 @@ from problog4fairness.learners.settings import Settings
 from problog4fairness.program.observed import AffineObserved
 from tests.learners.observations import alone, blend, broken, data, recorded_label
 
-QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8)
+QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8, patience=10)
 
 
 def plain(job: Job, settings: Settings) -> Fit[MLP]:
@@ -245,7 +245,7 @@ def test_dropout_repeats_itself_trains_and_is_off_afterwards():
 
 
 def test_dropout_in_a_stack_has_the_distribution_that_it_has_alone():
-    settings = Settings(hidden=(16,), dropout=0.4, learning_rate=0.02, batch_size=32, max_epochs=6)
+    settings = Settings(hidden=(16,), dropout=0.4, learning_rate=0.02, batch_size=32, max_epochs=6, patience=10)
     inputs, label = data(120)
     # The same seed throughout, so that the networks differ in dropout alone.
     job = Job(inputs, recorded_label(label), seed=0)

@@ -38,7 +38,7 @@ def test_a_study_leaves_its_report(tmp_path, sums):
     assert result.exit_code == 0, result.output
     assert {name: sums[name] for name in ("quick", "seeds", "folds")} == {"quick": True, "seeds": None, "folds": None}
     assert str(tmp_path / "sums") in result.output.replace("\n", "")
-    assert "holds          the sum is above 0" in result.output
+    assert "undecided the sum is above 0: worst +0.4167" in result.output
     assert (tmp_path / "sums" / "figure.png").exists()
     assert len(list((tmp_path / "sums" / "stacks").glob("*.json"))) == 4
 

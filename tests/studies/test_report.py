@@ -17,8 +17,8 @@ def test_files(tmp_path):
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "results.csv"), outcome.results)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "summary.csv"), summary_of(outcome.results))
     text = (tmp_path / "out" / "claims.md").read_text()
-    assert text.startswith("# sums: 1 of 1 claims hold\n\nSums.\n\n")
-    assert f"| the sum is above 0 | {claim.measured} | holds |" in text
+    assert text.startswith("# sums: 0 of 1 claims hold, 1 is undecided\n\nSums.\n\n")
+    assert f"| the sum is above 0 | {claim.measured} | *undecided* |" in text
     assert text.endswith("Seen.\n")
 
 

@@ -113,7 +113,7 @@ def test_the_figure_shows_the_summary(finished):
     for row, (metric, _) in enumerate(ROWS):
         for column, bias in enumerate(study.biases):
             lines = {line.get_label(): line for line in grid[row, column].lines}
-            assert set(lines) == {"limit", *(method for method in study.methods)}
+            assert set(lines) == {"limit (best possible)", *(method for method in study.methods)}
             for method in study.methods:
                 own = summary[(summary["bias"] == bias) & (summary["metric"] == metric) & (summary["method"] == method)]
                 np.testing.assert_array_equal(lines[method].get_xdata(), own["x"])

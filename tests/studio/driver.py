@@ -30,8 +30,7 @@ class Server:
     def __enter__(self) -> Self:
         line = self._process.stdout.readline()  # type: ignore[union-attr]
         found = re.search(r"http://\S+", line)
-        if found is None:
-            raise AssertionError(line + self._process.stderr.read())  # type: ignore[union-attr]
+        assert found is not None, line + self.kill()
         self.address = found[0]
         return self
 

@@ -48,3 +48,9 @@ rated_high = pd.DataFrame(
 )
 print("share of each group that is rated high:")
 print(rated_high.groupby(new["group"]).mean().round(3).to_string())
+
+# %%
+axes = rated_high.groupby(new["group"]).mean().T.plot.barh(figsize=(6, 2.6), color=["#0072b2", "#d55e00"])
+axes.set(xlabel="share of the group that is rated high")
+axes.legend(["group 0", "group 1"], frameon=False)
+axes.figure.tight_layout()

@@ -6,12 +6,14 @@ A report is one self-contained page about a model: what is believed, how sure th
 speaks against it. The tables behind the page are attributes.
 """
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import problog4fairness as p4f
 
-data = p4f.datasets.loans(rows=3000)
+short = bool(os.environ.get("P4F_SHORT"))  # make test runs this example on fewer rows
+data = p4f.datasets.loans(rows=600 if short else 3000)
 features = list(data.features)
 belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")

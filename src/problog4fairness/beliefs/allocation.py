@@ -81,6 +81,16 @@ def wanted_rows(
         the square root of a variance promises, which is taken to stay.
     error, confidence
         Half the width to reach, and the confidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.beliefs import Design, LabelBias, wanted_rows
+    >>> sizes, counts = np.full(4, 1000.0), np.full((4, 2), 5.0)  # two groups, two recorded labels
+    >>> targets = Design(("",), (2, 2), sizes, (counts,)).targets(LabelBias("a", positive=False).probabilities)
+    >>> rows = wanted_rows(targets, [counts], [counts], sizes, np.array([0.3, 0.3]), error=0.1, confidence=0.95)
+    >>> bool((rows > 10).all())
+    True
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     rows = np.asarray(counts[0].sum(-1))
@@ -106,6 +116,13 @@ def next_round(wanted: Floats, rows: Floats, least: Floats) -> Floats:
         Rows so far.
     least
         Rows that every stratum gets at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.beliefs import next_round
+    >>> bool((next_round(np.array([100.0, 20.0]), np.array([0.0, 20.0]), np.array([10.0, 10.0])) <= [100, 0]).all())
+    True
     """
     missing = np.maximum(np.ceil(wanted) - rows, 0)
     total = missing.sum(-1, keepdims=True)

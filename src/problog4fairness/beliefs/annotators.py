@@ -27,6 +27,7 @@ from problog4fairness.beliefs.text import atom, comment, predicates
 from problog4fairness.beliefs.votes import VotesView, coded_votes, vote_terms
 from problog4fairness.beliefs.words import Label, joined, share
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Level
@@ -76,6 +77,15 @@ class Annotators(Belief):
         The groups; with two, the second is the sensitive one.
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1)
+    >>> belief.recorded_columns
+    ('ann', 'bob', 'eve')
+    >>> belief.probabilities[0].value
+    0.2
     """
 
     title = "annotators"
@@ -265,7 +275,7 @@ class Annotators(Belief):
         from problog4fairness.beliefs.learning import design, learn, with_learned
         from problog4fairness.beliefs.votes import read_votes
 
-        rows = read_votes(self, audit, recorded, fair, sensitive_features, favourable)
+        rows = read_votes(self, one_by_one(audit), recorded, fair, sensitive_features, favourable)
         audited = 0 if rows.fair is None else int((rows.fair >= 0).sum())
         if len(self.recorded_columns) < 3 and not audited:
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.columns import sensitive_frame, to_frame
+from problog4fairness.rows.counted import COUNT, counts_of
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.swapped import warn_swapped
@@ -72,7 +73,8 @@ def read_audit(
     frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(seen))
     codes = value_codes(seen, classes, "the recorded label", belief.missing_labels)
     known = None if fair is None else value_codes(true, classes, "the fair label", partly)
-    return Rows(frame, (), classes, codes, known)
+    weights = counts_of(frame).astype(np.float64) if COUNT in frame.columns else None
+    return Rows(frame, (), classes, codes, known, weights)
 
 
 def value_codes(values: pd.Series[Any], known: Sequence[Any], name: str, missing: bool = False) -> Codes:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import counts_of
 from problog4fairness.rows.problems import TableError, listed, note, warn
 from problog4fairness.rows.roles import Roles, check_column, find_levels, find_roles, rewritten
 from problog4fairness.rows.values import Value, conventional, values_of
@@ -30,7 +31,7 @@ class AuditTable:
     Attributes
     ----------
     frame, name
-        The table, and what it is called.
+        The table, whose rows may be counted (:mod:`.rows.counted`), and what it is called.
     sensitive, group
         The sensitive column, and the value of the sensitive group where it is not known by convention.
     recorded, fair, favourable
@@ -161,14 +162,14 @@ class AuditTable:
         if missing.all():
             raise TableError(f"no row has a value in each of {listed(names)}")
         if missing.any():
-            warn(f"{int(missing.sum())} rows lack a value of {listed(names)} and were left out")
+            warn(f"{counts_of(self.frame)[missing].sum()} rows lack a value of {listed(names)} and were left out")
         return self.frame[~missing].reset_index(drop=True)
 
     def notes(self, belief: Belief) -> list[str]:
         """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
         labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
         rows = self.measured if belief.features or labelled is None else labelled[0]
-        found = [f"Estimated from {len(rows)} audited rows of {self.name}."]
+        found = [f"Estimated from {counts_of(rows).sum()} audited rows of {self.name}."]
         if belief.design is not None:
             found.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
@@ -182,7 +183,7 @@ def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:
     gaps = rows[roles.recorded].isna().to_numpy()
     recorded = np.where(gaps, 2, roles.label_codes(rows))
     counts = np.zeros((len(roles.levels), 2, 3), dtype=np.int64)
-    np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), recorded), 1)
+    np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), recorded), counts_of(rows))
     for group, cells in zip(roles.levels, counts, strict=True):
         said = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in (1, 0) for r in (1, 0)]
         if gaps.any():

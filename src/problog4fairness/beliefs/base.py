@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,7 +24,7 @@ from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.priors import Beta, checked_priors
 from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
 from problog4fairness.beliefs.words import Label, share
-from problog4fairness.errors import P4FError, among
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.program.program import Program
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
@@ -153,7 +154,11 @@ class Belief(ABC):
 
     def bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
-        return Program(self.unknown().text()).bind(known_values(self.probabilities))
+        try:
+            return Program(self.unknown().text()).bind(known_values(self.probabilities))
+        except UnknownNameError:
+            # A belief of somebody's own may write its numbers into the text and nothing else.
+            return self.program()
 
     @property
     def parameters(self) -> pd.DataFrame:
@@ -262,6 +267,12 @@ class Belief(ABC):
         """All columns that it reads, besides a single recorded label."""
         every = (*self.sensitive_columns, *self.other_columns, *self.recorded_columns, *self.features)
         return tuple(dict.fromkeys(every))
+
+    @property
+    def context_columns(self) -> tuple[str, ...]:
+        """What it must read besides the features and the record: groups, who decided, proxies."""
+        aside = {*self.recorded_columns, *self.features}
+        return tuple(name for name in self.read_columns if name not in aside)
 
     def record(self, rows: Rows) -> Record:
         """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
@@ -385,7 +396,8 @@ class Belief(ABC):
         Parameters
         ----------
         audit
-            A data frame with the columns that are named in the other arguments.
+            A data frame with the columns that are named in the other arguments; a column ``p4f_count`` says how many
+            equal rows each row stands for.
         recorded, fair
             Column names, or the values themselves.
         sensitive_features
@@ -484,7 +496,7 @@ class Belief(ABC):
         >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
         >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
         >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
-        (45, 102, 1267)
+        (45, 100, 1707)
         """
         from problog4fairness.beliefs.planning import plan_audit
 
@@ -614,6 +626,16 @@ class Belief(ABC):
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its picture, what it says, and its parameters."""
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.words())
+        try:
+            drawn = self.picture()._repr_svg_()
+        except P4FError:
+            drawn = ""
+        shown = self.parameters.to_html(float_format="%.4g") if self.probabilities else ""
+        return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{said}{shown}</div>"
 
     def __repr__(self) -> str:
         known = ", ".join(

@@ -16,6 +16,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.strata import LABEL, Drawn, Strata, audit_groups
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import plain
@@ -37,7 +38,7 @@ def audited_rows(
 
     Where the parameters are not counted one by one, the rows are weighted so that a likelihood is right for the design.
     """
-    audit = filled(audit, fair)
+    audit = filled(audit, drawn_from, fair)
     rows = read_audit(belief, audit, recorded, fair, sensitive_features, favourable)
     if rows.recorded is None or rows.fair is None or not by_record(audit, drawn_from):
         return rows, None
@@ -79,9 +80,12 @@ def counted_design(
     return Design.of(strata.things, strata.shape, sizes, codes, fair, ruled).held(strata)
 
 
-def filled(audit: Any, *fair: Any) -> Any:
-    """An audit without the rows that were drawn by a plan and not filled in."""
-    if audit is None or not hasattr(audit, "columns") or DESIGN not in audit.columns:
+def filled(audit: Any, drawn_from: Any, *fair: Any) -> Any:
+    """An audit without the rows that were drawn by a plan and not filled in, each row by itself."""
+    designed = hasattr(audit, "columns") and DESIGN in audit.columns
+    if designed or drawn_from is not None:
+        audit = one_by_one(audit)
+    if not designed:
         return audit
     known = np.ones(len(audit), dtype=bool)
     for name in fair:

@@ -31,9 +31,8 @@ def drawn(belief: Belief, count: int, random_state: Any) -> list[tuple[Parameter
     for part in belief._counted_parts():
         for cell in _cells(part):
             values |= _counted(cell, count, rng)
-    design = getattr(belief, "design", None)
-    if design is not None:
-        values |= design.draws([own for own in belief.probabilities if own.rows is not None], count, rng)
+    if belief.design is not None:
+        values |= belief.design.draws([own for own in belief.probabilities if own.rows is not None], count, rng)
     values |= _joint(belief.probabilities, count, rng)
     return [
         tuple(

@@ -19,6 +19,7 @@ from problog4fairness.beliefs.proportions import Estimate, interval, proportion
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
+from problog4fairness.rows.counted import counts_of
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
@@ -67,18 +68,19 @@ def counted_features(
     recorded, fair = (
         _by_feature(values, belief.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
     )
-    audit = filled(audit, *fair.values())
+    audit = filled(audit, drawn_from, *fair.values())
     groups: Codes | Floats | None = None
+    weights: Floats | None = None
     tables, codes = {}, []
     for feature, options in belief.values.items():
         roles = (f"recorded {feature}", f"fair {feature}")
         pair = audited_pair(audit, recorded[feature], fair[feature], *roles)
         if groups is None:
             frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(pair[0]))
-            groups = belief.variable.positions(frame)
+            groups, weights = belief.variable.positions(frame), counts_of(frame).astype(np.float64)
         seen, true = (value_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
         codes.append((seen, true))
-        tables[feature] = _cross(groups, len(belief.variable.levels), seen, true, len(options))
+        tables[feature] = _cross(groups, len(belief.variable.levels), seen, true, len(options), weights)
     if by_record(audit, drawn_from) and groups is not None and groups.ndim == 1:
         strata = belief._kinds
         table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None, None)

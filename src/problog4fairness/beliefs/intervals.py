@@ -46,7 +46,14 @@ def effective_rows(rows: Floats, sizes: Floats) -> Floats:
 
 
 def score_interval(
-    hits: Floats, rows: Floats, sizes: Floats, top: Floats, bottom: Floats, constant: float, confidence: float
+    hits: Floats,
+    rows: Floats,
+    sizes: Floats,
+    top: Floats,
+    bottom: Floats,
+    constant: float,
+    confidence: float,
+    corrected: bool = True,
 ) -> tuple[Floats, Floats]:
     """The values that a score test, corrected by half a row of the stratum where a row weighs most, does not refuse.
 
@@ -60,12 +67,14 @@ def score_interval(
         ``[strata]``, ``[strata]`` and a number: what makes the ratio.
     confidence
         Of the interval.
+    corrected
+        Whether it is; without, the interval is too short where counts are small.
     """
     z = _normal(confidence)
     many = np.maximum(effective_rows(rows, sizes), 1e-9)
     share = hits / np.maximum(rows, 1)
     # As far as the share of a stratum may move while the count stays the same; less where few rows are left.
-    half = 0.5 / np.sqrt(np.maximum(rows, 1) * many)
+    half = 0.5 * corrected / np.sqrt(np.maximum(rows, 1) * many)
 
     def refused(value: Floats) -> Floats:
         factors, wanted = top - value[..., None] * bottom, value * constant
@@ -87,6 +96,14 @@ def sequential_interval(
     any time with a probability of 1 - confidence at most. The parameters are those of :func:`score_interval`; that rows
     are drawn once each makes the ratio smaller.
     """
+    test = sequential_test(hits, rows, top, bottom, constant, confidence)
+    return _ends(test, hits, rows, sizes, top, bottom, constant)
+
+
+def sequential_test(
+    hits: Floats, rows: Floats, top: Floats, bottom: Floats, constant: float, confidence: float
+) -> Refused:
+    """The test behind :func:`sequential_interval`: of a value, above 0 where it is refused."""
     from scipy.special import betaln
 
     _normal(confidence)
@@ -100,15 +117,39 @@ def sequential_interval(
         missed = np.abs((factors * likely).sum(-1) - wanted) > 1e-6 * (np.abs(top).sum() + constant)
         return np.where(missed, np.inf, told)
 
-    return _ends(refused, hits, rows, sizes, top, bottom, constant)
+    return refused
 
 
 def most_likely_shares(hits: Floats, rows: Floats, factors: Floats, wanted: Floats) -> Floats:
     """The proportions under which the counts are most likely, of those with sum_s factors_s q_s = ``wanted``.
 
     They solve (hits - rows q) / (q (1 - q)) = multiplier * factor, a quadratic equation for each stratum; the sum falls
-    with the multiplier, which is found by halving.
+    with the multiplier, which is found by halving. One stratum, or two of which nothing is wanted, as in binary labels,
+    have a formula.
     """
+    factors = np.asarray(factors)
+    if factors.shape[-1] == 1:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            only = np.where(factors == 0, hits / np.maximum(rows, 1e-300), wanted[..., None] / factors)
+        return np.asarray(np.clip(only, 0, 1))
+    if factors.shape[-1] == 2 and not np.any(wanted) and not (factors.prod(-1) > 0).any():
+        return _two_shares(hits, rows, factors)
+    return _many_shares(hits, rows, factors, wanted)
+
+
+def _two_shares(hits: Floats, rows: Floats, factors: Floats) -> Floats:
+    """Shares in the ratio of the other one's factors: a quadratic equation for what both are multiples of."""
+    largest = np.abs(factors).max(-1, keepdims=True)
+    ratio = np.abs(factors[..., ::-1]) / np.where(largest > 0, largest, 1.0)
+    all_hits, all_rows = hits.sum(-1), rows.sum(-1)
+    middle = all_hits * ratio.sum(-1) + ((rows - hits) * ratio).sum(-1)
+    root = np.sqrt(np.maximum(middle**2 - 4 * ratio.prod(-1) * all_rows * all_hits, 0))
+    scale = 2 * all_hits / np.maximum(middle + root, 1e-300)
+    return np.asarray(np.clip(ratio * scale[..., None], 0, 1))
+
+
+def _many_shares(hits: Floats, rows: Floats, factors: Floats, wanted: Floats) -> Floats:
+    """Any number of shares, by halving."""
     largest = np.abs(factors).max(-1)
     scale = (rows.sum(-1) / np.where(largest > 0, largest, 1.0))[..., None]
     low = np.full((*factors.shape[:-1], 1), -np.pi / 2)

@@ -24,6 +24,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.maximum import LabelModel
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -76,7 +77,7 @@ def learned_from(
     independent: bool,
 ) -> B:
     """The belief with parameters learned from a table; the arguments are those of :meth:`Selection.estimate`."""
-    rows = read_audit(belief, table, recorded, fair, sensitive_features, favourable, partly=True)
+    rows = read_audit(belief, one_by_one(table), recorded, fair, sensitive_features, favourable, partly=True)
     matrix = design(belief, rows, features, independent)
     found = learn(record_terms(belief, rows), rows, matrix, [0.5] * len(belief.probabilities), confidence)
     return belief.with_probabilities(with_learned(belief.probabilities, found, len(rows)))

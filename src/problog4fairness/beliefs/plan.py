@@ -39,6 +39,14 @@ class AuditPlan:
         What was assumed, in words.
     columns
         The columns to fill in.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=500, audited=1, new=1)
+    >>> plan = p4f.LabelBias("poor_area", positive=False, groups=[1]).plan_audit(data.loans, recorded="granted")
+    >>> plan.design, bool(plan.strata["rows"].sum() <= 500)
+    ('neyman', True)
     """
 
     design: DesignName

@@ -12,6 +12,7 @@ from problog4fairness.beliefs.proportions import interval
 from problog4fairness.beliefs.selection import Chance, Selection
 from problog4fairness.beliefs.words import Label, Stage, share
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Level
 
@@ -152,7 +153,7 @@ class PositiveUnlabelled(Selection):
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
         from problog4fairness.beliefs.audit import read_audit
 
-        rows = read_audit(self, audit, recorded, None, sensitive_features, favourable)
+        rows = read_audit(self, one_by_one(audit), recorded, None, sensitive_features, favourable)
         stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
         found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.probabilities]
         return self._noted(self.with_probabilities(tuple(found)), favourable)

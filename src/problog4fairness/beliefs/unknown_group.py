@@ -20,6 +20,7 @@ from problog4fairness.beliefs.sensitive import declaration, sensitive_from_json,
 from problog4fairness.beliefs.text import atom, comment, predicates
 from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -67,7 +68,8 @@ class UnknownGroup(Belief):
     What identifies it: nothing in the table itself. The probabilities are stated (``shares``), or counted in a *linked
     sample*, rows with both the proxies and the group (:meth:`estimate`); rows of the same table in which the group is
     known are one if it is missing by chance. Given the proxies, the group is then taken to have nothing to do with the
-    features. :meth:`disparity` gives the bounds without that assumption.
+    features; name every column that tells of it, numbers in bands, or part of the bias stays. :meth:`disparity` gives
+    the bounds without that assumption.
 
     Parameters
     ----------
@@ -82,6 +84,13 @@ class UnknownGroup(Belief):
         How the label came about, given the group; by default the recorded label is the fair one.
     levels
         The two groups; the second is the sensitive one.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.UnknownGroup("migrant", {"postcode": ("1010", "1020")}, {"1010": 0.1, "1020": 0.6})
+    >>> sorted(own.value for own in belief.probabilities)[-1]
+    0.6
     """
 
     title = "unknown group"
@@ -310,6 +319,7 @@ class UnknownGroup(Belief):
 
         if audit is None:
             raise P4FError("a linked sample is a table with the proxies and the group; pass it")
+        audit = one_by_one(audit)
         frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
         rows = Rows(frame, ())
         self.require_columns(rows)

@@ -37,7 +37,7 @@ def _quantities(axes: Axes, bands: Bands) -> None:
     own = bands.summary
     places = np.arange(len(own))[::-1]
     value, low, high = (own[name].to_numpy(float) for name in ("value", "low", "high"))
-    axes.axvline(0, color="0.75", linewidth=0.8)
+    axes.axvline(0, color="#CCCCCC", linewidth=0.8)
     axes.hlines(places, low, high, color=COLOURS[FIRM], linewidth=2.5)
     axes.plot(value, places, linestyle="", marker="o", markersize=6, color=COLOURS[FIRM], markeredgecolor="white")
     pairs = zip(own["quantity"], own["group"], strict=True)
@@ -61,7 +61,7 @@ def _people(axes: Axes, bands: Bands) -> None:
         axes.vlines(own.index, own["low"], own["high"], color=colour, alpha=0.35, linewidth=1.2)
         count = int((bands.people["decision"] == decision).sum())
         axes.plot(own.index, own["fair_probability"], ".", color=colour, markersize=3, label=f"{decision}: {count:,}")
-    axes.axhline(bands.threshold, color="0.3", linewidth=0.8, linestyle="--")
+    axes.axhline(bands.threshold, color="#4D4D4D", linewidth=0.8, linestyle="--")
     axes.set_ylim(-0.02, 1.02)
     axes.set_xticks([])
     axes.yaxis.set_major_locator(MaxNLocator(5))

@@ -220,7 +220,7 @@ class Scorer:
     def _tells(self, name: str, frame: pd.DataFrame) -> bool:
         """Whether a column can be added to a table."""
         belief = self._model.belief_
-        needed = (*belief.sensitive_columns, *belief.features) if name.startswith(("recorded", "distorted")) else ()
+        needed = (*belief.context_columns, *belief.features) if name.startswith(("recorded", "distorted")) else ()
         there = all(column in frame.columns for column in needed)
         return there and (name != DISTORTED or self._recorded in frame.columns)
 
@@ -228,7 +228,7 @@ class Scorer:
         """Rows that are scored together, whether their groups are known, and whether their labels are."""
         known, labelled = (np.zeros(len(frame), dtype=bool) for _ in range(2))
         if "recorded_probability" in names:
-            known = frame[list(self._model.belief_.sensitive_columns)].notna().all(axis=1).to_numpy()
+            known = frame[list(self._model.belief_.context_columns)].notna().all(axis=1).to_numpy()
         if DISTORTED in names:
             labelled = known & frame[self._recorded].notna().to_numpy()
         for rows, *what in ((labelled, True, True), (known & ~labelled, True, False), (~known, False, False)):
@@ -242,7 +242,7 @@ def _scores(
     """What a model says of some rows, for which all or none of group and label are known."""
     if not with_groups:
         return {"fair_probability": model.predict_proba(features)[:, 1]}
-    groups = _groups(frame, list(model.belief_.sensitive_columns))
+    groups = _groups(frame, list(model.belief_.context_columns))
     values = None if label is None else plain_column(label).infer_objects().to_numpy()
     try:
         found = model.explain(features, values, sensitive_features=groups)

@@ -95,13 +95,15 @@ def training_rows(
     biased
         Whether new rows will be as biased as these, so that prediction needs the sensitive variable.
     """
-    columns = [*belief.sensitive_columns, *belief.withheld]
+    columns = [name for name in (*belief.sensitive_columns, *belief.withheld) if name in belief.read_columns]
+    # Of an unknown group the table may have the column, with gaps.
+    optional = [name for name in belief.sensitive_columns if name not in columns and name in frame.columns]
     votes = list(belief.recorded_columns)
     if votes and recorded not in votes:
         raise P4FError(f"the belief reads the votes {listed(votes)}; name one of them as the recorded label")
     if sensitive is not None:
         check_column(frame, sensitive, "sensitive variable", "sensitive")
-        if columns and sensitive not in columns:
+        if columns and sensitive not in (*columns, *optional):
             raise P4FError(f"the belief is about {listed(columns)}, not about the column {sensitive!r}")
     check_column(frame, recorded, "recorded label", "recorded")
     for name in columns:
@@ -122,15 +124,22 @@ def training_rows(
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
     needed = bool(columns) and (not independent or biased or belief.predicts_from == "biased")
-    others = {recorded, *votes, *belief.withheld, *([] if fair is None else [fair]), *([] if needed else columns)}
+    others = {
+        recorded,
+        *votes,
+        *optional,
+        *belief.withheld,
+        *([] if fair is None else [fair]),
+        *([] if needed else columns),
+    }
     if sensitive is not None and independent:
         others |= {sensitive} - (set(columns) if needed else set())
-    insisted = [*keep, *belief.features, *(belief.sensitive_columns if needed else ())]
+    insisted = [*keep, *belief.features, *(columns if needed else ())]
     names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, label=recorded)
     return TrainingRows(
         rows[names],
         rows[votes] if votes else rows[recorded],
-        rows[columns] if columns else None,
+        rows[[*columns, *optional]] if columns or optional else None,
         labels[1],
         None if fair is None or written is None else as_recorded(rows[fair], written, rows[recorded], labels[1]),
         len(frame) - len(rows),

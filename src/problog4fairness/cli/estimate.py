@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -94,7 +95,7 @@ def estimate(
     wanted = [name for name in (sensitive, recorded, fair, *(feature or ()), *(fair_feature or ())) if name is not None]
     reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     table = AuditTable(
-        _read(audit, wanted, **reading),
+        _read(audit, wanted, drawn_from is not None, **reading),
         str(audit),
         sensitive,
         recorded=recorded,
@@ -128,21 +129,27 @@ def estimate(
     say("", "still_needed: rows more to know a parameter within 0.1", output)
 
 
-def _read(source: str, wanted: Sequence[str], **options: Any) -> pd.DataFrame:
-    """These columns of a table that is read piece by piece; where one is missing, some rows with all that there are."""
+def _read(source: str, wanted: Sequence[str], drawn: bool, **options: Any) -> pd.DataFrame:
+    """These columns of a table that is read piece by piece; where one is missing, some rows with all that there are.
+
+    Only the different rows are kept, with their numbers, unless they were drawn by a plan: such rows are not many.
+    """
     import pandas as pd
 
-    from problog4fairness.beliefs.drawing import OWN
+    from problog4fairness.beliefs.drawing import DESIGN, OWN, PROBABILITY
     from problog4fairness.rows import read_chunks
+    from problog4fairness.rows.counted import COUNT, counted_rows
 
     def kept(frames: Iterator[pd.DataFrame]) -> pd.DataFrame:
         first = next(frames)
         if not set(wanted) <= set(first.columns):
             return first
-        columns = list(dict.fromkeys([*wanted, *(name for name in OWN if name in first.columns)]))
+        designed = drawn or DESIGN in first.columns or PROBABILITY in first.columns
+        own = [name for name in (*(OWN if designed else ()), COUNT) if name in first.columns]
+        columns = list(dict.fromkeys([*wanted, *own]))
         # Copied, or each piece would be kept whole.
-        parts = [first[columns].copy(), *(frame[columns].copy() for frame in frames)]
-        return pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+        parts = (frame[columns].copy() for frame in chain([first], frames))
+        return pd.concat(parts, ignore_index=True) if designed else counted_rows(parts)
 
     with working(f"reading {source}"):
         return read_chunks(source, **options).through(kept)

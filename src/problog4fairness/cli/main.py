@@ -9,6 +9,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from problog4fairness.cli import (
+    bands,
     compare,
     demo,
     doubt,
@@ -42,6 +43,7 @@ estimate.register(app)
 doubt.register(app)
 train.register(app)
 predict.register(app)
+bands.register(app)
 compare.register(app)
 report.register(app)
 demo.register(app)

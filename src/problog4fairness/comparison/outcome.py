@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import math
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from problog4fairness.comparison.gains import Gain
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import summarise
+from problog4fairness.rows.showing import inline_figure
 from problog4fairness.rows.writing import write_whole
 
 if TYPE_CHECKING:
@@ -198,7 +200,14 @@ class Comparison:
         raise P4FError(f"there are no scores on {labels!r} labels; there are some on {' and '.join(self.labels)} ones")
 
     def __repr__(self) -> str:
-        return f"Comparison of {', '.join(self.methods)}, on {self.labels[0]} labels\n{self.table().to_string()}"
+        return f"Comparison of {', '.join(self.methods)}, on {self.rows} rows, {self.audited} audited"
+
+    def __str__(self) -> str:
+        return f"{self!r}\non {self.labels[0]} labels:\n{self.table().to_string()}\n{self.verdict}"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its table, the verdict, and the figure."""
+        return f"<div>{self.table().to_html()}<p>{html.escape(self.verdict)}</p>{inline_figure(self.plot())}</div>"
 
 
 def _plus_minus(mean: float, high: float) -> str:

@@ -174,7 +174,7 @@ class Case:
     @cached_property
     def plain(self) -> Crossfit:
         """The recorded table, learned as it is, by all columns that the belief reads, too."""
-        names = [*self.rows.features, *self.belief.sensitive_columns, *self.belief.other_columns]
+        names = [*self.rows.features, *self.belief.context_columns]
         return self.learned(NoBias(), self.table.with_features(list(dict.fromkeys(names))))
 
     def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:

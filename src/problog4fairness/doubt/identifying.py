@@ -43,6 +43,13 @@ class Identifiability:
         (a probability; NaN where nothing is known of it).
     sources
         Where the information comes from, in words.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1]).with_priors({"p1": p4f.Beta(40, 60)})
+    >>> p4f.identifiability(belief).table["told"].to_dict()
+    {'p1': True}
     """
 
     table: pd.DataFrame
@@ -95,6 +102,14 @@ def identifiability(
         Recorded rows; None for the audit alone.
     favourable, independent
         As for :class:`DebiasedClassifier`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1]).with_priors({"p1": p4f.Beta(40, 60)})
+    >>> print(p4f.identifiability(belief))
+    Known: p1 to ±.10.
+    By the audit.
     """
     belief.require_known()
     sources, rows = [], None

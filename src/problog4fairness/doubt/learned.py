@@ -66,6 +66,15 @@ def learn_parameters(
         As for :class:`DebiasedClassifier`.
     confidence
         Of the intervals.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> loans = p4f.datasets.loans(rows=2000).loans
+    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+    >>> found = p4f.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
+    >>> found.probabilities[0].source
+    'likelihood of 2000 recorded rows with a linear learner (penalty 1)'
     """
     names = _checked(belief, learn)
     priors = [checked_priors(prior, names).get(name) for name in names]

@@ -60,13 +60,14 @@ def read_case(
         frame = pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
     audited = None if audit is None else to_frame(audit)
     joined, features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
+    needed = [name for name in belief.context_columns if name not in belief.other_columns]
     for name, role, argument in (
         (recorded, "recorded label", "recorded"),
-        *((column, "sensitive variable", "sensitive") for column in belief.sensitive_columns),
+        *((name, "sensitive variable", "sensitive") for name in belief.sensitive_columns if name in needed),
         *((column, "belief", "belief") for column in belief.other_columns),
     ):
         check_column(joined, name, role, argument)
-    kept = np.flatnonzero(joined[[recorded, *belief.sensitive_columns]].notna().all(axis=1))
+    kept = np.flatnonzero(joined[[recorded, *needed]].notna().all(axis=1))
     unused = [*drop, *(name for name in (fair_features or {}).values() if name in joined.columns)]
     read = _two_classes if belief.classes is None else _many_classes
     with warnings.catch_warnings():

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from problog4fairness.rows.showing import inline_figure
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -74,3 +76,10 @@ class Sensitivity:
         from problog4fairness.doubt.sensitivity_figure import draw
 
         return draw(self)
+
+    def __repr__(self) -> str:
+        return f"Sensitivity of {', '.join(self.metrics)} to {', '.join(self.parameters.index)}, {self.fits} fits"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its figure, and how far each metric moves."""
+        return f"<div>{inline_figure(self.plot())}{self.spans.to_html(float_format='%.4g', index=False)}</div>"

@@ -49,8 +49,9 @@ class Network(Learner):
     Parameters
     ----------
     networks
-        How many are averaged. On a synthetic table of 1,000 rows five took 1.5 times as long as one, raised AUC from
-        .727 to .737 and lowered log loss from .619 to .605 (means of five seeds).
+        How many are averaged. On synthetic tables of 1,000 rows under label bias five took 1.8 times as long as one,
+        raised accuracy from .693 to .704 and AUC from .730 to .733, and lowered log loss from .588 to .579 and the
+        calibration error from .052 to .041 (means of eight seeds).
     hidden, dropout, learning_rate, weight_decay, batch_size, max_epochs, patience, validation, loss, gamma
         See :class:`Settings`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import html
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from problog4fairness.errors import (
     EncodingError,
     LimitError,
+    P4FError,
     ProbabilityError,
     ProgramError,
     ProgramSyntaxError,
@@ -191,6 +193,16 @@ class Program:
     def __str__(self) -> str:
         bound = "".join(f"% {name} = {value:g}\n" for name, value in sorted(self._bound.items()))
         return bound + self._text
+
+    def _repr_html_(self) -> str:
+        """In a notebook: its picture, and what it leaves open."""
+        try:
+            drawn = self.diagram()._repr_svg_()
+        except P4FError as error:
+            drawn = f"<p>{html.escape(str(error))}</p>"
+        open_ = [*(f"nn({network.name})" for network in self.networks), *self.parameters]
+        left = ", ".join(name for name in open_ if name not in self._bound) or "nothing"
+        return f"<div>{drawn[max(drawn.find('<svg'), 0) :]}<p>Left open: {html.escape(left)}.</p></div>"
 
     def __repr__(self) -> str:
         parts = [f"networks={[n.name for n in self.networks]}", f"parameters={list(self.parameters)}"]

@@ -204,8 +204,8 @@ def report(
             varied = refits.varied(facts, sample, progress)
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
-    more = [section for own in SECTIONS if (section := own(facts, seed, progress)) is not None]
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
+    more = [section for own in SECTIONS if (section := own(facts, called, seed, progress)) is not None]
     made = Record(author, purpose, date, sources, seed)
     return _written(facts, compared, varied, more, problems, notes, title, called, made)
 

@@ -32,7 +32,7 @@ def coded(
         The columns of the recorded and of the fair label, without missing values; None for a label that is not known.
     """
     labels = {role: name for role, name in (("recorded", recorded), ("fair", fair)) if name is not None}
-    require_columns(frame, [*feature_names(model), *model.belief_.sensitive_columns, *labels.values()], where)
+    require_columns(frame, [*feature_names(model), *model.belief_.context_columns, *labels.values()], where)
     rows = new_rows(model, frame[feature_names(model)], sensitive_of(model, frame))
     return replace(
         rows,
@@ -54,8 +54,9 @@ def feature_names(model: DebiasedClassifier) -> list[str]:
 
 
 def sensitive_of(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """The sensitive columns; None where all of them are features."""
-    columns = list(model.belief_.sensitive_columns)
+    """The columns that the belief reads besides; None where all of them are features."""
+    columns = list(model.belief_.context_columns)
+    columns += [name for name in model.belief_.sensitive_columns if name in frame.columns and name not in columns]
     return None if set(columns) <= set(feature_names(model)) else frame[columns]
 
 

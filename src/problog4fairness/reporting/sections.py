@@ -84,9 +84,8 @@ def parameters(facts: Facts) -> Markup:
             table(header, rows, caption="Parameters of the belief", numbers=(2, 3, 4, 5)),
             tag(
                 "p",
-                "The last two columns count further audited rows of the parameter's own kind that would make its value "
-                "certain within so many points, with 95% confidence. That is Hoeffding's bound, which asks "
-                "for no more than a random draw and errs on the safe side: an interval can be narrower long before.",
+                "The last two columns count further audited rows like those behind a value that would bring half the "
+                "width of its 95% interval down to so many points: the width shrinks with the root of the rows.",
             ),
         ],
         "\n",

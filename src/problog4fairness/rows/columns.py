@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError, among
+from problog4fairness.rows.counted import counts_of
 from problog4fairness.rows.problems import TableError, listed, warn
 
 
@@ -44,7 +45,7 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
 def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The rows with a value in each of these columns, numbered anew; a warning counts those that were left out."""
     missing = frame[list(names)].isna()
-    for name, count in missing.sum().items():
+    for name, count in zip(names, counts_of(frame) @ missing.to_numpy(), strict=True):
         if count:
             warn(f"column {name!r} has {count} missing values; these rows were left out")
     gone = missing.any(axis=1).to_numpy()

@@ -27,7 +27,7 @@ def warn_swapped(recorded: Any, fair: Any, sensitive: Any, columns: Collection[s
         _warn(f"the recorded label is the column {label!r}, which the belief names as sensitive", stacklevel)
     elif checked in columns:
         _warn(f"the fair label is the column {checked!r}, which the belief names as sensitive", stacklevel)
-    elif "fair" in label.lower() or "recorded" in checked.lower():
+    elif checked and ("fair" in label.lower() or "recorded" in checked.lower()):
         _warn(f"the recorded label is the column {label!r} and the fair one {checked!r}", stacklevel)
 
 

@@ -324,5 +324,12 @@ def whole_output() -> Iterator[IO[bytes]]:
 
 
 def is_parquet(target: str | PathLike[str]) -> bool:
-    """Whether a table of this name is written as Parquet."""
+    """Whether a table of this name is written as Parquet.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import is_parquet
+    >>> is_parquet("loans.parquet"), is_parquet("loans.csv")
+    (True, False)
+    """
     return Path(target).suffix.lower() in (".parquet", ".pq")

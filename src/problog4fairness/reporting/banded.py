@@ -1,0 +1,52 @@
+"""The section of a report on how far what the audit leaves open reaches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from problog4fairness.beliefs.amounts import count
+from problog4fairness.errors import P4FError
+from problog4fairness.reporting.coding import feature_names, sensitive_of
+from problog4fairness.reporting.facts import Facts
+from problog4fairness.reporting.markup import Markup, bullets, figure, join, tag
+from problog4fairness.reporting.names import Names
+from problog4fairness.reporting.svg import inline, page_style
+
+# Rows that are fitted on, at most, and fits.
+MOST_ROWS, DRAWS = 20_000, 50
+
+
+def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> tuple[str, str, Markup] | None:
+    """A band for the disparity, the rates and each person; None where the belief has no parameter."""
+    if not facts.belief.probabilities:
+        return None
+    heading = "How sure the model can be"
+    model, data = facts.model, facts.data
+    if len(data) > MOST_ROWS:
+        chosen = np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False)
+        data = data.iloc[np.sort(chosen)].reset_index(drop=True)
+    try:
+        found = model.bands(
+            data[feature_names(model)],
+            data[facts.label.column],
+            sensitive_features=sensitive_of(model, data),
+            draws=DRAWS,
+            random_state=seed,
+            progress=progress,
+        )
+    except P4FError as error:
+        return "bands", heading, tag("p", f"Bands could not be made: {error}")
+    with page_style():
+        drawing = replace(found, summary=found.summary.assign(group=found.summary["group"].map(names.said))).plot()
+    told = (
+        f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
+        "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
+        "in its band, if the belief is right. A decision is open where the person's band holds the threshold."
+    )
+    words = found.words()
+    shown = figure(
+        inline(drawing, "bands", " ".join(words)), "Bands: quantities on the left, people on the right.", "Bands"
+    )
+    return "bands", heading, join([tag("p", told), bullets(words), shown], "\n")

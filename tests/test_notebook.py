@@ -1,0 +1,69 @@
+"""In a notebook everything shows itself, and ``repr`` is one line."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import problog4fairness as p4f
+
+DATA = p4f.datasets.loans(rows=300, audited=200, new=1)
+BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+COLUMNS = [*DATA.features, "poor_area"]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return p4f.compare(
+        DATA.audit[COLUMNS], DATA.audit["granted"], BELIEF, "linear", fair=DATA.audit["repaid"],
+        methods=["unawareness"], seeds=1, folds=2, progress=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def moves():
+    model = p4f.DebiasedClassifier(BELIEF, "linear", random_state=0)
+    loans = DATA.loans
+    model.fit(loans[list(DATA.features)], loans["granted"], sensitive_features=loans["poor_area"])
+    return p4f.doubt.sensitivity(
+        model, loans[list(DATA.features)], loans["granted"], sensitive_features=loans["poor_area"], values=5
+    )
+
+
+def test_a_belief_shows_its_picture_its_sentences_and_its_parameters():
+    shown = BELIEF._repr_html_()
+    assert "<svg" in shown
+    assert "40% were recorded with the label = 0" in shown
+    assert "p1" in shown[shown.index("<table") :]
+    assert "<script" not in p4f.LabelBias("<script>", 0.2)._repr_html_()
+
+
+def test_a_program_shows_its_picture_and_what_is_left_open():
+    shown = p4f.Program("nn(h,X) :: y(X). p1 :: n(X). r(X) :- y(X), \\+n(X). ?- r(x).")._repr_html_()
+    assert "<svg" in shown
+    assert "Left open: nn(h), p1." in shown
+
+
+def test_a_comparison_shows_its_table_its_verdict_and_its_figure(comparison):
+    shown = comparison._repr_html_()
+    assert "without poor_area" in shown
+    assert "Against leaving the column out" in shown
+    assert "data:image/png;base64," in shown
+    assert str(comparison).endswith(comparison.verdict)
+
+
+def test_sensitivity_shows_its_figure_and_its_spans(moves):
+    assert "data:image/png;base64," in moves._repr_html_()
+    assert "lowest" in moves._repr_html_()
+
+
+def test_repr_is_one_line(comparison, moves):
+    for own in (BELIEF, BELIEF.program(), comparison, moves):
+        assert "\n" not in repr(own)
+        assert len(repr(own)) < 300
+
+
+def test_what_is_shown_is_sound(comparison, moves):
+    for own in (BELIEF, BELIEF.program()):
+        ET.fromstring(own._repr_html_().replace("&nbsp;", " "))
