@@ -78,7 +78,7 @@ class Page:
     def open(self, address: str) -> None:
         """Go to an address and wait for the screen."""
         self._browser.call("Page.navigate", url=address)
-        self.until("!!document.querySelector('main.screen h2')")
+        self.until("!!document.querySelector('main.screen h2') && window.did_handshake === true")
 
     def ask(self, script: str) -> Any:
         """The value of a script in the page."""

@@ -58,5 +58,6 @@ def test_stop_ends_the_process():
     while not job.told and time.monotonic() < until:
         time.sleep(0.02)
     job.stop()
+    job.wait(60)
     assert job.state == "stopped"
     assert job.ended is not None

@@ -48,14 +48,20 @@ def long_work(
         state.refresh()
 
     @ui.refreshable
+    def progress(job: work.Work) -> None:
+        if running is None:
+            ui.linear_progress(show_value=False).props(f'indeterminate aria-label="{key}"')
+            soft(f"{job.told[-1].get('step', key) if job.told else 'reading'}, {job.seconds:.0f} s")
+        else:
+            running(job)
+
+    @ui.refreshable
     def state() -> None:
         job = studio.work.get(key)
+        seen["state"] = None if job is None else job.state
         if job is not None and job.state == "running":
-            if running is None:
-                ui.linear_progress(show_value=False).props(f'indeterminate aria-label="{key}"')
-                soft(f"{job.told[-1].get('step', key) if job.told else 'reading'}, {job.seconds:.0f} s")
-            else:
-                running(job)
+            progress(job)
+            # Apart from what is drawn again and again: a button that is replaced while it is pressed does nothing.
             ui.button("Stop", on_click=job.stop).props("outline no-caps color=negative").classes("self-start")
             return
         if job is not None and job.state == "failed":
@@ -71,14 +77,14 @@ def long_work(
             if more is not None:
                 more()
 
+    seen: dict[str, str | None] = {"state": None}
     state()
-    seen = {"running": False}
 
     def look() -> None:
         job = studio.work.get(key)
-        now = job is not None and job.state == "running"
-        if now or seen["running"]:
+        if job is not None and job.state != seen["state"]:
             state.refresh()
-        seen["running"] = now
+        elif job is not None and job.state == "running":
+            progress.refresh(job)
 
     ui.timer(0.4, look)

@@ -56,9 +56,8 @@ class Work:
         return (self.ended or time.monotonic()) - self.began
 
     def stop(self) -> None:
-        """End it now; what it has written whole stays."""
+        """End it, at once or nearly so; what it has written whole stays."""
         self._stop.set()
-        self._over.wait(10)
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until it is over."""
