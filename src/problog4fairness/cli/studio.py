@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from problog4fairness.cli.output import say
+from problog4fairness.errors import P4FError
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +37,8 @@ def studio(
     from problog4fairness.studio.project import Project
     from problog4fairness.studio.server import serve
 
+    if source is not None and not source.exists():
+        raise P4FError(f"{source}: there is no such file or folder")
     if source is not None and source.is_dir():
         place = source
     else:

@@ -64,7 +64,7 @@ class _Editor:
                 self.said = ui.element("div").props("data-part=words")
         heading("The program")
         soft("Change it as you like: the form and the picture follow. An audit finds parameters without a number.")
-        self.editor = ui.codemirror("", on_change=self._typed, theme="basicLight", line_wrapping=True)
+        self.editor = ui.codemirror("", on_change=self._typed, theme="basicLight")
         self.editor.style("border: 1px solid var(--grid); max-height: 26rem; width: 100%")
         self.problem = ui.element("div").props("data-part=problem")
         with ui.element("div").classes("keys"):

@@ -98,8 +98,6 @@ class Project:
 
     def begin(self, table: Path) -> None:
         """Begin with a table, whose columns are still to be told apart."""
-        if not table.is_file():
-            raise P4FError(f"{table}: there is no such file")
         here = table.resolve()
         inside = here.parent == self.folder.resolve()
         said: dict[str, Any] = dict.fromkeys(("recorded", "favourable", "sensitive", "group"))

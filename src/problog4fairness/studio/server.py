@@ -43,7 +43,9 @@ def serve(
     say
         Shows the address.
     """
-    if host not in (HERE, "localhost", "::1") and not password:
+    if host in ("0.0.0.0", "::"):
+        raise P4FError(f"--host {host} is every address; name the one that others will type, such as 192.0.2.7")
+    if host not in (HERE, "localhost") and not password:
         raise P4FError(f"--host {host} lets others reach this page; choose a password for them: --password WORD")
     if password is not None and len(password) < 8:
         raise P4FError("a password has at least 8 letters")
