@@ -21,6 +21,7 @@ def test_one_test_at_five_percent_is_enough_and_none_above_it(corrected, contrad
     assert doubts.table["contradicts"].tolist() == [p is not None and p <= 0.05 for p in corrected]
 
 
-def test_a_test_that_was_not_done_says_so():
-    assert of(None)["test 0"].p_text == "not done"
+def test_a_test_that_was_not_done_has_no_number():
+    assert not of(None)["test 0"].done
+    assert of(None)["test 0"].p_text == "–"
     assert of(0.0002)["test 0"].p_text == "< 0.001"
