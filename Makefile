@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo test lint types imports unit docs browser bench fix clean
+.PHONY: help setup demo test lint types imports unit docs browser screenshots bench fix clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: .venv/.ready ## make .venv once; does nothing when it is up to date
 
@@ -36,7 +36,7 @@ imports: .venv/.ready ## import-linter: each room imports only from rooms below 
 
 unit: .venv/.ready ## pytest, warnings as errors, on up to four cores
 	@echo "unit: pytest"
-	@OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --maxprocesses 4
+	@OMP_NUM_THREADS=1 $(BIN)/pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 docs: .venv/.ready .venv/.docs ## the documentation, its examples executed: build/docs/index.html
 	@echo "docs: sphinx-build (minutes: every example is executed)"
@@ -47,6 +47,9 @@ browser: ## install Chromium where apt is there to do it; tests of pages run in 
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \
 		command -v apt-get >/dev/null && apt-get -qq update && apt-get -qq install -y chromium >/dev/null; } || \
 		echo "browser: no Chromium, and apt-get could not install it; tests of pages will be skipped" >&2
+
+screenshots: .venv/.ready ## take the documentation's pictures of p4f studio anew; needs Chromium
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.studio.screenshots docs/images/studio light dark phone
 
 bench: .venv/.ready .venv/.deepproblog ## measure speed against plain PyTorch and DeepProbLog
 	@for script in benchmarks/*.py; do \

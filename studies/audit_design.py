@@ -13,7 +13,7 @@ import pandas as pd
 from problog4fairness import datasets, required_samples
 from studies.audit_cells import ALWAYS, CONFIDENCE, ERROR, INTERVALS, ROUNDS, ROWS, SCORE, AuditStack, Case, Z
 from studies.audit_training import ALL, AUDITS, ERROR_OF, PLANNED, RANDOM, TrainingStack
-from studies.engine.claims import Claim
+from studies.engine.claims import Claim, Measured, above, everywhere, often
 from studies.engine.stack import Stack
 from studies.engine.study import Study
 
@@ -88,8 +88,7 @@ class AuditStudy(Study):
 
     def claims(self, results: pd.DataFrame) -> list[Claim]:
         """See :meth:`Study.claims`."""
-        tables = self.tables(results)
-        rows, covered = tables["rows"], tables["coverage"]
+        rows = self.tables(results)["rows"]
         if not len(rows):
             return []
         share = "; ".join(f"{own.case} {own.of_hoeffding:.0%}" for own in rows.itertuples())
@@ -105,30 +104,28 @@ class AuditStudy(Study):
                   bool((rows["of_normal_by_group"] <= HALF).all())),
         ]  # fmt: skip
         for name, text in ((SCORE, "the interval that is used"), (ALWAYS, "the sequential one, at all looks together")):
-            worst = covered[covered["metric"] == name].sort_values("coverage").iloc[0]
-            measured = f"worst {worst.coverage:.1%} ({worst.case}, {worst.parameter})"
+            covered = dict(iter(results[results["metric"] == name].groupby(["case", "parameter"])["value"]))
+            worst = min(covered, key=lambda place: covered[place].mean())
             claim = f"{text} covers at least 94% for a nominal 95%, every parameter"
-            found.append(Claim(claim, measured, float(worst.coverage) >= COVERED))
+            found.append(often(claim, covered[worst], COVERED, detail=f", the worst ({', '.join(worst)})"))
         return [*found, *self._training_claims(results)]
 
     def _training_claims(self, results: pd.DataFrame) -> list[Claim]:
-        errors = results[results["metric"] == ERROR_OF].pivot(index="seed", columns="parameter", values="value")
-        if not len(errors):
+        errors = Measured(results[results["metric"] == ERROR_OF])
+        planned, random, every = (errors(parameter=name) for name in (PLANNED, RANDOM, ALL))
+        if not len(planned):
             return []
-        said = ", ".join(f"{name} {errors[name].mean():.4f}" for name in AUDITS)
-        lost = float((errors[PLANNED] - errors[ALL]).mean())
-        gained = float((errors[RANDOM] - errors[PLANNED]).mean())
-        return [
-            Claim("a classifier from the planned audit errs at most .01 more than from all rows", said, lost <= WITHIN),
-            Claim("and not more than from a random audit as large", f"{gained:+.4f} less", gained >= 0),
-        ]
+        said = f"; {', '.join(f'{name} {errors(parameter=name).mean():.4f}' for name in AUDITS)}"
+        text = "a classifier from the planned audit errs at most .01 more than from all rows"
+        found = everywhere(text, planned - every, lambda number: WITHIN - number.mean, said)
+        return found + above("and less than from a random audit as large", random - planned)
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""
-        from studies.audit_figure import draw
+        from studies.audit_figure import draw_coverage, draw_rows
 
         tables = self.tables(results)
-        return {"figure": draw(tables["rows"], tables["coverage"])}
+        return {"figure": draw_rows(tables["rows"]), "coverage": draw_coverage(tables["coverage"])}
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""

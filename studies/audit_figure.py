@@ -1,4 +1,4 @@
-"""The figure of the study of audits: rows until every parameter is known, and how often intervals hold."""
+"""The figures of the study of audits: rows until every parameter is known; how often intervals hold."""
 
 from __future__ import annotations
 
@@ -17,19 +17,9 @@ COLOURS = ("#D55E00", "#E69F00", "#009E73", "#56B4E9", "#0072B2", "#000000")
 MARKERS = ("o", "s", "^", "v", "D", "*")
 
 
-def draw(rows: pd.DataFrame, coverage: pd.DataFrame) -> Figure:
-    """Rows on the left, coverage on the right, a place for each case."""
-    figure = Figure(figsize=(11, 4.8), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
-    _rows(left, rows)
-    _coverage(right, coverage, list(rows["case"]))
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(fontsize="x-small", frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    return figure
-
-
-def _rows(axes: Axes, rows: pd.DataFrame) -> None:
+def draw_rows(rows: pd.DataFrame) -> Figure:
+    """How many rows each way of drawing an audit takes, a place for each case."""
+    figure, axes = _figure()
     places = np.arange(len(rows))
     for number, (name, (colour, words)) in enumerate(BARS.items()):
         x = places + 0.2 * (number - 1.5)
@@ -43,20 +33,37 @@ def _rows(axes: Axes, rows: pd.DataFrame) -> None:
     axes.set_xticks(places, [_two_lines(name) for name in rows["case"]])
     axes.set_ylabel("audited rows (log scale)")
     axes.set_title("rows until every parameter is known within ±.1", fontsize="medium")
+    return _with_legend(figure)
 
 
-def _coverage(axes: Axes, coverage: pd.DataFrame, cases: list[str]) -> None:
+def draw_coverage(coverage: pd.DataFrame) -> Figure:
+    """How often the intervals hold the truth, a place for each case and a mark for each parameter."""
+    figure, axes = _figure()
+    cases = list(dict.fromkeys(coverage["case"]))
     for number, name in enumerate(INTERVALS):
         own = coverage[coverage["metric"] == name]
         x = own["case"].map({case: place for place, case in enumerate(cases)}) + 0.12 * (number - 2.5)
         axes.plot(x, own["coverage"], linestyle="none", marker=MARKERS[number], markersize=5, color=COLOURS[number],
                   label=name, alpha=0.85)  # fmt: skip
-    axes.axhline(0.95, color="#444444", linewidth=0.8)
-    axes.axhline(0.94, color="#444444", linewidth=0.8, linestyle=":")
+    axes.axhline(0.95, color="#444444", linewidth=0.8, label="nominal 95%")
+    axes.axhline(0.94, color="#444444", linewidth=0.8, linestyle=":", label="94%, which is claimed")
     axes.set_xticks(range(len(cases)), [_two_lines(name) for name in cases])
     axes.set_ylim(max(0.6, float(coverage["coverage"].min()) - 0.02), 1.005)
     axes.set_ylabel("share of audits whose interval holds the truth")
     axes.set_title("coverage at the end of the audit, a mark for each parameter", fontsize="medium")
+    return _with_legend(figure)
+
+
+def _figure() -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _with_legend(figure: Figure) -> Figure:
+    figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)
+    return figure
 
 
 def _two_lines(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from studies.band_stacks import AUDITS, QUANTITIES, BandStack
-from studies.engine.claims import Claim
+from studies.engine.claims import Claim, often
 from studies.engine.study import Study
 
 if TYPE_CHECKING:
@@ -57,13 +57,12 @@ class BandStudy(Study):
 
     def claims(self, results: pd.DataFrame) -> list[Claim]:
         """See :meth:`Study.claims`."""
-        means = results.groupby(["doubt", "metric"])["value"].mean()
-        found = []
-        for quantity in QUANTITIES:
-            share = float(means.get(("audited", f"{quantity} covered"), float("nan")))
-            text = f"the 95% band of the {quantity} holds the truth in at least 93% of {len(self.seeds)} audits"
-            found.append(Claim(text, f"{share:.1%}", share >= ASKED))
-        return found
+        audited = results[results["doubt"] == "audited"].set_index("metric")["value"]
+        return [
+            often(f"the 95% band of the {own} holds the truth in at least 93% of audits", covered, ASKED)
+            for own in QUANTITIES
+            if len(covered := audited[audited.index == f"{own} covered"])
+        ]
 
     def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
         """See :meth:`Study.tables`."""

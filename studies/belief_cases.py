@@ -1,11 +1,12 @@
 """Made data that go wrong in a known way: what is recorded, what the belief is estimated from, and the nearest tool.
 
-A further kind of belief is one more :class:`Case` in :data:`CASES`.
+A further kind of belief is one more :class:`Case` in :data:`CASES`; those about features are in ``feature_cases``.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -15,11 +16,14 @@ import pandas as pd
 
 from problog4fairness import (
     Annotators,
+    ChangedBias,
     DebiasedClassifier,
     LabelBias,
     PositiveUnlabelled,
+    RowBias,
     SelectiveLabels,
     UnknownGroup,
+    by,
 )
 from problog4fairness.beliefs import Belief
 
@@ -30,6 +34,8 @@ IN_GROUP = {"a1": 0.1, "b2": 0.5, "c3": 0.9}
 SPREAD, BANDS = 0.7, (0.0, 1.0)
 # Rows that somebody looked at, where a case needs an audit.
 AUDITED = 400
+# The same, where the bias is to be known by officer, or by period.
+AUDITED_MORE = 800
 
 Random = np.random.Generator
 
@@ -68,10 +74,20 @@ class Case(ABC):
         In the results.
     tools
         The nearest existing tools, in words.
+    also
+        What else is measured of the belief's model: names of shares that should be near 1.
+    features
+        The columns that models read.
     """
 
     name: ClassVar[str]
     tools: ClassVar[tuple[str, ...]]
+    also: ClassVar[tuple[str, ...]] = ()
+    features: Sequence[str] = tuple(FEATURES)
+
+    def people(self, rows: int, rng: Random) -> pd.DataFrame:
+        """People as they are, with their group and their fair label."""
+        return people(rows, rng)
 
     @abstractmethod
     def true(self, strength: float) -> Belief:
@@ -97,11 +113,22 @@ class Case(ABC):
         """What the belief reads besides the features."""
         return frame[["group"]]
 
+    def others(self, belief: Belief, made: Made, decided: Any) -> list[float]:  # noqa: ARG002
+        """The values of :attr:`also`, where the model gives these probabilities to the people it learned from."""
+        return []
 
-def fitted(belief: Belief | None, frame: pd.DataFrame, labels: Any, beside: Any, seed: int) -> DebiasedClassifier:
+
+def fitted(
+    belief: Belief | None,
+    frame: pd.DataFrame,
+    labels: Any,
+    beside: Any,
+    seed: int,
+    features: Sequence[str] = tuple(FEATURES),
+) -> DebiasedClassifier:
     """A linear model of the features, through a belief or as the labels are."""
     model = DebiasedClassifier(belief, "linear", random_state=seed)
-    return model.fit(frame[FEATURES], labels, sensitive_features=beside)
+    return model.fit(frame[list(features)], labels, sensitive_features=beside)
 
 
 class Positives(Case):
@@ -219,8 +246,9 @@ class Voted(Case):
 class Guessed(Case):
     """The label of one group is biased, and the group is known by a postcode, and of 400 audited people."""
 
-    name, tools = "unknown group", ("complete cases",)
+    name, tools, also = "unknown group", ("complete cases",), ("bounds of the disparity hold the true one",)
     proxies: ClassVar[dict[str, tuple[Any, ...]]] = {"code": CODES}
+    additive = False
 
     def _shares(self) -> dict[Any, float]:
         return dict(IN_GROUP)
@@ -251,7 +279,8 @@ class Guessed(Case):
     def estimated(self, made: Made) -> Belief:
         """See :meth:`Case.estimated`: from the people who were audited, of whom the group is known, too."""
         belief = UnknownGroup("group", self.proxies, belief=self._inside(None))
-        return belief.estimate(self._table(made)[:AUDITED], recorded="recorded", fair="fair")
+        audit = self._table(made)[:AUDITED]
+        return belief.estimate(audit, recorded="recorded", fair="fair", additive=self.additive)
 
     def as_it_is(self, made: Made) -> tuple[pd.DataFrame, Any]:
         """See :meth:`Case.as_it_is`."""
@@ -267,6 +296,12 @@ class Guessed(Case):
         """See :meth:`Case.beside`: the group of most people is missing."""
         known = frame["group"].astype(float).where(np.arange(len(frame)) < AUDITED)
         return frame[["code", "band"]].assign(group=known)
+
+    def others(self, belief: Belief, made: Made, decided: Any) -> list[float]:
+        """See :meth:`Case.others`: whether the disparity of the decisions, by the true groups, is within the bounds."""
+        found = belief.disparity(self.beside(made.people), decided)  # type: ignore[attr-defined]
+        inside = made.people["group"].to_numpy() == 1
+        return [float(found.low <= decided[inside].mean() - decided[~inside].mean() <= found.high)]
 
 
 class GuessedByMore(Guessed):
@@ -286,4 +321,93 @@ class GuessedByMore(Guessed):
         return found
 
 
-CASES: dict[str, Case] = {case.name: case for case in (Positives(), Accepted(), Voted(), Guessed(), GuessedByMore())}
+# Officers, from one who distorts nothing to one who distorts twice as much as they do on average.
+OFFICERS: dict[str, float] = {f"o{number}": number / 4 for number in range(9)}
+REFORM = np.datetime64("2021-01-01")
+
+
+class GuessedByModel(GuessedByMore):
+    """The same, by a model of both proxies instead of a count for each combination of their values."""
+
+    name, additive = "unknown group, learned", True
+
+
+class ByRow(Case):
+    """The label of one group is biased, more so by some officers, who see other people than their colleagues."""
+
+    name, tools = "bias by officer", ("one number for each group",)
+
+    def _chances(self, frame: pd.DataFrame, strength: float) -> Any:
+        """For each person of the group the probability that a fair 1 is recorded as 0."""
+        return strength * frame["officer"].map(OFFICERS).to_numpy() * 0.8
+
+    def _told(self, frame: pd.DataFrame, rng: Random) -> pd.DataFrame:
+        """The people with what the bias depends on."""
+        near = frame["x"].to_numpy() + 0.5 * rng.normal(size=len(frame))
+        number = np.digitize(near, np.quantile(near, np.arange(1, 9) / 9))
+        return frame.assign(officer=np.array(list(OFFICERS))[number])
+
+    def _belief(self) -> Belief:
+        return RowBias("group", by("officer"), False, groups=[1])
+
+    def true(self, strength: float) -> Belief:
+        """See :meth:`Case.true`."""
+        belief = RowBias("group", by({"officer": tuple(OFFICERS)}), False, groups=[1])
+        return belief.bind({f"neg(1,{name})": 0.8 * strength * factor for name, factor in OFFICERS.items()})
+
+    def made(self, frame: pd.DataFrame, strength: float, rng: Random) -> Made:
+        """See :meth:`Case.made`."""
+        told = self._told(frame, rng)
+        lost = (frame["group"] == 1) & (rng.random(len(frame)) < self._chances(told, strength))
+        return Made(told, np.where(lost, 0, frame["fair"]))
+
+    def _audit(self, made: Made, belief: Belief) -> Belief:
+        table = made.people.assign(recorded=made.record)
+        return belief.estimate(table[:AUDITED_MORE], recorded="recorded", fair="fair")
+
+    def estimated(self, made: Made) -> Belief:
+        """See :meth:`Case.estimated`: from audited people."""
+        return self._audit(made, self._belief())
+
+    def as_it_is(self, made: Made) -> tuple[pd.DataFrame, Any]:
+        """See :meth:`Case.as_it_is`."""
+        return made.people, made.record
+
+    def by_tool(self, tool: str, made: Made, seed: int) -> DebiasedClassifier:  # noqa: ARG002
+        """See :meth:`Case.by_tool`: the same audit for a bias that is the same in all rows of a group."""
+        constant = self._audit(made, LabelBias("group", positive=False, groups=[1]))
+        return fitted(constant, made.people, made.record, made.people[["group"]], seed)
+
+    def beside(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """See :meth:`Case.beside`."""
+        return frame[["group", "officer"]]
+
+
+class ByPeriod(ByRow):
+    """The label of one group was biased until a day that nobody knows; later people are others than earlier ones."""
+
+    name = "bias that changed"
+
+    def _chances(self, frame: pd.DataFrame, strength: float) -> Any:
+        return np.where(frame["day"].to_numpy() < REFORM, 1.5 * strength, 0.25 * strength)
+
+    def _told(self, frame: pd.DataFrame, rng: Random) -> pd.DataFrame:
+        late = -frame["x"].to_numpy() + 0.5 * rng.normal(size=len(frame))
+        days = np.argsort(np.argsort(late)) * 1000 // len(frame)
+        return frame.assign(day=np.datetime64("2020-01-01") + days)
+
+    def _belief(self) -> Belief:
+        return ChangedBias("group", "day", positive=False, groups=[1])
+
+    def true(self, strength: float) -> Belief:
+        """See :meth:`Case.true`."""
+        belief = ChangedBias("group", "day", str(REFORM), positive=False, groups=[1])
+        return belief.bind({"neg(1,0)": 1.5 * strength, "neg(1,1)": 0.25 * strength})
+
+    def beside(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """See :meth:`Case.beside`."""
+        return frame[["group", "day"]]
+
+
+_GROUPS = (Guessed(), GuessedByMore(), GuessedByModel())
+CASES: dict[str, Case] = {case.name: case for case in (Positives(), Accepted(), Voted(), *_GROUPS, ByRow(), ByPeriod())}

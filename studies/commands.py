@@ -24,12 +24,20 @@ app = typer.Typer(
 )
 
 Output: TypeAlias = Annotated[
-    Path, typer.Option("-o", "--output", help="A folder of the study's name is made in it for tables, figures, claims.")
+    Path,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="A folder of the study's name is made in it for tables, figures, claims.",
+    ),
 ]
-Jobs: TypeAlias = Annotated[int, typer.Option(help="Processes; -1 for one per core.")]
+Jobs: TypeAlias = Annotated[int, typer.Option(metavar="N", help="Processes; -1 for one per core.")]
 Quick: TypeAlias = Annotated[bool, typer.Option("--quick", help="Fewer seeds, folds and people: a few minutes.")]
-Seeds: TypeAlias = Annotated[int | None, typer.Option(min=1, help="Number of seeds.")]
-Folds: TypeAlias = Annotated[int | None, typer.Option(min=2, help="Number of folds: 5, or 2 with --quick.")]
+Seeds: TypeAlias = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of seeds.")]
+Folds: TypeAlias = Annotated[
+    int | None, typer.Option(min=2, metavar="N", help="Number of folds: 5, or 2 with --quick.")
+]
 
 
 class BackendName(StrEnum):
@@ -67,7 +75,7 @@ def _synthetic(name: str, about: str) -> Callable[..., None]:
         folds: Folds = None,
         jobs: Jobs = -1,
         backend: Annotated[BackendName, typer.Option(help="Processes here, or a Dask cluster.")] = BackendName.loky,
-        scheduler: Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")] = None,
+        scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler.")] = None,
         output: Output = Path("results"),
     ) -> None:
         from studies.synthetic import STUDIES
@@ -103,10 +111,12 @@ def student(
     ] = SplitName.random,
     audit: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="Parameters from so many rows instead of all; may be given several times."),
+        typer.Option(
+            min=1, metavar="ROWS", help="Parameters from so many rows instead of all; may be given several times."
+        ),
     ] = None,
     draws: Annotated[
-        int | None, typer.Option(min=1, help="With --audit, draws of the rows: 20, or 4 with --quick.")
+        int | None, typer.Option(min=1, metavar="N", help="With --audit, draws of the rows: 20, or 4 with --quick.")
     ] = None,
     quick: Quick = False,
     seeds: Seeds = None,
@@ -144,9 +154,9 @@ def faces(
         FaceSource, typer.Option(help="Faces drawn here, or CelebA with cleaned mouth labels below P4F_DATA.")
     ] = FaceSource.drawn,
     network: Annotated[
-        str, typer.Option(help="small, resnet50 (needs the extra vision), or package.module:factory.")
+        str, typer.Option(metavar="NAME", help="small, resnet50 (needs the extra vision), or package.module:factory.")
     ] = "small",
-    epochs: Annotated[int | None, typer.Option(min=1, help="The most epochs of a network.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, metavar="N", help="The most epochs of a network.")] = None,
     seeds: Seeds = None,
     quick: Quick = False,
     jobs: Jobs = -1,
@@ -183,7 +193,7 @@ def learners(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output:
 
 @app.command("more-beliefs", epilog="Example:  more-beliefs --quick --jobs 2 -o results")
 def more(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, output: Output = Path("results")) -> None:
-    """Beyond the paper: positive and unlabelled data, selective labels, annotators, and unknown groups.
+    """Beyond the paper: positive and unlabelled data, selective labels, annotators, unknown groups, rows, features.
 
     On made-up people of whom the fair labels are known. A run that was interrupted goes on where it stopped.
     """

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from studies.doubt_cells import CONTRADICTED, METRICS, SITUATIONS, DoubtStack, Situation
-from studies.engine.claims import Claim
+from studies.engine.claims import Claim, often
 from studies.engine.study import Study
 
 if TYPE_CHECKING:
@@ -62,17 +62,15 @@ class DoubtStudy(Study):
 
     def claims(self, results: pd.DataFrame) -> list[Claim]:
         """See :meth:`Study.claims`."""
-        shares, found = self.tables(results)["shares"].set_index("case"), []
+        hits, found = results[results["metric"] == CONTRADICTED].set_index("case")["value"], []
         for own in self.situations:
-            if own.name not in shares.index:
+            here = hits[hits.index == own.name]
+            if not len(here):
                 continue
-            row = shares.loc[own.name]
             text = f"{own.name}: contradicted in at {'most 5%' if own.right else 'least 80%'} of the simulations"
-            share = float(row[CONTRADICTED])
             planned = self.right if own.right else self.wrong
-            short = f"; {planned} are planned" if row.simulations < planned else ""
-            measured = f"{share:.1%} of {row.simulations:.0f} ({row.low:.1%} to {row.high:.1%}{short})"
-            found.append(Claim(text, measured, share <= ALARMS if own.right else share >= POWER))
+            short = f"; {planned} are planned" if len(here) < planned else ""
+            found.append(often(text, here, ALARMS if own.right else POWER, detail=short, rarely=own.right))
         return found
 
     def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
@@ -97,16 +95,9 @@ class DoubtStudy(Study):
         planned = {own.name: self.right if own.right else self.wrong for own in self.situations}
         if all(name in shares.index and shares.loc[name, "simulations"] >= count for name, count in planned.items()):
             return []
-        undecided = [
-            own.name
-            for own in self.situations
-            if own.name in shares.index
-            and shares.loc[own.name, "low"] <= (ALARMS if own.right else POWER) <= shares.loc[own.name, "high"]
-        ]
         return [
             f"This run was stopped early: {int(shares['simulations'].sum()):,} of {sum(planned.values()):,} "
-            "simulations were done. The intervals, not the verdicts, say what is known. Not decided, since the "
-            f"interval holds the goal: {'; '.join(undecided) or 'none'}."
+            "simulations were done."
         ]
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:

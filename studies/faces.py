@@ -106,8 +106,16 @@ class FaceStudy(Study):
             for attribute in ATTRIBUTES:
                 line = float(of("fair_disparity", attribute)["value"].mean()) if metric == "disparity" else None
                 panels.append(Panel(_plain(attribute), of(metric, attribute), of("f1", NO_ATTRIBUTE), line))
-            found[name] = draw(panels, metric, "F1 on fair mouth labels", "fair labels", NAMES)
+            found[name] = draw(
+                panels, metric, "F1 on fair mouth labels", line="fair labels", title=self._pictures, names=NAMES
+            )
         return found
+
+    @property
+    def _pictures(self) -> str:
+        """What was looked at."""
+        what = f"{self.faces.rows} drawn faces" if self.faces.source == "drawn" else "CelebA"
+        return f"{what} of {self.faces.size} × {self.faces.size} pixels"
 
     def said(self, claim: str) -> str:
         """See :meth:`Study.said`."""
@@ -115,10 +123,9 @@ class FaceStudy(Study):
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""
-        faces, training = self.faces, self.training
-        what = f"{faces.rows} drawn faces" if faces.source == "drawn" else "CelebA"
+        training = self.training
         return [
-            f"{what} of {faces.size} × {faces.size} pixels, network `{self.network}`, {len(self.seeds)} seeds; "
+            f"{self._pictures}, network `{self.network}`, {len(self.seeds)} seeds; "
             f"learning rate {training.learning_rate:g}, batches of {training.batch_size}, at most "
             f"{training.max_epochs} epochs, of which the one with the lowest validation loss is kept.",
             "Numbers are means over seeds of differences within a seed, with 95% intervals. Seeds differ in first "

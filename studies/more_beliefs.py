@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +14,17 @@ import pandas as pd
 from problog4fairness import metrics
 from problog4fairness.beliefs import AuditWarning, Belief
 from problog4fairness.errors import LearningWarning
-from studies.belief_cases import CASES, FEATURES, fitted, people
-from studies.engine.claims import Claim, Measured, Values, everywhere, numbers
+from studies.belief_cases import CASES as OF_LABELS
+from studies.belief_cases import fitted
+from studies.engine.claims import Claim, Measured, Values, everywhere, often
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 from studies.engine.study import Study
+from studies.feature_cases import FEATURE_CASES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CASES = OF_LABELS | {case.name: case for case in FEATURE_CASES}
 METHODS = ("belief", "upper", "record")
 MEASURES = ("accuracy", "disparity")
 COVERED = "covered"
@@ -35,7 +39,7 @@ class BeliefStack(Stack):
     Attributes
     ----------
     case
-        One of :data:`studies.belief_cases.CASES`.
+        One of :data:`CASES`.
     strength
         Of the bias.
     seeds
@@ -72,7 +76,7 @@ class BeliefStack(Stack):
         return [
             (self.case, self.strength, method, seed, measure)
             for seed in self.seeds
-            for method, measure in [*every, ("belief", COVERED)]
+            for method, measure in [*every, *(("belief", also) for also in (COVERED, *CASES[self.case].also))]
         ]
 
     def compute(self, work: Work) -> Table:
@@ -85,7 +89,7 @@ class BeliefStack(Stack):
 
     def _numbers(self, seed: int) -> list[float]:
         case, rng = CASES[self.case], np.random.default_rng([seed, round(100 * self.strength)])
-        frame, new = people(self.rows, rng), people(self.tested, rng)
+        frame, new = case.people(self.rows, rng), case.people(self.tested, rng)
         made = case.made(frame, self.strength, rng)
         with warnings.catch_warnings():
             # What is uncertain is measured here.
@@ -93,28 +97,26 @@ class BeliefStack(Stack):
             warnings.simplefilter("ignore", LearningWarning)
             belief = case.estimated(made)
             models = (
-                fitted(belief, made.people, made.record, case.beside(made.people), seed),
-                fitted(None, made.people, made.people["fair"], None, seed),
-                fitted(None, *case.as_it_is(made), None, seed),
+                fitted(belief, made.people, made.record, case.beside(made.people), seed, case.features),
+                fitted(None, frame, frame["fair"], None, seed, case.features),
+                fitted(None, *case.as_it_is(made), None, seed, case.features),
                 *(case.by_tool(tool, made, seed) for tool in case.tools),
             )
         found = []
         for model in models:
-            chance = model.predict_proba(new[FEATURES])[:, 1]
+            chance = model.predict_proba(new[list(case.features)])[:, 1]
             scores = metrics.scores(new["fair"].to_numpy(), chance, new["group"].to_numpy())
             found += [float(scores[measure]) for measure in MEASURES]
-        return [*found, covered(belief, case.true(self.strength))]
+        decided = models[0].predict_proba(made.people[list(case.features)])[:, 1]
+        return [*found, covered(belief, case.true(self.strength)), *case.others(belief, made, decided)]
 
 
 def covered(found: Belief, truth: Belief) -> float:
-    """The share of parameters whose interval holds the true value."""
-    true = {own.name: own.value for own in truth.probabilities}
-    inside = [
-        own.low <= value <= own.high
-        for own in found.probabilities
-        if own.low is not None and own.high is not None and (value := true[own.name]) is not None
-    ]
-    return float(np.mean(inside))
+    """The share of parameters whose interval holds the true value, of those that have one."""
+    known = found.parameters.dropna(subset=["low", "high"])
+    true = truth.parameters["value"].loc[known.index].dropna()
+    known = known.loc[true.index]
+    return float(true.between(known["low"], known["high"]).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +133,7 @@ class MoreBeliefs(Study):
 
     cases: tuple[str, ...] = tuple(CASES)
     strengths: tuple[float, ...] = STRENGTHS
-    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    seeds: tuple[int, ...] = tuple(range(50))
     rows: int = 4_000
     tested: int = 20_000
 
@@ -161,10 +163,12 @@ class MoreBeliefs(Study):
                     ahead = (middle - _way(measured, case, metric, tool)).dropna()
                     text = f"{case}: further on that way in {metric} than {tool}"
                     found += everywhere(text, ahead, lambda number: number.mean)
-            shares = measured(case=case, method="belief", metric=COVERED)
-            mean = float(np.mean([number.mean for number in numbers(shares)]))
+            shares = _tables(measured(case=case, method="belief", metric=COVERED))
             text = f"{case}: parameters in their 95% intervals at least 93% of the time"
-            found.append(Claim(text, f"{mean:.3f} over all strengths and seeds", mean >= COVERAGE))
+            found += everywhere(text, shares, lambda number: number.mean - COVERAGE, f" of {len(shares)} tables")
+            for also in CASES[case].also:
+                held = _tables(measured(case=case, method="belief", metric=also))
+                found.append(often(f"{case}: {also}, at least 93% of the time", held, COVERAGE))
         return found
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
@@ -180,11 +184,22 @@ class MoreBeliefs(Study):
             "tested on, whose group no model sees. All models are linear. Parameters are estimated as a user would: "
             "from the record alone for positive and unlabelled data, selective labels and annotators; from 400 audited "
             "people whose group is known for the unknown group, by one proxy, though a feature tells of the group "
-            "beyond it, which the belief assumes it does not; and by two, of which that feature in bands is one.",
-            "The record as it is: who is not recorded is 0, who was turned down is 0, one annotator, and the label. "
+            "beyond it, which the belief assumes it does not; and by two, of which that feature in bands is one, "
+            "counted or by a model. By one proxy it is what the proxy tells that is missing, not rows: with every "
+            "parameter known and 40,000 people it went 55% of the way in disparity, with both proxies 93% (4 seeds, "
+            "beside this study). From 400 audited people for features, which are right in those of the test. From 800 "
+            "for the bias by officer, and for the one that changed, whose day is searched for.",
+            "The record as it is: who is not recorded is 0, who was turned down is 0, one annotator, the label, and "
+            "the recorded features. "
             f"The nearest tools: {'; '.join(f'{name}: {tools_of(name)}' for name in self.cases)}.",
+            "Three cases were made so that a simpler belief falls short, which it need not: where officers and periods "
+            "see the same kind of people, one number for each group does as well, and in most of nine settings that "
+            "were tried, taking dependent features one by one cost nothing.",
             "The way from the record to the truth: 0 where a model is as far from knowing the fair labels as one that "
             "takes the record for true, 1 where it is as good.",
+            "Shares of parameters in their intervals are those of a table, over the tables of all strengths and seeds. "
+            "The bounds of a disparity hold because they are wide, at middle strength 0.63 by one proxy and 0.46 by "
+            "both (3 seeds, beside this study).",
         ]
 
 
@@ -202,6 +217,12 @@ def _way(measured: Measured, case: str, metric: str, method: str = "belief") -> 
     return 1 - off / distance
 
 
+def _tables(values: Values) -> Values:
+    """The values of all strengths and seeds, each a table of its own."""
+    every = pd.MultiIndex.from_arrays([[math.nan] * len(values), range(len(values))], names=["x", "seed"])
+    return values.set_axis(every)
+
+
 def more_beliefs(*, quick: bool = False, seeds: int | None = None) -> MoreBeliefs:
     """The study in full, or a quick one with fewer seeds and people.
 
@@ -210,7 +231,7 @@ def more_beliefs(*, quick: bool = False, seeds: int | None = None) -> MoreBelief
     quick
         Smaller.
     seeds
-        How many, where not 5 (2 if quick).
+        How many, where not 50 (2 if quick).
     """
-    every = tuple(range(seeds if seeds is not None else 2 if quick else 5))
+    every = tuple(range(seeds if seeds is not None else 2 if quick else 50))
     return MoreBeliefs(seeds=every, rows=1_500, tested=5_000) if quick else MoreBeliefs(seeds=every)

@@ -31,12 +31,15 @@ class Panel:
         Results with the columns method, seed and value: fairness and quality.
     line
         What fairness the labels themselves have, where that is to be shown.
+    level
+        What quality can be had without a classifier, where that is to be shown.
     """
 
     title: str
     x: pd.DataFrame
     y: pd.DataFrame
     line: float | None = None
+    level: float | None = None
 
     def pairs(self) -> pd.DataFrame:
         """Columns method, seed, x and y, the means over folds."""
@@ -45,7 +48,14 @@ class Panel:
 
 
 def draw(
-    panels: Sequence[Panel], across: str, quality: str, line: str, names: Mapping[str, str] | None = None
+    panels: Sequence[Panel],
+    across: str,
+    quality: str,
+    *,
+    line: str,
+    level: str = "",
+    title: str = "",
+    names: Mapping[str, str] | None = None,
 ) -> Figure:
     """A marker per method at the mean over seeds, the seeds as faint points, and a 95% ellipse of the mean.
 
@@ -57,8 +67,10 @@ def draw(
         The measure of fairness, one of :data:`AXES`.
     quality
         What the upright axis means.
-    line
-        What the panels' line means.
+    line, level
+        What the panels' upright and level lines mean.
+    title
+        Above all panels.
     names
         What methods are called in the legend, where that is not their name, in its order.
     """
@@ -70,6 +82,8 @@ def draw(
             _method(axes, pairs[pairs["method"] == method], method, (names or {}).get(method, method))
         if panel.line is not None:
             axes.axvline(panel.line, color="#444444", linestyle="--", linewidth=1, label=line, zorder=1)
+        if panel.level is not None:
+            axes.axhline(panel.level, color="#444444", linestyle=":", linewidth=1.2, label=level, zorder=1)
         axes.autoscale_view()
         axes.margins(0.08)
         axes.set_title(panel.title, fontsize="medium")
@@ -78,6 +92,8 @@ def draw(
         axes.grid(alpha=0.25, linewidth=0.5)
         axes.spines[["top", "right"]].set_visible(False)
     grid[0].set_ylabel(quality)
+    if title:
+        figure.suptitle(title, fontsize="medium", fontweight="bold")
     found = {label: handle for axes in grid for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     columns = min(len(found), 3 * len(panels) - 2)
     figure.legend([*found.values()], [*found], loc="outside lower center", ncols=columns, fontsize="small",

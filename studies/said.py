@@ -63,6 +63,8 @@ def said(study: str, claim: str) -> str:
     """The paper's words and figure for a claim, and who chose its threshold; empty for claims of one's own."""
     for part, figure, words in SAID.get(study, ()):
         if part in claim:
-            chosen = "; the number was chosen here" if _THRESHOLD.search(claim) else ""
-            return f'"{words}" ({figure}){chosen}'
+            chosen = (
+                "the number was chosen here" if _THRESHOLD.search(claim) else "no number to choose: the sign decides"
+            )
+            return f'"{words}" ({figure}); {chosen}'
     return ""

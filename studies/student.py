@@ -12,6 +12,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.learners import Settings
 from studies import student_audit, student_methods
 from studies.data import StudentData
+from studies.engine.report import summary_of
 from studies.engine.study import Study
 from studies.said import said
 from studies.student_cells import PROGRAMS, Pupils, StudentStack, audited, believed
@@ -123,7 +124,7 @@ class StudentStudy(Study):
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""
         if self.audits:
-            return {"audit": student_audit.draw(self, results)}
+            return {"audit": student_audit.draw(self, student_audit.scores_of(summary_of(results)))}
         return student_methods.figures(self.data, results)
 
     def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:  # noqa: ARG002

@@ -27,7 +27,6 @@ ABOUT = (
 ERROR, CONFIDENCE = 0.1, 0.95
 MEANINGS = {"p1": "p1, of boys who passed", "p2": "p2, of girls who passed", "p3": "p3, of boys who failed",
             "p4": "p4, of girls who failed"}  # fmt: skip
-PARAMETERS = {"p1": ("#0072B2", "s"), "p2": ("#56B4E9", "D"), "p3": ("#009E73", "v"), "p4": ("#CC79A7", "^")}
 
 
 def parameter_errors(study: StudentStudy) -> pd.DataFrame:
@@ -57,73 +56,61 @@ def rows_by_hoeffding(study: StudentStudy) -> dict[str, int]:
     return {name: math.ceil(needed / rarest_cell(name, study.data)) for name in PROGRAMS}
 
 
-def draw(study: StudentStudy, results: pd.DataFrame) -> Figure:
-    """F1 on fair labels against the size of the audit, with the spread over draws; and the parameters' errors."""
-    figure = Figure(figsize=(10.2, 5.0), layout="constrained")
-    quality, parameters = figure.subplots(1, 2)
-    _quality(quality, study, by_draw(results))
-    _errors(parameters, parameter_errors(study))
-    total, largest = len(study.data.fair), max(rows_by_hoeffding(study).values())
-    for axes, right in ((quality, 1.15 * largest), (parameters, 1.15 * max(study.audits))):
-        axes.set_xscale("log")
-        axes.set_xlim(min(study.audits) / 1.15, right)
-        ticks = [*study.audits, *([total] if right > total else [])]
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xlabel("audited rows")
-        axes.grid(alpha=0.25, linewidth=0.5)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(fontsize="x-small", frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2)
+def draw(study: StudentStudy, scores: pd.DataFrame) -> Figure:
+    """F1 on fair labels against the size of the audit, with the spread over draws.
+
+    Parameters
+    ----------
+    study
+        What was computed.
+    scores
+        As :func:`scores_of` gives them.
+    """
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
+    axes = figure.subplots()
+    total = len(study.data.fair)
+    for name in PROGRAMS:
+        _program(axes, scores[scores["method"] == name].sort_values("audit"), name, total)
+    lower = scores.loc[scores["method"] == "lower", "mean"]
+    if len(lower):
+        axes.axhline(lower.iloc[0], color=LOOKS["lower"][0], linestyle="--", label="lower, without an audit", zorder=1)
+    axes.plot([], [], color="#444444", linestyle=":", marker="o", fillstyle="none", label=f"all {total:,} rows audited")
+    axes.set_xscale("log")
+    sizes = [*study.audits, total]
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("audited rows that the parameters come from")
+    axes.set_ylabel("F1 on fair labels")
+    axes.set_title("mean and standard deviation over draws of the audit", fontsize="medium")
+    axes.grid(alpha=0.25, linewidth=0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small", frameon=False)
     return figure
+
+
+def _program(axes: Axes, own: pd.DataFrame, name: str, total: int) -> None:
+    """The line of one program, and where it is with all rows audited."""
+    colour, marker = LOOKS[name]
+    few, everything = own[own["audit"] > 0], own.loc[own["audit"] == 0, "mean"]
+    x, mean, spread = (few[column].to_numpy(dtype=float) for column in ("audit", "mean", "spread"))
+    axes.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.13, linewidth=0)
+    axes.plot(x, mean, color=colour, marker=marker, markersize=5, label=name)
+    if len(everything):
+        axes.axhline(everything.iloc[0], color=colour, linewidth=0.7, linestyle=":")
+        axes.plot(total, everything.iloc[0], color=colour, marker=marker, markersize=6, fillstyle="none")
+
+
+def scores_of(summary: pd.DataFrame) -> pd.DataFrame:
+    """F1 on fair labels from a ``summary.csv``: ``audit``, ``method``, ``mean``, ``spread`` (over draws)."""
+    rows = summary[(summary["labels"] == "fair") & (summary["metric"] == "f1")]
+    spread = rows["standard_error"].fillna(0.0) * rows["n"] ** 0.5
+    return rows.assign(spread=spread)[["audit", "method", "mean", "spread"]]
 
 
 def by_draw(results: pd.DataFrame) -> pd.DataFrame:
     """F1 on fair labels, the mean of the folds of each draw: ``audit``, ``method``, ``seed``, ``value``."""
     rows = results[(results["labels"] == "fair") & (results["metric"] == "f1")]
     return rows.groupby(["audit", "method", "seed"], sort=False)["value"].mean().reset_index()
-
-
-def _quality(axes: Axes, study: StudentStudy, scores: pd.DataFrame) -> None:
-    total = len(study.data.fair)
-    lower = scores.loc[scores["method"] == "lower", "value"]
-    if len(lower):
-        axes.axhline(lower.mean(), color=LOOKS["lower"][0], linewidth=1.2, linestyle="--", label="lower", zorder=1)
-    needed = rows_by_hoeffding(study)
-    for name in PROGRAMS:
-        colour, marker = LOOKS[name]
-        own = scores[(scores["method"] == name) & (scores["audit"] > 0)].groupby("audit")["value"]
-        x, mean, spread = own.mean().index.to_numpy(), own.mean().to_numpy(), own.std().fillna(0.0).to_numpy()
-        axes.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.13, linewidth=0)
-        axes.plot(x, mean, color=colour, marker=marker, markersize=5, label=name)
-        everything = scores.loc[(scores["method"] == name) & (scores["audit"] == 0), "value"]
-        if len(everything):
-            axes.axhline(everything.mean(), color=colour, linewidth=0.7, linestyle=":")
-            axes.plot(total, everything.mean(), color=colour, marker=marker, markersize=6, fillstyle="none")
-        axes.axvline(needed[name], color=colour, linewidth=0.9, linestyle="-.")
-        axes.annotate(f"{needed[name]:,} ", (needed[name], 0.99), xycoords=("data", "axes fraction"), rotation=90,
-                      fontsize="x-small", color=colour, ha="right", va="top")  # fmt: skip
-    axes.axvspan(total, 10 * max(needed.values()), color="#888888", alpha=0.12, linewidth=0)
-    axes.annotate(f"more rows than\nthe {total:,} there are", (1.03 * total, 0.35), fontsize="x-small",
-                  xycoords=("data", "axes fraction"), va="bottom")  # fmt: skip
-    axes.plot([], [], color="#444444", linestyle=":", marker="o", fillstyle="none", label="parameters from all rows")
-    axes.plot([], [], color="#444444", linestyle="-.", label="Hoeffding: 185 rows expected in its rarest cell")
-    axes.set_ylabel("F1 on fair labels")
-    axes.set_title("mean and standard deviation over draws", fontsize="medium")
-
-
-def _errors(axes: Axes, errors: pd.DataFrame) -> None:
-    distance = errors.assign(error=(errors["value"] - errors["all_rows"]).abs())
-    for name, own in distance.groupby("parameter"):
-        colour, marker = PARAMETERS[str(name)]
-        groups = own.groupby("audit")["error"]
-        x, mean = groups.mean().index.to_numpy(), groups.mean().to_numpy()
-        worst = groups.quantile(CONFIDENCE).to_numpy()
-        axes.plot(x, mean, color=colour, marker=marker, markersize=5, label=MEANINGS[str(name)])
-        axes.fill_between(x, mean, worst, color=colour, alpha=0.13, linewidth=0)
-    axes.axhline(ERROR, color="#444444", linewidth=0.9, linestyle="-.", label="±.1, the error of the Hoeffding line")
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("distance from the parameter of all rows")
-    axes.set_title("parameters: mean error, and up to the 95% quantile of draws", fontsize="medium")
 
 
 def audit_table(study: StudentStudy, results: pd.DataFrame) -> list[str]:

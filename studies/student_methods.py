@@ -72,13 +72,14 @@ def figures(data: StudentData, results: pd.DataFrame) -> dict[str, Figure]:
         for labels, title in TITLES.items():
             own = results[results["labels"] == labels]
             line = lines[labels] if metric == "disparity" else None
-            panels.append(Panel(title, own[own["metric"] == metric], own[own["metric"] == "f1"], line))
-        found[name] = draw(panels, metric, "F1", "disparity of the labels")
+            level = f1_of_passing_everybody(data.fair if labels == "fair" else data.recorded)
+            panels.append(Panel(title, own[own["metric"] == metric], own[own["metric"] == "f1"], line, level))
+        found[name] = draw(panels, metric, "F1", line="disparity of the labels", level="passing everybody")
     return found
 
 
 def remarks(data: StudentData, results: pd.DataFrame) -> list[str]:
-    """All metrics as a Markdown table, and what F1 rewards."""
+    """All metrics as a Markdown table, and above it whether the full program collapsed."""
     wide = {
         f"{words}, {kind} labels": (labels, metric)
         for metric, words in (("f1", "F1"), ("accuracy", "accuracy"))
@@ -90,7 +91,8 @@ def remarks(data: StudentData, results: pd.DataFrame) -> list[str]:
         "share that passes": ("fair", "positive_rate"),
     }
     summary = summary_of(results).set_index(["method", "labels", "metric"])
-    lines = [f"| method | {' | '.join(wide)} |", "|---|" + "---|" * len(wide)]
+    lines = [*collapse(summary.xs(("fair", "f1"), level=("labels", "metric"))["mean"])]
+    lines += [f"| method | {' | '.join(wide)} |", "|---|" + "---|" * len(wide)]
     for method in dict.fromkeys(results["method"]):
         cells = [_plus_minus(summary.loc[(method, labels, metric)]) for labels, metric in wide.values()]
         lines.append(f"| {method} | {' | '.join(cells)} |")
@@ -98,10 +100,29 @@ def remarks(data: StudentData, results: pd.DataFrame) -> list[str]:
     return [*lines, "", f"Disparity of the labels themselves: fair {gaps['fair']:.3f}, biased {gaps['recorded']:.3f}."]
 
 
+def collapse(scores: pd.Series[float]) -> list[str]:
+    """What there is to say if the full program scores below every baseline, by F1 on fair labels."""
+    others = scores[[name for name in ("lower", *MITIGATING) if name in scores]]
+    if OURS not in scores or not len(others) or scores[OURS] >= others.min():
+        return []
+    said = (
+        f"The full program collapses on these labels: its F1 on fair labels is {scores[OURS]:.3f}, below every "
+        f"baseline's ({others.min():.3f} and more). Where negative and positive bias add up to nearly 1 the record "
+        "says almost nothing, of which the warning above tells."
+    )
+    return [said, ""]
+
+
+def f1_of_passing_everybody(label: pd.Series[int]) -> float:
+    """All who pass are found, and precision is their share."""
+    share = float(label.mean())
+    return 2 * share / (1 + share)
+
+
 def passing_everybody(data: StudentData) -> str:
     """What a method has to beat: the score of passing everybody without looking."""
-    shares = {"fair": data.fair.mean(), "biased": data.recorded.mean()}
-    scores = ", ".join(f"{2 * share / (1 + share):.3f} on {kind} labels" for kind, share in shares.items())
+    labels = {"fair": data.fair, "biased": data.recorded}
+    scores = ", ".join(f"{f1_of_passing_everybody(label):.3f} on {kind} labels" for kind, label in labels.items())
     return (
         f"To pass everybody, without looking, gives an F1 of {scores}: most pupils pass, and F1 rewards saying so. "
         "Read it together with the share that passes."

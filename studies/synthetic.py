@@ -100,9 +100,10 @@ class SyntheticStudy(Study):
 
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""
+        from studies.engine.report import summary_of
         from studies.synthetic_figure import draw
 
-        return {"figure": draw(self, results)}
+        return {"figure": draw(self, summary_of(results))}
 
     def said(self, claim: str) -> str:
         """See :meth:`Study.said`."""

@@ -8,18 +8,31 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from studies.engine.report import summary_of
 from studies.looks import LOOKS
 
 if TYPE_CHECKING:
     from studies.synthetic import SyntheticStudy
 
+# Upper mostly lies where ours does: thin, hollow and on top of a thick line, so that both are seen.
+SPECIAL: dict[str, dict[str, Any]] = {
+    "ours": {"linewidth": 2.6, "markersize": 5, "zorder": 3},
+    "upper": {"linewidth": 1, "linestyle": "--", "markersize": 7, "markerfacecolor": "none", "markeredgewidth": 0.8,
+              "zorder": 3.5},
+}  # fmt: skip
 ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
 
 
-def draw(study: SyntheticStudy, results: pd.DataFrame) -> Figure:
-    """Lines of means with bands of one standard error; limits as thin lines."""
-    biases, summary = study.biases, summary_of(results)
+def draw(study: SyntheticStudy, summary: pd.DataFrame) -> Figure:
+    """Lines of means with bands of one standard error; limits as thin lines.
+
+    Parameters
+    ----------
+    study
+        What was computed.
+    summary
+        As in its ``summary.csv``.
+    """
+    biases = study.biases
     figure = Figure(figsize=(max(5.0, 1.2 + 3.0 * len(biases)), 5.2), layout="constrained")
     grid = figure.subplots(2, len(biases), sharex="col", sharey="row", squeeze=False)
     for column, bias in enumerate(biases):
@@ -34,7 +47,7 @@ def draw(study: SyntheticStudy, results: pd.DataFrame) -> Figure:
         grid[0, column].set_title(f"{bias} bias")
         grid[1, column].set_xlabel(study.axis)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols={1: 4, 2: 4}.get(len(biases), 7), fontsize="small")
+    figure.legend(handles, labels, loc="outside lower center", ncols=1 + len(biases), fontsize="small", frameon=False)
     return figure
 
 
@@ -46,18 +59,9 @@ def _lines(axes: Axes, study: SyntheticStudy, rows: pd.DataFrame) -> None:
             continue
         x, mean = own["x"].to_numpy(dtype=float), own["mean"].to_numpy(dtype=float)
         error = own["standard_error"].fillna(0.0).to_numpy(dtype=float)
-        # Upper lies where ours does: on top of it, and hollow.
-        front, face = {"ours": (3, colour), "upper": (3.5, "none")}.get(method, (2, colour))
         axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-        size, dashes = (6, "--") if method == "upper" else (4, "-")
-        look: dict[str, Any] = {
-            "color": colour,
-            "marker": marker,
-            "markersize": size,
-            "markerfacecolor": face,
-            "linestyle": dashes,
-        }
-        axes.plot(x, mean, label=method, zorder=front, **look)
+        look = {"color": colour, "marker": marker, "markersize": 4, "zorder": 2, **SPECIAL.get(method, {})}
+        axes.plot(x, mean, label=method, **look)
 
 
 def _limits(axes: Axes, study: SyntheticStudy, bias: str, metric: str) -> None:
@@ -66,5 +70,6 @@ def _limits(axes: Axes, study: SyntheticStudy, bias: str, metric: str) -> None:
     found = [point.settings.limits(recorded=point.tested_on == "recorded") for point in points]
     values = [limit.accuracy if metric == "accuracy" else limit.disparity for limit in found]
     # On top, for methods that reach the limit would hide it.
-    look: dict[str, Any] = {"color": "#333333", "linewidth": 0.8, "linestyle": ":", "label": "limit (best possible)"}
+    label = "limit: the best that any classifier can reach"
+    look: dict[str, Any] = {"color": "#333333", "linewidth": 0.8, "linestyle": ":", "label": label}
     axes.plot([point.x for point in points], values, zorder=4, **look)

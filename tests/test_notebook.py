@@ -59,9 +59,27 @@ def test_sensitivity_shows_its_figure_and_its_spans(moves):
 
 
 def test_repr_is_one_line(comparison, moves):
-    for own in (BELIEF, BELIEF.program(), comparison, moves):
-        assert "\n" not in repr(own)
-        assert len(repr(own)) < 300
+    table = DATA.loans
+    plan = BELIEF.unknown().plan_audit(table, recorded="granted")
+    doubts = BELIEF.check(table, recorded="granted")
+    which = p4f.compare_beliefs([BELIEF, p4f.NoBias()], table, recorded="granted")
+    rows = p4f.Rows(table, features=DATA.features)
+    known = p4f.identifiability(BELIEF.with_priors({"p1": p4f.Beta(40, 60)}))
+    people = p4f.datasets.synthetic(rows=10)
+    own = (BELIEF, BELIEF.program(), comparison, moves, plan, doubts, doubts.tests[0], which, rows, known, DATA, people)
+    for shown in own:
+        assert "\n" not in repr(shown)
+        assert len(repr(shown)) < 300
+    assert repr(plan) == f"AuditPlan(neyman: 0 rows audited, {plan.to_draw} rows to draw)"
+    assert "LabelBias(poor_area: p1=0.4)" in str(which)
+
+
+def test_tables_print_whole(comparison):
+    for table in (BELIEF.parameters, comparison.gains, BELIEF.parameters[["value", "meaning"]].head(1)):
+        for column in table.columns:
+            assert column in str(table)
+            assert column in table._repr_html_()
+        assert "..." not in str(table)
 
 
 def test_what_is_shown_is_sound(comparison, moves):

@@ -91,3 +91,15 @@ def test_readme_is_short_and_its_pictures_and_links_exist():
     assert targets
     for target in targets:
         assert (ROOT / target).exists(), target
+
+
+def test_a_name_that_is_nearly_one_is_asked_after():
+    belief = p4f.LabelBias("area", 0.2, 0.1)
+    with pytest.raises(p4f.errors.UnknownNameError, match=r"no parameter 'p_1'; did you mean 'p1'\? it has p1, p2"):
+        belief.bind({"p_1": 0.3})
+    with pytest.raises(p4f.errors.P4FError, match="no column 'grantd' for the recorded values; did you mean 'granted'"):
+        belief.plan_audit(p4f.datasets.loans(rows=20, audited=1, new=1).loans.assign(area=0), recorded="grantd")
+    with pytest.raises(AttributeError) as error:
+        p4f.LabelBais  # noqa: B018
+    # By these Python itself asks "Did you mean: 'LabelBias'?"
+    assert (error.value.name, error.value.obj) == ("LabelBais", p4f)

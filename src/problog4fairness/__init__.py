@@ -10,6 +10,7 @@ Everything here is imported when it is first used, so ``import problog4fairness`
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +21,21 @@ if TYPE_CHECKING:
         AuditWarning,
         Belief,
         Beta,
+        ChangedBias,
         ClassBias,
         HistoricalBias,
         LabelBias,
         MeasurementBias,
         NoBias,
+        NumericMeasurementBias,
         Observation,
         PositiveUnlabelled,
         ProgramBelief,
+        RowBias,
         SelectiveLabels,
         UnknownGroup,
         belief_text,
+        by,
         chain,
         read_belief,
     )
@@ -61,6 +66,7 @@ __all__ = [
     "Belief",
     "BeliefComparison",
     "Beta",
+    "ChangedBias",
     "Circuit",
     "ClassBias",
     "DebiasedClassifier",
@@ -71,12 +77,14 @@ __all__ = [
     "Limits",
     "MeasurementBias",
     "NoBias",
+    "NumericMeasurementBias",
     "Observation",
     "Observed",
     "PositiveUnlabelled",
     "Program",
     "ProgramBelief",
     "Report",
+    "RowBias",
     "Rows",
     "SelectiveLabels",
     "Specialised",
@@ -85,6 +93,7 @@ __all__ = [
     "audit_plan",
     "baselines",
     "belief_text",
+    "by",
     "chain",
     "check",
     "compare",
@@ -110,6 +119,7 @@ _HOME = {
     "Belief": "beliefs",
     "BeliefComparison": "doubt",
     "Beta": "beliefs",
+    "ChangedBias": "beliefs",
     "Circuit": "program.circuit",
     "ClassBias": "beliefs",
     "DebiasedClassifier": "classifier",
@@ -120,18 +130,21 @@ _HOME = {
     "Limits": "program.sandbox",
     "MeasurementBias": "beliefs",
     "NoBias": "beliefs",
+    "NumericMeasurementBias": "beliefs",
     "Observation": "beliefs",
     "Observed": "program.observed",
     "PositiveUnlabelled": "beliefs",
     "Program": "program.program",
     "ProgramBelief": "beliefs",
     "Report": "reporting",
+    "RowBias": "beliefs",
     "Rows": "rows.rows",
     "SelectiveLabels": "beliefs",
     "Specialised": "program.specialised",
     "UnknownGroup": "beliefs",
     "audit_plan": "beliefs.hoeffding",
     "belief_text": "beliefs",
+    "by": "beliefs",
     "chain": "beliefs",
     "check": "doubt",
     "compare": "comparison",
@@ -155,7 +168,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"problog4fairness.{name}")
     if name in _HOME:
         return getattr(import_module(f"problog4fairness.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'problog4fairness' has no attribute {name!r}")
+    # With its name and its owner, Python asks whether another one is meant.
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ class Place(TypedDict, total=False):
 
     Examples
     --------
-    >>> from problog4fairness.errors import Place, ProgramError
+    >>> from problog4fairness.errors import Place, ProgramError, among
     >>> str(ProgramError("no such predicate", source="loans.pl", **Place(line=7, column=1)))
     'loans.pl:7:1: no such predicate'
     """
@@ -42,8 +42,8 @@ def one_line(message: str) -> str:
     return line if len(line) <= MAX_LINE else line[:MAX_LINE] + " ..."
 
 
-def among(name: object, known: Iterable[object]) -> str:
-    """The names that there are, after the one that may be meant.
+def among(name: object, known: Iterable[object], verb: str = "there are") -> str:
+    """The names that there are, after the one that may be meant; ``verb`` says whose they are.
 
     >>> among("grantd", ["granted", "income"])
     "did you mean 'granted'? there are granted, income"
@@ -51,7 +51,7 @@ def among(name: object, known: Iterable[object]) -> str:
     there = [str(own) for own in known]
     near = get_close_matches(str(name).lower(), [own.lower() for own in there], n=1)
     meant = next((f"did you mean {own!r}? " for own in there if near and own.lower() == near[0]), "")
-    return f"{meant}there are {', '.join(there) or 'none'}"
+    return f"{meant}{verb} {', '.join(there) or 'none'}"
 
 
 class P4FError(ValueError):

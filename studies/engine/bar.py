@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 # Seconds between two reports of a worker, and between two looks at them.
 PAUSE = 0.5
@@ -63,18 +64,15 @@ class StudyBar:
         console = Console(stderr=True)
         self._shown = console.is_terminal if shown is None else shown
         self._progress = Progress(
-            TextColumn("{task.fields[done]} cells"),
             BarColumn(bar_width=30),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("{task.fields[told]}"),
             TextColumn("[red]{task.fields[failure]}"),
             console=console,
             disable=not self._shown,
             auto_refresh=False,
         )
         self._cells, self._folder = cells, folder
-        self._task = self._progress.add_task("cells", total=sum(cells), done="", failure="")
+        self._task = self._progress.add_task("cells", total=sum(cells), told="", failure="")
         self._finished: set[int] = set()
         self._failures = 0
         self._stop = threading.Event()
@@ -117,8 +115,16 @@ class StudyBar:
             with suppress(OSError, ValueError):
                 number, share = int(file.name), float(file.read_text())
                 begun += 0 if number in self._finished else share * self._cells[number]
-        done = f"{whole}/{sum(self._cells)}"
-        self._progress.update(self._task, completed=whole + begun, done=done, refresh=True)
+        self._progress.update(self._task, completed=whole + begun)
+        self._progress.update(self._task, told=self._told(whole), refresh=True)
+
+    def _told(self, whole: int) -> str:
+        """``248/288 cells, 0:00:07 left``."""
+        (task,), total = self._progress.tasks, sum(self._cells)
+        if whole == total:
+            return f"{whole}/{total} cells in {timedelta(seconds=round(task.elapsed or 0))}"
+        left = "-:--:--" if task.time_remaining is None else timedelta(seconds=round(task.time_remaining))
+        return f"{whole}/{total} cells, {left} left"
 
     def _watch(self) -> None:
         while not self._stop.wait(PAUSE):

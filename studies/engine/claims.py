@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import pandas as pd
+from scipy.stats import binomtest
 
 from problog4fairness.metrics import summarise
 
@@ -133,6 +134,29 @@ def above(text: str, values: Values, detail: str = "") -> list[Claim]:
 def within(text: str, values: Values, bound: float) -> list[Claim]:
     """A claim that something is no further from 0 than a bound."""
     return everywhere(text, values, lambda number: bound - abs(number.mean))
+
+
+def often(text: str, happened: pd.Series[float], goal: float, *, detail: str = "", rarely: bool = False) -> Claim:
+    """A claim that something happens in at least a share of all simulations, by Wilson's interval.
+
+    Parameters
+    ----------
+    text
+        What is claimed.
+    happened
+        1 for each simulation in which it did, else 0.
+    goal
+        The share.
+    detail
+        Further words for what was measured.
+    rarely
+        Whether it is to happen in at *most* this share instead.
+    """
+    low, high = binomtest(int(happened.sum()), len(happened)).proportion_ci(method="wilson")
+    share = float(happened.mean())
+    holds = share <= goal if rarely else share >= goal
+    return Claim(text, f"{share:.1%} of {len(happened):,} ({low:.1%} to {high:.1%}){detail}", holds,
+                 sure=not low <= goal <= high)  # fmt: skip
 
 
 def counted(found: list[Claim]) -> str:

@@ -166,9 +166,8 @@ class BeliefContract:
             estimated = self.make().estimate(audit, **arguments)
             for found, expected in zip(self.tables(estimated), self.tables(truth), strict=True):
                 assert (found - expected).abs().max() < 0.08
-            covered += [
-                rate.low <= known[rate.name] <= rate.high for rate in estimated.probabilities if rate.name in known
-            ]
+            table = estimated.parameters.loc[list(known)]
+            covered += pd.Series(known).between(table["low"], table["high"]).tolist()
         assert np.mean(covered) >= 0.85
 
     @pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")

@@ -122,6 +122,6 @@ def test_files(tmp_path):
     again = estimated(str(path), measured("noted", "level", low))
     assert again.parameters["value"].tolist() == [0, 0, 0, 0]
     assert again.features == ("noted",)
-    said = r"there is no belief 'lable'; did you mean 'label'\? there are historical, label, measurement"
+    said = r"there is no belief 'lable'; did you mean 'label'\? there are changed, historical, label, measurement"
     with pytest.raises(P4FError, match=said):
         named_belief("lable", table_of("sex", group="F"))

@@ -1,8 +1,9 @@
-"""A kind of belief that the library does not know goes the whole way, and nothing but this file knows of it."""
+"""A kind of belief that the library does not know, defined in the documentation, goes the whole way."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,8 @@ import torch
 from typer.testing import CliRunner
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief, Parameter, read_belief
-from problog4fairness.beliefs.favourable import favourable_json
-from problog4fairness.beliefs.probabilities import parameters_from_json, parameters_json
-from problog4fairness.beliefs.sensitive import sensitive_from_json, sensitive_json
+from problog4fairness.beliefs import Belief, read_belief
 from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.sensitive import Sensitive
 from tests.beliefs.contract import BeliefContract
 
 TRUTH = 0.4
@@ -26,40 +23,17 @@ COLUMNS = ("--recorded", "granted", "--sensitive", "poor_area")
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote")
 
 
-class Overlooked(Belief):
-    """Fair 1s of one group are overlooked: recorded as 0."""
+EXAMPLE = Path(__file__).parents[2] / "docs" / "contribute" / "examples" / "add_a_belief.py"
 
-    command = "overlooked"
 
-    def __init__(self, sensitive: str, overlooked: float | None = None, *, levels: Any = (0, 1)) -> None:
-        self.variables = (Sensitive.of(sensitive, levels),)
-        where = self.variables[0].group_text(1)
-        self.probabilities = (Parameter("overlooked", f"a fair 1 is recorded as 0 where {where}", overlooked),)
+def written_in_the_documentation() -> type[Belief]:
+    """The belief that the page on adding one defines, in its first part."""
+    space: dict[str, Any] = {"__name__": __name__}
+    exec(compile(EXAMPLE.read_text().partition("# %%")[0], str(EXAMPLE), "exec"), space)
+    return space["Overlooked"]
 
-    def text(self) -> str:
-        own = self.probabilities[0]
-        return (
-            "% Fair 1s of one group are overlooked.\n"
-            "nn(h,X) :: y(X).\nnn(a,X) :: a(X).\n"
-            f"{own.weight} :: missed(X) :- a(X).{own.remark}\n"
-            "seen(X) :- y(X), \\+missed(X).\n?- seen(x).\n"
-        )
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": "Overlooked",
-            **sensitive_json(self.variables[0]),
-            "probabilities": parameters_json(self.probabilities),
-            **favourable_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Overlooked:
-        belief = cls.__new__(cls)
-        belief.variables = (sensitive_from_json(value),)
-        belief.probabilities = parameters_from_json(value["probabilities"])
-        belief.favourable = value.get("favourable")
-        return belief
+Overlooked = written_in_the_documentation()
 
 
 def table(rows: int, seed: int) -> pd.DataFrame:
@@ -169,7 +143,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(folder):
-    from problog4fairness.cli.main import app
+    from problog4fairness.cli.app import app
 
     def run(*arguments: str) -> str:
         with pytest.MonkeyPatch.context() as patch:

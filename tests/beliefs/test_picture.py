@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from problog4fairness import ClassBias, HistoricalBias, LabelBias, MeasurementBias, Program, ProgramBelief, chain
+from problog4fairness import (
+    Annotators,
+    ClassBias,
+    HistoricalBias,
+    LabelBias,
+    MeasurementBias,
+    Program,
+    ProgramBelief,
+    SelectiveLabels,
+    UnknownGroup,
+    chain,
+)
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.words import Label
 from problog4fairness.program.diagram import Diagram
@@ -122,3 +133,40 @@ def test_a_ground_program_has_one_box_for_each_predicate():
     width, height = drawn.draw().get_size_inches()
     assert width < 13
     assert height < 5
+
+
+def test_selective_labels_show_who_was_accepted():
+    diagram = SelectiveLabels("poor_area").picture(GRANTED)
+    known = "granted (recorded), if accepted"
+    assert marked(diagram) == (
+        {"features", "poor_area", "accepted", known}, {"granted (fair)"}, {"granted (fair)"}
+    )  # fmt: skip
+    assert set(diagram.edges) == {
+        ("features", "granted (fair)"),
+        ("granted (fair)", "accepted"),
+        ("poor_area", "accepted"),
+        ("granted (fair)", known),
+        ("accepted", known),
+    }
+
+
+def test_annotators_vote_on_one_fair_label():
+    diagram = Annotators({"crowd": ["w1", "w2"], "expert": ["lee"]}, "remote").picture()
+    assert marked(diagram) == ({"features", "remote", "crowd", "expert"}, {"fair label"}, {"fair label"})
+    assert {("fair label", "crowd"), ("remote", "crowd"), ("fair label", "expert")} <= set(diagram.edges)
+    many = Annotators([f"w{number}" for number in range(20)]).picture()
+    assert {node.name for node in many.nodes} == {"features", "fair label", "votes of 20 annotators"}
+
+
+def test_an_unknown_group_is_not_on_record_and_its_proxies_are():
+    diagram = UnknownGroup("poor_area", {"postcode": ("1", "2")}, belief=LabelBias("poor_area")).picture()
+    assert marked(diagram) == (
+        {"features", "postcode", "recorded label"}, {"poor_area", "fair label"}, {"fair label"}
+    )  # fmt: skip
+    assert {("poor_area", "postcode"), ("poor_area", "recorded label")} <= set(diagram.edges)
+
+
+def test_many_parameters_are_named_by_the_first_and_the_last_ones():
+    (node,) = [node for node in ClassBias("area", ["a", "b", "c"]).picture().nodes if node.name == "recorded label"]
+    assert node.weights[2] == "..."
+    assert len(node.weights) == 4

@@ -103,9 +103,23 @@ def test_where_nobody_is_surely_positive_it_says_that_the_record_does_not_tell()
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+def test_where_the_record_hardly_tells_intervals_hold_the_truth_and_draws_are_as_wide():
+    """By the curvature at the mode, three in four did."""
+    covered, spread = [], []
+    for seed in range(5):
+        found = PositiveUnlabelled("poor_area").estimate(patients(400, seed, 0.2), recorded="seen", features=["x"])
+        covered += [own.low <= truth <= own.high for own, truth in zip(found.probabilities, (0.3, 0.6), strict=True)]
+        drawn = np.array([values(own) for own in found.draws(200, random_state=0)])
+        widths = np.array([own.high - own.low for own in found.probabilities])
+        spread += (np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0) > 0.4 * widths).tolist()
+    assert np.mean(covered) >= 0.9
+    assert all(spread)
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
 def test_some_audited_rows_help_to_learn_it():
-    widths = np.zeros((6, 2))
-    for seed in range(6):
+    widths = np.zeros((3, 2))
+    for seed in range(3):
         data = patients(1000, seed, spread=0.5)
         data["known"] = data["ill"].astype(float).where(np.arange(1000) < 200)
         for number, fair in enumerate((None, "known")):
@@ -163,6 +177,12 @@ def test_impossible_estimates(arguments, message):
     data = pd.DataFrame({"a": [0, 1] * 20, "seen": [0, 1, 1, 0] * 10})
     with pytest.raises(P4FError, match=message):
         PositiveUnlabelled("a").estimate(data, recorded="seen", **arguments)
+
+
+def test_a_group_of_which_nothing_is_recorded_is_named():
+    data = patients(300, 0).assign(seen=lambda own: own["seen"].where(own["poor_area"] == 0, 0))
+    with pytest.raises(P4FError, match=r"no label is recorded where poor_area = 1; the record does not tell of it"):
+        PositiveUnlabelled("poor_area").estimate(data, recorded="seen", features=["x"])
 
 
 def test_a_group_without_a_row_is_named():

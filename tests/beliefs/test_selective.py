@@ -189,6 +189,12 @@ def test_impossible(call, message):
         call()
 
 
+def test_a_group_of_which_nobody_was_accepted_is_named():
+    data = pd.DataFrame({"poor_area": [0, 0, 1, 1] * 5, "x": range(20), "paid": [0, 1, None, None] * 5})
+    with pytest.raises(P4FError, match=r"no label is recorded where poor_area = 1; the record does not tell of it"):
+        SelectiveLabels("poor_area").estimate(data, recorded="paid", features=["x"])
+
+
 def test_class_weights_need_labels():
     data = loans(100, 0)
     model = p4f.DebiasedClassifier(SelectiveLabels("poor_area", GOOD, BAD), "linear", class_weight="balanced")
@@ -198,7 +204,7 @@ def test_class_weights_need_labels():
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote")
 def test_the_command_line_keeps_rows_without_a_label(tmp_path):
-    from problog4fairness.cli.main import app
+    from problog4fairness.cli.app import app
 
     loans(1500, 0).drop(columns=["would", "officer"]).to_csv(tmp_path / "loans.csv", index=False)
     loans(1500, 1).drop(columns="officer").to_csv(tmp_path / "audit.csv", index=False)

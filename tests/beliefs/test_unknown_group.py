@@ -41,6 +41,39 @@ class TestUnknownGroup(BeliefContract):
         return frame, {"recorded": "seen", "fair": "fair"}
 
 
+class TestThreeGroups(TestUnknownGroup):
+    levels = ("a", "b", "c")
+    shares = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
+
+    def make(self):
+        inside = LabelBias("poor", levels=self.levels)
+        return UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, belief=inside, levels=self.levels)
+
+    def known(self):
+        guess = {f"group({c},{g})": self.shares[i, k] for i, c in enumerate(CODES) for k, g in ((1, "b"), (2, "c"))}
+        return guess | {f"neg({g})": 0.1 * k for k, g in enumerate(self.levels)} | {f"pos({g})": 0.1 for g in "abc"}
+
+    def harmless(self):
+        return self.known() | {name: 0.0 for name in self.known() if not name.startswith("group")}
+
+    def drawn(self, codes, rng):
+        chances = self.shares[codes].cumsum(axis=1)
+        return (chances < rng.random(len(codes))[:, None]).sum(axis=1)
+
+    def people(self, belief, rows, rng):
+        codes = rng.integers(0, 3, rows)
+        frame = pd.DataFrame({"skill": 3 * rng.normal(size=rows), "other": rng.normal(size=rows)})
+        poor = pd.Series(np.array(self.levels)[self.drawn(codes, rng)], dtype=object)
+        return frame.assign(postcode=CODES[codes], poor=poor.where(rng.random(rows) < 0.3, None))
+
+    def simulate(self, belief, rows, rng):
+        codes, fair = rng.integers(0, 3, rows), rng.integers(0, 2, rows)
+        groups = self.drawn(codes, rng)
+        seen = distorted_labels(belief.belief, fair, groups, rng)
+        frame = pd.DataFrame({"postcode": CODES[codes], "poor": np.array(self.levels)[groups], "fair": fair})
+        return frame.assign(seen=seen), {"recorded": "seen", "fair": "fair"}
+
+
 def people(rows: int, seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"x": rng.normal(size=rows), "postcode": CODES[rng.integers(0, 3, rows)]})
@@ -116,13 +149,17 @@ def test_several_proxies_and_other_names_of_groups():
 
 
 BELIEF = UnknownGroup("a", {"q": (0, 1)}, {0: 0.5, 1: 0.1})
+THREE = UnknownGroup("a", {"q": (0, 1)}, {q: {0: 0.5, 1: 0.1, 2: 0.4} for q in (0, 1)}, levels=(0, 1, 2))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: UnknownGroup("a", {}), "name at least one proxy"),
-        (lambda: UnknownGroup("a", {"q": (0, 1)}, levels=(0, 1, 2)), "one sensitive column with two groups"),
+        (lambda: UnknownGroup(("a", "b"), {"q": (0, 1)}, levels=((0, 0), (0, 1))), "for one sensitive column"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: 0.5}, levels=(0, 1, 2)), r"one for each of \[0, 1, 2\] and sum"),
+        (lambda: UnknownGroup("a", {"q": (0,) * 2}), "two or more different groups"),
+        (lambda: THREE.disparity(pd.DataFrame({"q": [0, 1]}), [1, 0]), "name the group that is compared"),
         (lambda: UnknownGroup("a", {"q": (0, 1)}, {2: 0.5}), "shares names 2, which is not among the values of q"),
         (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: {0: 0.5, 1: 0.6}}), r"and sum to 1, not \{0: 0.5, 1: 0.6\}"),
         (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: 1.2}), "probability 1.2"),
@@ -167,3 +204,68 @@ def test_a_table_is_trained_scored_and_reported(known):
     assert scored["distorted_probability"].notna().all()
     assert 0.4 < scored["fair_probability"].mean() < 0.6
     assert "tells of it" in p4f.report(model, data, comparison=False).html
+
+
+def linked(rows: int, seed: int) -> tuple[pd.DataFrame, dict]:
+    """Two proxies that tell of the group independently of each other, given the group; and what they tell."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, rows)
+    likely = {
+        "q": np.array([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]]),
+        "r": np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]),
+    }
+    drawn = {name: (own.cumsum(axis=1)[group] < rng.random(rows)[:, None]).sum(axis=1) for name, own in likely.items()}
+    both = np.einsum("gq,gr->gqr", likely["q"], likely["r"])
+    true = both[1] / both.sum(axis=0)
+    return pd.DataFrame(drawn | {"a": group}), {f"group({q},{r})": true[q, r] for q in range(4) for r in range(3)}
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+def test_a_model_of_the_proxies_is_sharper_than_counts_and_covers_the_truth():
+    belief = UnknownGroup("a", {"q": range(4), "r": range(3)})
+    covered, widths = [], []
+    for seed in range(10):
+        table, true = linked(300, seed)
+        learned, counted = belief.estimate(table, additive=True), belief.estimate(table)
+        covered += [own.low <= true[own.name] <= own.high for own in learned.probabilities]
+        widths.append([np.mean([own.high - own.low for own in found.probabilities]) for found in (learned, counted)])
+        for name in ("q", "r"):  # calibrated: as many as there are, for each value of each proxy
+            said = pd.Series(learned.group_shares(p4f.Rows(table[["q", "r"]], ()))[:, 1]).groupby(table[name]).mean()
+            assert said.to_numpy() == pytest.approx(table.groupby(name)["a"].mean().to_numpy(), abs=0.01)
+    assert np.mean(covered) >= 0.9
+    learned_width, counted_width = np.mean(widths, axis=0)
+    assert learned_width < 0.85 * counted_width
+    drawn = np.array([[own.value for own in one.probabilities] for one in learned.draws(400, random_state=0)])
+    wide = np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0)
+    assert wide == pytest.approx([own.high - own.low for own in learned.probabilities], abs=0.06)
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+def test_a_model_knows_combinations_that_no_linked_row_has():
+    table, _ = linked(400, 0)
+    table = table[(table["q"] != 3) | (table["r"] != 2)].reset_index(drop=True)
+    found = UnknownGroup("a", {"q": range(4), "r": range(3)}).estimate(table, additive=True)
+    assert found.probabilities[-1].name == "group(3,2)"
+    assert found.probabilities[-1].value > 0.8
+
+
+def test_bounds_of_three_groups_hold_each_of_them():
+    data, rng = people(2000, 5), np.random.default_rng(0)
+    codes = np.searchsorted(CODES, data["postcode"])
+    groups = TestThreeGroups().drawn(codes, rng)
+    shares = {code: dict(zip("abc", own, strict=True)) for code, own in zip(CODES, TestThreeGroups.shares, strict=True)}
+    belief = UnknownGroup("poor", {"postcode": CODES.tolist()}, shares, levels=("a", "b", "c"))
+    decided = data["seen"].to_numpy()
+    for level, name in enumerate("abc"):
+        found = belief.disparity(data[["postcode"]], decided, group=name)
+        truth = decided[groups == level].mean() - decided[groups != level].mean()
+        assert found.low <= truth <= found.high
+
+
+def test_an_audit_is_planned_from_everybody_where_the_group_is_to_be_found_out():
+    data = people(1500, 6)
+    belief = UnknownGroup("poor", {"postcode": CODES.tolist()}, belief=LabelBias("poor"))
+    plan = belief.plan_audit(data[["x", "postcode", "seen"]], recorded="seen")
+    assert "the table has no column 'poor', which the audit has to find out" in " ".join(plan.notes)
+    assert plan.to_draw > 0
+    assert belief.plan_audit(data.drop(columns="fair"), recorded="seen").design == "neyman"

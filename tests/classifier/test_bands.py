@@ -118,7 +118,10 @@ def test_features_that_are_distorted_and_several_classes():
     kinds = kinds.bind({own.name: 0.05 for own in kinds.probabilities if own.value is None})
     model = p4f.DebiasedClassifier(kinds, "linear", random_state=0).fit(frame, three)
     bands = model.bands(frame, three, draws=10, fair=three)
-    assert bands.summary["quantity"].tolist() == ["accuracy"]
+    rates, means = ["selection rate"] * 2, ["mean fair probability"] * 2
+    assert bands.summary["quantity"].tolist() == ["disparity", *rates, *means, "accuracy"]
+    chosen = (model.predict(frame) == "yes")[frame["area"] == 1].mean()
+    assert bands["selection rate"].set_index("group")["value"]["area = 1"] == pytest.approx(chosen)
     assert set(bands.people["decision"]) == {"firm", "open"}
 
 

@@ -89,6 +89,15 @@ def test_a_box_of_ones_own_and_several_beliefs():
     assert "beliefs that were named" in str(several)
 
 
+@pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+def test_audited_rows_that_were_distorted_are_possible_everywhere():
+    frame, fair, recorded = data()
+    known = np.where(np.arange(len(frame)) < 100, fair, np.nan)
+    model = p4f.DebiasedClassifier(fitted().belief_, "linear", random_state=0).fit(frame, recorded, fair=known)
+    found = model.bounds(frame, recorded, fair=known)
+    assert min(own.low for own in found.tipping) == pytest.approx(0.001)
+
+
 def test_noise_and_networks():
     frame, _, recorded = data()
     noisy = p4f.LabelBias("area", {1: 0.4}, False, groups=[1], noise=0.05)

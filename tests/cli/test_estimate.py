@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.beliefs import MeasurementBias, read_belief
+from problog4fairness.beliefs import Annotators, MeasurementBias, belief_text, read_belief
 from tests.cli.running import fails, p4f
 from tests.cli.tables import write_tables
 
@@ -84,3 +85,27 @@ def test_measurement_bias_and_programs(folder):
     assert "is the input" in fails(
         p4f("estimate", "audit.csv", *COLUMNS, "--belief", "own.pl", "-o", "own.pl", folder=folder)
     )
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
+def test_votes_of_several_annotators_are_read_as_the_file_of_the_belief_says(inside, tmp_path):
+    rng = np.random.default_rng(0)
+    fair, poor = rng.integers(0, 2, (2, 400))
+    said = {f"vote{i}": np.where(rng.random(400) < 0.1 + 0.2 * poor, 1 - fair, fair) for i in range(3)}
+    audit = pd.DataFrame({"area": poor, **said, "fair": fair})
+    audit.to_csv(tmp_path / "votes.csv", index=False)
+    belief = Annotators(list(said), "area")
+    (tmp_path / "stated.pl").write_text(belief_text(belief))
+    options = ["--sensitive", "area", "--recorded", "vote0", "--fair", "fair"]
+    run = inside(
+        "estimate", tmp_path / "votes.csv", "--belief", tmp_path / "stated.pl", *options, "-o", tmp_path / "b.pl"
+    )
+    assert run.returncode == 0, run.stderr
+    found = read_belief(tmp_path / "b.pl").parameters["value"]
+    here = belief.estimate(audit, fair="fair", favourable=1).parameters["value"]
+    pd.testing.assert_series_equal(found, here, rtol=1e-6)
+    assert "Votes: vote0, vote1, vote2. Fair label: fair." in (tmp_path / "b.pl").read_text()
+    told = fails(
+        inside("estimate", tmp_path / "votes.csv", "--belief", "annotators", *options, "-o", tmp_path / "c.pl")
+    )
+    assert told.startswith("Annotators is stated in Python: write p4f.belief_text(p4f.Annotators(...)) to a FILE.pl")

@@ -193,7 +193,7 @@ def test_nothing_is_printed(capfd):
         (
             p4f.ClassBias("poor_area", ["a", "b", "c"], 0.1),
             {},
-            "this model: the belief is for 3 classes; two are compared",
+            r"this model: the belief is for 3 classes, \['a', 'b', 'c'\]; y has \[\d, \d\]",
         ),
     ],
 )

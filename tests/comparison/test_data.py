@@ -42,6 +42,16 @@ def test_fair_labels_of_some_rows(missing):
     assert found.fair.tolist() == [0, -1, 1, -1]
 
 
+def test_three_classes_with_the_favourable_one_last():
+    labels, groups = ["a", "b", "c", "b"], [0, 1, 0, 1]
+    found = compared_rows(X, labels, sensitive_features=groups, fair=["b", None, "c", "a"], favourable="b")
+    assert found.rows.classes == ("a", "c", "b")
+    assert found.recorded.tolist() == [0, 2, 1, 2]
+    assert found.fair.tolist() == [2, -1, 1, 0]
+    in_order = compared_rows(X, labels, sensitive_features=groups, classes=("c", "b", "a"))
+    assert in_order.recorded.tolist() == [2, 1, 0, 1]
+
+
 def test_fair_labels_as_floats():
     found = compared_rows(X, Y, sensitive_features=[0, 1, 0, 1], fair=[1.0, np.nan, 0.0, 0.0])
     assert found.fair.tolist() == [1, -1, 0, 0]
@@ -64,7 +74,10 @@ def test_fair_labels_as_floats():
         ({"sensitive_features": [0, 1, 1]}, "have 3 rows, X has 4"),
         ({"fair": [1, 0]}, "fair has 2 labels, X has 4 rows"),
         ({"fair": [2, None, None, None]}, "fair has the label 2"),
-        ({"y": [0, 1, 2, 0]}, "y has 3 labels"),
+        (
+            {"X": pd.concat([X] * 6), "y": range(24), "sensitive_features": [0, 1] * 12},
+            "y has 24 labels, more than 20; make classes of them",
+        ),
         ({"y": [0, 0, 0, 0]}, "y has one class only"),
         ({"y": [0, 1]}, "y must be one column of 4 labels"),
         ({"y": [0, 1, None, 1]}, "y has 1 missing values"),

@@ -16,6 +16,14 @@ def test_gains_by_hand():
     assert gain.accuracy_low < 0.5 < gain.accuracy_high
 
 
+def test_gains_of_three_classes_by_hand():
+    fair = [2, 2, 0, 1]
+    this, other = (np.eye(3)[decided] for decided in ([2, 0, 0, 2], [1, 0, 1, 1]))
+    gain = Gain.of(fair, this, other)
+    # Of the first and the third person this is right, of the last one the other; the first one gets what he should.
+    assert (gain.accuracy, gain.reached, gain.rows) == (0.25, 0.25, 4)
+
+
 def test_intervals_cover_the_truth():
     rng = np.random.default_rng(0)
     covered = 0

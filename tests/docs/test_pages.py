@@ -91,7 +91,7 @@ def test_snippets_run(page, tables, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_commands_are_understood(page, tables, monkeypatch):
     """They are read and not run; the README's, which are the same, are run in test_package.py."""
-    from problog4fairness.cli.main import app
+    from problog4fairness.cli.app import app
 
     group = get_command(app)
     for name in ("belief.pl", "loans.p4f"):
@@ -102,3 +102,10 @@ def test_commands_are_understood(page, tables, monkeypatch):
             program, command, *arguments = shlex.split(line)
             assert program == "p4f"
             group.commands[command].make_context(command, arguments)
+
+
+def test_the_list_of_studies_counts_the_claims_as_their_pages_do():
+    listed = (DOCS / "guide" / "paper" / "index.md").read_text()
+    for folder in ("bias-sweep", "dependent", "assumption", "student", "student-grade", "student-grouped", "faces"):
+        title = (DOCS / "results" / folder / "claims.md").read_text().splitlines()[0]
+        assert f"| {title.partition(': ')[2]} |" in listed, folder

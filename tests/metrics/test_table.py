@@ -35,6 +35,17 @@ def test_a_random_decision_is_scored_by_its_expectation():
     assert found["positive_rate"] == pytest.approx(drawn.mean(), abs=0.005)
 
 
+def test_of_three_classes_the_accuracy_counts_all_and_the_rest_is_about_the_last():
+    chances = np.array([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.1, 0.7]])
+    found = scores([2, 1, 1, 0], chances, [0, 0, 1, 1])
+    assert found["accuracy"] == 0.5
+    assert found["positive_rate"] == 0.5
+    assert found["disparity"] == pytest.approx(0.5 - 0.4)
+    assert found["f1"] == pytest.approx(2 / 3)
+    by_lot = scores([2, 1, 1, 0], chances, [0, 0, 1, 1], randomised=True)
+    assert by_lot["accuracy"] == pytest.approx((0.7 + 0.3 + 0.6 + 0.2) / 4)
+
+
 def test_three_groups():
     label, chance, a = people(groups=3)
     found, means = scores(label, chance, a), [chance[a == group].mean() for group in range(3)]

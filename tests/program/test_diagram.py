@@ -343,3 +343,11 @@ def test_long_names_are_cut(tmp_path):
         assert (tmp_path / f"long{suffix}").stat().st_size < 100_000
     assert time.monotonic() - started < 20
     assert name in {node.name for node in diagram.nodes}
+
+
+def test_numbers_of_a_picture_have_four_digits():
+    diagram = Program(
+        "0.38356164383561642 :: bias(X).\nnn(h,X) :: y(X).\nr(X) :- y(X), \\+bias(X).\n?- r(x)."
+    ).diagram()
+    assert {node.name: node.remark for node in diagram.nodes}["bias(x)"] == "0.3836"
+    assert "0.38356" not in diagram.mermaid()

@@ -72,7 +72,11 @@ class Browser:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         os.close(self._read)
         os.close(self._write)
 
@@ -129,14 +133,15 @@ class Browser:
         found = []
         for event in self.events:
             if event.get("method") == "Runtime.exceptionThrown":
-                found.append(event["params"]["exceptionDetails"]["text"])
+                details = event["params"]["exceptionDetails"]
+                found.append(details.get("exception", {}).get("description", details["text"]))
             if event.get("method") == "Log.entryAdded":
                 found.append(event["params"]["entry"]["text"])
             if event.get("method") == "Runtime.consoleAPICalled":
                 found.append(str(event["params"]["args"]))
         return found
 
-    def _next(self, seconds: float = 60) -> dict[str, Any]:
+    def _next(self, seconds: float = 120) -> dict[str, Any]:
         end = time.monotonic() + seconds
         while b"\0" not in self._buffer:
             if not select.select([self._read], [], [], max(0.0, end - time.monotonic()))[0]:

@@ -17,8 +17,7 @@ NAMES = {
 
 def test_sentences_read_as_a_person_would_write_them(loans, model):
     report = p4f.report(
-        model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", names=NAMES,
-        comparison=False, sensitivity=False,
+        model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", names=NAMES, comparison=False,
     )  # fmt: skip
     assert "% of applicants from poor areas were given a loan and " in report.summary[0]
     page = Page(report.html)
@@ -28,6 +27,8 @@ def test_sentences_read_as_a_person_would_write_them(loans, model):
     left = report.html.replace(program, "")
     assert "poor_area = " not in left
     assert "granted = " not in left
+    assert "the label = " not in left
+    assert "fair 1" not in left
     assert "applicants from poor" in " ".join(text.get_text() for text in report.plot().axes[0].get_yticklabels())
 
 
@@ -38,6 +39,12 @@ def test_sentences_read_as_a_person_would_write_them(loans, model):
         ("poor_area = 10 and granted = 1.5 stay", "poor_area = 10 and granted = 1.5 stay"),
         ("75% where poor_area = 1.", "75% for applicants from poor areas."),
         ("not_poor_area = 1", "not_poor_area = 1"),
+        ("a fair 1 is recorded as 0 where poor_area = 1",
+         "somebody who should have a loan is recorded with no loan for applicants from poor areas"),
+        ("47% have a fair 1", "47% should have a loan"),
+        ("54% were recorded with the label = 1", "54% were recorded with a loan"),
+        ("employed recorded as 0 is fairly 1", "employed recorded as 0 is fairly 1"),
+        ("a fair 10", "a fair 10"),
     ],
 )  # fmt: skip
 def test_only_whole_values_are_named(text, said):

@@ -205,6 +205,16 @@ def test_a_belief_of_another_kind_gets_the_same_page(loans):
     assert new.warnings[0].startswith("lost was stated")
 
 
+def test_amounts_that_are_no_probabilities_are_on_the_page(loans):
+    stated = {"mean": 2000.0, "spread": 400.0}
+    belief = p4f.NumericMeasurementBias("income", "poor_area", 0.8, False, 50.0, groups=[1], **stated)
+    found = told(loans, belief)
+    assert found.parameters.loc["factor(income,1)", "value"] == 0.8
+    words = Page(found.html).words
+    for said in ("factor(income,1)", "0.8", "stated"):
+        assert said in words.split("Parameters of the belief")[1][:600]
+
+
 def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatch):
     from problog4fairness.reporting import refits as module
 

@@ -88,6 +88,24 @@ def test_a_label_with_three_values():
         quiet(frame().assign(granted=["yes", "no", "maybe"] * 2))
 
 
+def test_three_classes_of_which_one_was_named():
+    data = frame().assign(granted=["yes", "no", "maybe"] * 2, repaid=["yes", "yes", "no", "no", "no", "yes"])
+    with pytest.warns(FileNote, match="granted: there are 3 classes, 'maybe', 'no', 'yes'; 'no' is the favourable one"):
+        roles = find_roles(data, recorded="granted", sensitive="area", fair="repaid", favourable="no", group="1")
+    assert (roles.labels, roles.fair_labels) == (("maybe", "yes", "no"), ("maybe", "yes", "no"))
+    clean = roles.clean(data)
+    assert roles.label_codes(clean).tolist() == [1, 2, 0, 1, 2, 0]
+    assert roles.fair_codes(clean).tolist() == [1, 1, 2, 2, 2, 1]
+    with pytest.raises(TableError, match=r"'granted' \('maybe', .*\) and 'repaid' \(0, 1\) have no label in common"):
+        quiet(data.assign(repaid=[0, 1] * 3), fair="repaid", favourable="yes")
+    with pytest.raises(
+        TableError, match=r"'repaid' of the fair label has 3 values \('maybe', .*\), 'granted' has 2: recode"
+    ):
+        quiet(data.assign(granted=data["repaid"], repaid=data["granted"]), fair="repaid", favourable="yes")
+    with pytest.raises(TableError, match=r"has 21 values .* a label has two, or 20 at most: make classes of them"):
+        quiet(frame(rows=42).assign(granted=[*range(21)] * 2))
+
+
 def test_a_missing_column_lists_the_others():
     with pytest.raises(TableError, match=r"sensitive='aera'.*did you mean 'area'\? there are 'granted', 'area'"):
         quiet(frame(), sensitive="aera")

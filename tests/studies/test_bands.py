@@ -36,6 +36,7 @@ def test_every_audit_has_its_numbers(results):
 def test_claims_tables_and_figure(results):
     claims = TINY.claims(results)
     assert len(claims) == len(QUANTITIES)
-    assert "at least 93% of 2 audits" in claims[0].text
+    assert "at least 93% of audits" in claims[0].text
+    assert "of 2 (" in claims[0].measured
     assert list(TINY.tables(results)["coverage"].columns) == ["metric", *AUDITS]
     TINY.figures(results)["figure"].canvas.draw()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from studies.engine.claims import above, claims_table, counted, within
+from studies.engine.claims import above, claims_table, counted, often, within
 from studies.said import said
 
 
@@ -63,7 +63,19 @@ def test_verdicts_are_counted_and_stand_beside_the_papers_words():
     assert all(line.endswith('"words" (Figure 5) |') for line in lines[-3:])
 
 
+@pytest.mark.parametrize(
+    ("hits", "rarely", "verdict"),
+    [(95, False, "holds"), (82, False, "undecided"), (60, False, "fails"), (60, True, "holds"), (95, True, "fails")],
+)
+def test_a_share_of_simulations_is_judged_by_its_interval(hits, rarely, verdict):
+    claim = often("it is found", pd.Series([1.0] * hits + [0.0] * (100 - hits)), 0.8, rarely=rarely)
+    assert claim.verdict == verdict
+    assert claim.measured.startswith(f"{hits:.1f}% of 100 (")
+
+
 def test_who_chose_a_threshold_is_said():
     assert said("bias-sweep", "label: disparity within .01 of upper at every β").endswith("the number was chosen here")
-    assert "Figure 5, RQ5" in said("student", "'no positive bias' is ahead of ours in F1 on fair labels")
+    sign = said("student", "'no positive bias' is ahead of ours in F1 on fair labels")
+    assert "Figure 5, RQ5" in sign
+    assert sign.endswith("the sign decides")
     assert said("one of my own", "anything") == ""

@@ -274,6 +274,7 @@ def test_claims_follow_the_numbers():
 def test_a_figure_shows_all_methods_and_the_fair_labels(seeds, ellipses):
     figure = face_study().figures(made_up(GAINS, seeds))["figure"]
     assert [axes.get_title() for axes in figure.axes] == ["high cheekbones", "blurry", "smiling"]
+    assert figure.get_suptitle() == "16000 drawn faces of 32 × 32 pixels"
     for axes in figure.axes:
         assert len(axes.patches) == ellipses
         (line,) = [line for line in axes.lines if line.get_label() == "fair labels"]

@@ -107,13 +107,16 @@ def test_everything_that_matters_is_in_the_identity():
 def test_the_figure_shows_the_summary(finished):
     study, outcome = finished
     summary = summary_of(outcome.results)
-    axes = draw(study, outcome.results).axes
+    axes = draw(study, summary).axes
     assert len(axes) == 6
     grid = np.array(axes).reshape(2, 3)
     for row, (metric, _) in enumerate(ROWS):
         for column, bias in enumerate(study.biases):
             lines = {line.get_label(): line for line in grid[row, column].lines}
-            assert set(lines) == {"limit (best possible)", *(method for method in study.methods)}
+            assert set(lines) == {
+                "limit: the best that any classifier can reach",
+                *(method for method in study.methods),
+            }
             for method in study.methods:
                 own = summary[(summary["bias"] == bias) & (summary["metric"] == metric) & (summary["method"] == method)]
                 np.testing.assert_array_equal(lines[method].get_xdata(), own["x"])

@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Self
 
 from tests.reporting.browser import Browser
@@ -23,8 +25,9 @@ class Server:
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-c", "from problog4fairness.cli.main import main; main()", "studio", "--no-browser"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        self._errors = TemporaryFile("w+")  # noqa: SIM115 - a pipe that nobody reads would hold the server up
         self._process = subprocess.Popen(
-            [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=self._errors, text=True, env=environment
         )
 
     def __enter__(self) -> Self:
@@ -39,15 +42,41 @@ class Server:
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> str:
         """End it; what it wrote on standard error."""
-        if self._process.poll() is None:
-            self._process.send_signal(how)
+        if self._errors.closed:
+            return ""
+        self._process.send_signal(how)
         try:
-            return self._process.communicate(timeout=60)[1] or ""
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            return self._process.communicate()[1] or ""
-        except ValueError:
-            return ""
+            self._process.wait()
+        self._process.stdout.close()  # type: ignore[union-attr]
+        with self._errors as errors:
+            errors.seek(0)
+            return errors.read()
+
+    @property
+    def process(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def children(self) -> list[int]:
+        """The processes that it started, and those that they started."""
+        found, new = [], [self.process]
+        while new:
+            new = [child for one in new for child in _children(one)]
+            found += new
+        return found
+
+
+def _children(process: int) -> list[int]:
+    """The processes that one started; threads and processes may end while they are listed."""
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            with suppress(OSError):
+                found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 class Page:
@@ -122,9 +151,14 @@ class Page:
         """Type into the field with this label."""
         labels = "[...document.querySelectorAll('label')]"
         find = f"{labels}.find(l => l.innerText.includes({json.dumps(label)}))?.querySelector('input')"
-        self.until(f"!!{find}")
-        self.ask(f"{find}.focus()")
-        self._browser.call("Input.insertText", text=value)
+        end = time.monotonic() + PATIENCE
+        while True:
+            self.until(f"!!{find}")
+            self.ask(f"{find}?.focus(), {find}?.select()")
+            self._browser.call("Input.insertText", text=value)
+            if self.ask(f"{find}?.value") == value:
+                return
+            assert time.monotonic() < end, f"{label} does not take {value}; the page says: {self.words()}"
 
     def type_program(self, program: str) -> None:
         """Replace the whole program in the editor, as select all and typing does."""
@@ -133,23 +167,40 @@ class Page:
         self._browser.call("Input.insertText", text=program)
 
     def choose(self, label: str, value: str) -> None:
-        """Choose a value in the list with this label."""
+        """Choose a value in the list with this label; again where the page was just being drawn anew."""
+        end = time.monotonic() + PATIENCE
+        while not self._chose(label, value):
+            assert time.monotonic() < end, f"{label} cannot be {value}; the page says: {self.words()}"
+
+    def _chose(self, label: str, value: str) -> bool:
         find = f"[...document.querySelectorAll('label.q-select')].find(l => l.innerText.includes({json.dumps(label)}))"
-        self.until(f"!!{find}")
-        self.ask(f"{find}.click()")
         option = (
             f"[...document.querySelectorAll('.q-menu .q-item')].find(i => i.innerText.trim() === {json.dumps(value)})"
         )
-        self.until(f"!!{option}")
-        self.ask(f"{option}.click()")
-        self.until("!document.querySelector('.q-menu .q-item')")
+        try:
+            self.until(f"!!{find}")
+            self.ask(f"{find}.click()")
+            self.until(f"!!{option}", 5)
+            self.ask(f"{option}.click()")
+            self.until(f"!document.querySelector('.q-menu') && {find}.innerText.includes({json.dumps(value)})", 5)
+        except AssertionError:
+            return False
+        return True
 
-    def press(self, key: str) -> None:
+    def press(self, key: str, *, control: bool = False) -> None:
         """Press a key of the keyboard."""
-        code = f"Digit{key}" if key.isdigit() else f"Key{key.upper()}"
+        code = key if len(key) > 1 else f"Digit{key}" if key.isdigit() else f"Key{key.upper()}"
+        typed = "\r" if key == "Enter" else "" if control else key
+        number = 13 if key == "Enter" else ord(key.upper())
         for kind in ("keyDown", "keyUp"):
             self._browser.call(
-                "Input.dispatchKeyEvent", type=kind, key=key, code=code, text=key if kind == "keyDown" else ""
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                code=code,
+                text=typed if kind == "keyDown" else "",
+                modifiers=2 if control else 0,
+                windowsVirtualKeyCode=number,
             )
 
     def give(self, file: Path, place: str = "input[type=file]") -> None:

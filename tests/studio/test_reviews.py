@@ -72,17 +72,33 @@ def test_conflicts_are_listed_and_never_guessed(reviews):
         reviews.answer(row, "ben", ben)
     assert reviews.agreed() == {1: "1", 3: "0", 4: "0"}
     assert list(reviews.conflicts()) == [2]
-    both = reviews.agreement()
-    assert (both.rows, both.same) == (3, 2)
-    # Observed agreement 2/3; by chance 1/2, as half of the six answers are 1.
-    assert both.kappa == pytest.approx((2 / 3 - 1 / 2) / (1 - 1 / 2))
+    # Observed agreement 2/3; by chance 4/9, as ana says 1 of two of three rows and ben of one.
+    kappa = pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
+    assert reviews.agreements() == [Agreement("ana", "ben", 3, 2, kappa)]
 
 
 def test_agreement_says_nothing_where_there_is_nothing_to_say(reviews):
-    assert reviews.agreement() == Agreement(0, 0, None)
+    assert reviews.agreements() == []
     for who in ("ana", "ben"):
         reviews.answer(1, who, "1")
-    assert reviews.agreement() == Agreement(1, 1, None)
+    assert reviews.agreements() == [Agreement("ana", "ben", 1, 1, None)]
+    reviews.answer(2, "eve", "0")
+    assert len(reviews.agreements()) == 1, "eve has no row in common with anybody"
+
+
+def test_a_conflict_is_settled_and_opened_again(reviews):
+    reviews.answer(1, "ana", "1")
+    reviews.answer(1, "ben", "0")
+    assert reviews.agreed() == {}
+    reviews.settle(1, "0", "ana")
+    assert (reviews.agreed(), list(reviews.conflicts())) == ({1: "0"}, [1])
+    reviews.settle(1, None, "ana")
+    assert reviews.agreed() == {}
+    with pytest.raises(P4FError, match="a fair label is"):
+        reviews.settle(1, "2", "ana")
+    reviews.settle(1, "0", "ana")
+    reviews.answer(1, "ben", "1")
+    assert reviews.agreed() == {1: "1"}, "they agree now; what was settled is history"
 
 
 def test_two_reviewers_at_once_lose_nothing(reviews):
@@ -96,7 +112,7 @@ def test_two_reviewers_at_once_lose_nothing(reviews):
     for thread in threads:
         thread.join()
     assert len(reviews.of("ana")) == len(reviews.of("ben")) == 40
-    assert reviews.agreement().same == 40
+    assert [both.same for both in reviews.agreements()] == [40]
 
 
 @pytest.mark.parametrize("name", ["", "  ", "x" * 61, "a\x00b", "a\x1b[2J"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -37,3 +39,10 @@ def test_a_table_that_is_not_there_leaves_nothing_behind(tmp_path):
     said = fails(p4f("studio", "--no-browser", tmp_path / "loans.csv"))
     assert said == f"{tmp_path / 'loans.csv'}: there is no such file or folder"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_screen_waits_for_nothing_that_takes_seconds_to_load():
+    slow = ("torch", "scipy", "sklearn", "matplotlib", "problog")
+    script = f"from problog4fairness.studio import data, shell; import sys; print(*set({slow}) & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

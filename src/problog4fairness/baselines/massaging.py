@@ -56,6 +56,7 @@ class MassagedLabels(Method):
     kind = "massaging"
     about = "changes labels until groups get equal rates"
     title = "massaging"
+    fits = 2
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""

@@ -61,7 +61,10 @@ class Training:
         """Rows with the weights of their classes."""
         if self.class_weight is None:
             return rows
-        labels = np.asarray(rows.classes)[recorded_codes(rows)]
+        codes = recorded_codes(rows)
+        if (codes < 0).any():
+            raise P4FError("class_weight is for rows that all have a label; leave it out")
+        labels = np.asarray(rows.classes)[codes]
         return replace(rows, weights=row_weights(self.class_weight, labels, rows.weights))
 
 
@@ -121,6 +124,11 @@ class Method(ABC):
     A method does not fit anything itself: :meth:`steps` *yields* what is to be fitted. So one classifier is fitted at
     once (:meth:`fit`), and those of all seeds and folds of a comparison are fitted together.
 
+    Parameters
+    ----------
+    sensitive
+        The sensitive variable.
+
     Attributes
     ----------
     kind
@@ -129,6 +137,10 @@ class Method(ABC):
         What it does, in a few words, for the legend of a table.
     randomised
         Whether its predictions are the chances of a random decision.
+    fits
+        How many fits it takes, about; for the progress bar.
+    takes_gaps
+        Whether it learns from rows without a recorded label, too.
 
     Examples
     --------
@@ -146,6 +158,8 @@ class Method(ABC):
     kind: ClassVar[str]
     about: ClassVar[str]
     randomised: ClassVar[bool] = False
+    fits: int = 1
+    takes_gaps: ClassVar[bool] = False
 
     def __init__(self, sensitive: Sensitive) -> None:
         self.sensitive = sensitive

@@ -78,6 +78,7 @@ class KnowingFairLabels(Method):
     kind = "upper"
     about = "learns from fair labels of all rows"
     title = "knowing the fair labels"
+    takes_gaps = True
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
@@ -103,6 +104,7 @@ class OnlyAuditedRows(Method):
     kind = "audit only"
     about = "learns from the audited rows alone"
     title = "only audited rows"
+    takes_gaps = True
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""

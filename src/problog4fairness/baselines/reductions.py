@@ -74,6 +74,7 @@ class ParityByReductions(Method):
     about = "learns the recorded labels under equal rates"
     title = "parity by reductions"
     randomised = True
+    fits = ROUNDS
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""

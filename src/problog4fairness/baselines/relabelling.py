@@ -22,6 +22,13 @@ def flips_needed(labels: ArrayLike, sensitive: ArrayLike) -> int:
     which is 0 at M = (k_other n_sensitive - k_sensitive n_other) / n. The nearest whole number is returned, the
     smaller one of two that are equally near; 0 where the sensitive group is not behind.
 
+    Parameters
+    ----------
+    labels
+        1 for the favourable label, 0 for the other one.
+    sensitive
+        1 for the sensitive group, 0 for the other one.
+
     Examples
     --------
     >>> flips_needed([1, 1, 1, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 1])

@@ -15,6 +15,7 @@ from problog4fairness.beliefs.favourable import favourable_comment, favourable_j
 from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import labelled, recorded
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import (
     declaration,
@@ -24,7 +25,7 @@ from problog4fairness.beliefs.sensitive import (
     sensitive_json,
 )
 from problog4fairness.beliefs.text import atom, comment, predicates
-from problog4fairness.beliefs.votes import VotesView, coded_votes, vote_terms
+from problog4fairness.beliefs.votes import VotesView, coded_votes, one_alone, vote_terms
 from problog4fairness.beliefs.words import Label, joined, share
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.counted import one_by_one
@@ -35,13 +36,16 @@ from problog4fairness.rows.types import Level
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.beliefs.learning import Terms
+    from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.likelihood import Terms
     from problog4fairness.beliefs.priors import Beta
     from problog4fairness.program.data import Leaf
+    from problog4fairness.program.diagram import Diagram
 
 # What was said of an error: one number, or one for each (kind of) annotator, which may be one for each group.
 Errors = float | Mapping[Any, Any] | None
 NEGATIVE, POSITIVE = (1, 0), (0, 1)
+MOST_DRAWN = 6  # kinds of annotators in a picture
 _TWICE = "an annotator is named twice; each has a column of their own"
 _ABOUT = (
     "Annotators: each says the fair label y_h that the classifier h gives, or errs; J is one of them.",
@@ -106,14 +110,12 @@ class Annotators(Belief):
         self.annotators = {str(kind): tuple(names) for kind, names in kinds.items()}
         self._take_columns()
         self.variables = () if sensitive is None else (Sensitive.of(sensitive, levels, name="a"),)
-        twice = set(self.recorded_columns) & set(self.sensitive_columns)
-        if twice:
-            raise P4FError(f"column {twice.pop()!r} cannot be both a vote and the sensitive variable")
+        for name in set(self.recorded_columns) & set(self.sensitive_columns):
+            raise P4FError(f"column {name!r} cannot be both a vote and the sensitive variable")
         self.favourable = plain_label(favourable)
         for name, errors in (("negative", negative), ("positive", positive)):
-            unknown = [kind for kind in errors if kind not in self.annotators] if isinstance(errors, Mapping) else []
-            if unknown:
-                raise P4FError(f"{name} names {unknown[0]!r}, which is not among {', '.join(self.annotators)}")
+            for kind in set(errors) - set(self.annotators) if isinstance(errors, Mapping) else ():
+                raise P4FError(f"{name} names {kind!r}, which is not among {', '.join(self.annotators)}")
         self.probabilities = tuple(
             self._parameter(Cell(level, *change, kind), self._stated(errors, kind, level))
             for kind in self.annotators
@@ -234,6 +236,11 @@ class Annotators(Belief):
         votes = torch.from_numpy(coded_votes(rows, self.recorded_columns))
         return vote_terms(self.vote_tables, votes, torch.from_numpy(self._shares(rows)))
 
+    def estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief.estimate_table`; the votes are in columns that the belief names."""
+        rows, roles = table.labelled_with_gaps
+        return self.estimate(rows, fair=roles.fair, favourable=roles.favourable, **table.options)
+
     def estimate(
         self,
         audit: pd.DataFrame | None = None,
@@ -272,28 +279,19 @@ class Annotators(Belief):
             raise P4FError("prior=... is for counted parameters; those of annotators are Beta(1.5, 1.5) a priori")
         if sequential or drawn_from is not None:
             raise P4FError("sequential=... and drawn_from=... are for parameters that are counted, not for annotators")
-        from problog4fairness.beliefs.learning import design, learn, with_learned
-        from problog4fairness.beliefs.votes import read_votes
+        from problog4fairness.beliefs.learning import design, with_learned
+        from problog4fairness.beliefs.likelihood import learn
+        from problog4fairness.beliefs.votes import check_votes, read_votes
 
         rows = read_votes(self, one_by_one(audit), recorded, fair, sensitive_features, favourable)
         audited = 0 if rows.fair is None else int((rows.fair >= 0).sum())
         if len(self.recorded_columns) < 3 and not audited:
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
-        self._check_votes(rows)
+        check_votes(self, rows, self._shares(rows))
         matrix = design(self, rows, features, independent=False)
-        found = learn(self._terms(rows), rows, matrix, [0.2] * len(self.probabilities), confidence)
+        found = learn(self._terms(rows), rows, matrix, [0.2] * len(self.probabilities), confidence, mirrored=True)
         learned = with_learned(self.probabilities, found, len(rows))
         return self._noted(self.with_probabilities(learned), favourable)
-
-    def _check_votes(self, rows: Rows) -> None:
-        """Raise the error that names who did not vote in a group."""
-        votes, shares, first = coded_votes(rows, self.recorded_columns) < 2, self._shares(rows), 0
-        for kind, columns in self.annotators.items():
-            given = votes[:, first : first + len(columns)].sum(axis=1) @ shares
-            first += len(columns)
-            if (given == 0).any():
-                where = f" where {self.variables[0].group_text(int(given.argmin()))}" if self.variables else ""
-                raise P4FError(f"{kind} gave no vote{where}; leave them out, or name them with others as one kind")
 
     def fair_proba(self, table: pd.DataFrame, *, sensitive_features: Any = None, favourable: Any = None) -> Any:
         """P(fair = 1 | votes) of each row, ``[rows]``, without a classifier: by how often it holds in each group.
@@ -309,6 +307,10 @@ class Annotators(Belief):
         values = torch.tensor([own.value for own in self.probabilities], dtype=torch.float64)
         self.require_known()
         return posterior(self._terms(rows)(values).numpy(), self._shares(rows))
+
+    def by_column(self) -> dict[str, Belief]:
+        """See :meth:`Belief.by_column`: each annotator alone is a bias of the label."""
+        return {column: one_alone(self, kind) for kind, columns in self.annotators.items() for column in columns}
 
     def disagreement(self, table: pd.DataFrame) -> pd.DataFrame:
         """Of the rows that two annotators both voted on, the share on which they differ; NaN where there is none."""
@@ -346,6 +348,16 @@ class Annotators(Belief):
                 ]
                 found.append(joined(parts, f"the {people} who", "those who"))
         return ["Several people labelled the same rows, and each is taken to err independently of the others.", *found]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: a vote of each kind of annotator, or one for all where they are many."""
+        fair = (label or Label()).fair
+        votes = {kind: [own for own in self.probabilities if own.cell and own.cell.feature == kind]
+                 for kind in self.annotators}  # fmt: skip
+        if len(votes) > MOST_DRAWN:
+            votes = {f"votes of {len(self.recorded_columns)} annotators": []}
+        causes = [fair, *self.sensitive_columns]
+        return labelled(fair, self.variables, *(recorded(kind, causes, own) for kind, own in votes.items()))
 
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""

@@ -46,6 +46,8 @@ class AuditTable:
         Whether anybody's label may also be wrong by mistake.
     sequential, drawn_from
         As for :meth:`Belief.estimate`.
+    by, model, when, changed
+        What a bias depends on besides the group, as for :func:`by`; the column of days, and when something changed.
     """
 
     frame: pd.DataFrame
@@ -63,6 +65,10 @@ class AuditTable:
     noise: bool = False
     sequential: bool = False
     drawn_from: pd.DataFrame | None = None
+    by: Sequence[str] = ()
+    model: Sequence[str] = ()
+    when: str | None = None
+    changed: Sequence[str] = ()
 
     @property
     def options(self) -> dict[str, Any]:
@@ -82,6 +88,11 @@ class AuditTable:
             return self._roles.levels
         check_column(self.frame, self.sensitive, "sensitive variable", "sensitive")
         return find_levels(self.frame, self.sensitive, self.group)
+
+    @property
+    def labels(self) -> tuple[Value, ...]:
+        """The labels, the favourable one last."""
+        return self._roles.labels
 
     @property
     def acting(self) -> list[Value] | None:
@@ -174,6 +185,8 @@ class AuditTable:
             found.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
             found += [f"Feature {recorded}: audited as {fair}." for recorded, fair in self.feature_pairs]
+        if belief.recorded_columns:
+            return [*found, f"Votes: {', '.join(belief.recorded_columns)}. Fair label: {self.fair}."]
         return found if labelled is None else [*found, *_label_notes(*labelled)]
 
 
@@ -181,13 +194,15 @@ def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:
     """How many rows of each kind there are, for a person who reads the file."""
     found = [f"Recorded label: {roles.recorded} ({roles.favourable} is favourable). Fair label: {roles.fair}."]
     gaps = rows[roles.recorded].isna().to_numpy()
-    recorded = np.where(gaps, 2, roles.label_codes(rows))
-    counts = np.zeros((len(roles.levels), 2, 3), dtype=np.int64)
-    np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), recorded), counts_of(rows))
+    classes = len(roles.labels)
+    counts = np.zeros((len(roles.levels), classes, classes + 1), dtype=np.int64)
+    # Where nothing was recorded, the code is -1: the last place.
+    np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), roles.label_codes(rows)), counts_of(rows))
+    order = range(classes - 1, -1, -1)
     for group, cells in zip(roles.levels, counts, strict=True):
-        said = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in (1, 0) for r in (1, 0)]
+        said = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in order for r in order]
         if gaps.any():
-            said += [f"{cells[f, 2]} fair {roles.labels[f]} not recorded" for f in (1, 0)]
+            said += [f"{cells[f, -1]} fair {roles.labels[f]} not recorded" for f in order]
         found.append(f"{roles.sensitive} = {group}: {', '.join(said)}.")
     return found
 

@@ -98,6 +98,8 @@ def _check(value: Any, key: str) -> None:
         _require(isinstance(value, dict) and all(map(_are_plain, value.values())), "its values are not plain")
     elif key == "groups":
         _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
+    elif key in ("slopes", "middles", "cuts"):
+        _require(isinstance(value, list) and all(map(_is_number, value)), f"its {key} are not numbers")
     elif key in ("name", "kind", "text", "classifier"):
         _require(isinstance(value, str), f"its {key} is not text")
         _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")

@@ -28,7 +28,7 @@ from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Codes, Floats, Level
+from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +54,11 @@ def chain(*beliefs: LabelStage | MeasurementBias) -> Chain:
 class Chain(Belief):
     """The result of :func:`chain`: at most one measurement bias, then any number of label biases.
 
+    Parameters
+    ----------
+    beliefs
+        In the order in which they acted.
+
     Examples
     --------
     >>> import problog4fairness as p4f
@@ -74,6 +79,8 @@ class Chain(Belief):
             raise P4FError("a chain takes one MeasurementBias; name all its features in it")
         if measured and beliefs[0] is not measured[0]:
             raise P4FError("in a chain, MeasurementBias comes before LabelBias")
+        for stage in stages:
+            stage.require_settled()
         if len({stage.classes for stage in stages}) > 1:
             raise P4FError("all label biases of a chain must have the same classes")
         early = next((stage for stage in stages[:-1] if stage.last), None)
@@ -85,11 +92,8 @@ class Chain(Belief):
             )
         order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
-        names = predicates(("_".join(columns) for columns, *_ in order), "a", taken)
-        by_identity = {
-            (columns, levels, people): Sensitive(columns, levels, name, people)
-            for (columns, levels, people), name in zip(order, names, strict=True)
-        }
+        names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
+        by_identity = {own: replace(own, name=name) for own, name in zip(order, names, strict=True)}
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | None = None
         if measured:
@@ -174,7 +178,8 @@ class Chain(Belief):
         self.require_columns(rows)
         groups = occurring(self.variables, rows)
         labels, features = self.label_table(groups.levels), self.feature_tables(groups.levels)
-        return observe_tables(rows, groups, labels, features, self.measurement.values, self.record(rows).codes)
+        own = self.measurement
+        return observe_tables(rows, groups, labels, features, own.parts, self.record(rows).codes, own.inputs)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
@@ -270,7 +275,7 @@ class Chain(Belief):
         nodes.append(Node(said.fair, (FEATURES,) if own is None else own.fair_features(), classifier=True))
         for number, stage in enumerate(self.stages, start=1):
             name = f"label after bias {number}" if number < len(self.stages) else said.recorded
-            node = recorded(name, [nodes[-1].name, *stage.variable.columns], stage.probabilities)
+            node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.probabilities)
             nodes.append(replace(node, observed=number == len(self.stages)))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 
@@ -300,9 +305,9 @@ class Chain(Belief):
         return belief
 
 
-def _identity(variable: Sensitive) -> tuple[tuple[str, ...], tuple[Level, ...], bool]:
+def _identity(variable: Sensitive) -> Sensitive:
     """What a variable is, whatever its name."""
-    return variable.columns, variable.levels, variable.people
+    return replace(variable, name="")
 
 
 def _favourable(stages: Sequence[LabelStage]) -> bool | int | float | str | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
+from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.sensitive import acting_groups
@@ -13,6 +14,9 @@ from problog4fairness.beliefs.text import atom
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Level
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.audit_table import AuditTable
 
 
 class ClassBias(LabelStage):
@@ -28,7 +32,7 @@ class ClassBias(LabelStage):
     sensitive
         The column of the sensitive variable, or several columns whose values together make a group.
     classes
-        The classes of the label.
+        The classes of the label; the last one is the favourable one, of which groups get unequal shares.
     transitions
         Probabilities by (group, fair class, recorded class), one number for all, or None to be estimated.
     levels
@@ -64,6 +68,7 @@ class ClassBias(LabelStage):
         self.classes = tuple(classes)
         if len(set(self.classes)) < 3:
             raise P4FError("ClassBias is for labels with three or more classes; use LabelBias for a binary label")
+        self.favourable = plain_label(self.classes[-1])
         cells = [
             Cell(level, f, r)
             for level in self.groups
@@ -94,3 +99,17 @@ class ClassBias(LabelStage):
             self.variable, self.classes, chances, before=fair, after=recorded, name="label", suffix=self.suffix
         )
         return ["\n".join(facts), "\n".join(rules)]
+
+    def with_favourable(self, label: Any) -> Self:
+        """See :meth:`Belief.with_favourable`: it is the last class."""
+        self.favourable_among(self.classes, plain_label(label))
+        return self
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        if table.noise or not (table.negative and table.positive):
+            raise P4FError(
+                "negative, positive and noise are about two labels; of more classes any may become any other"
+            )
+        return cls(table.sensitive, table.labels, levels=table.levels, groups=table.acting)

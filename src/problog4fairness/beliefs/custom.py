@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,20 +11,19 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.beliefs.favourable import favourable_json, plain_label
+from problog4fairness.beliefs.favourable import agreed, favourable_json, plain_label
 from problog4fairness.beliefs.general import Record
-from problog4fairness.beliefs.inputs import FairInputs
+from problog4fairness.beliefs.inputs import FairInputs, fair_inputs, own_inputs
 from problog4fairness.beliefs.picturing import of_program
 from problog4fairness.beliefs.probabilities import Parameter, known_values, parameters_from_json, parameters_json
 from problog4fairness.beliefs.text import unquoted
 from problog4fairness.beliefs.words import Label, program_words
-from problog4fairness.errors import NetworkError, P4FError
+from problog4fairness.errors import NetworkError, P4FError, among
 from problog4fairness.program.program import Program
 from problog4fairness.program.terms import Ground, Structure, text
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Level
 from problog4fairness.rows.values import plain
 
 if TYPE_CHECKING:
@@ -61,6 +60,9 @@ class ProgramBelief(Belief):
         The columns of the record, where it is in several of them: the votes of annotators. The program reads them as
         networks with outcomes, of which ``missing`` is a vote that was not given, and its one query is that they are as
         recorded.
+    replaced
+        For constants other than ``x``, what they stand for: the row with some features replaced by other columns of the
+        data, which no learner reads: ``{"x_(1,2)": {"income": "income at the second point"}}``.
     functions
         Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
         row. They are not saved with a model.
@@ -87,6 +89,7 @@ class ProgramBelief(Belief):
         features: Sequence[str] = (),
         values: Mapping[str, Sequence[Any]] | None = None,
         recorded: Sequence[str] = (),
+        replaced: Mapping[str, Mapping[str, str]] | None = None,
         functions: Mapping[str, Callable[[Any], Any]] | None = None,
         favourable: Any = None,
     ) -> None:
@@ -96,16 +99,20 @@ class ProgramBelief(Belief):
         self.favourable = plain_label(favourable)
         self.features = tuple(features)
         self.recorded_columns = tuple(recorded)
+        self.replaced = {name.replace(" ", ""): dict(own) for name, own in (replaced or {}).items()}
+        self.withheld = tuple(dict.fromkeys(column for own in self.replaced.values() for column in own.values()))
+        if self.replaced and self.features:
+            raise P4FError("features=... is for programs that flip features, replaced=... for those that replace them")
         self.functions = dict(functions or {})
         networks = {network.name: network for network in self._program.networks}
         if classifier not in networks:
             raise NetworkError(
-                f"the program has no network {classifier} for the classifier; it has {', '.join(networks)}"
+                f"the program has no network {classifier} for the classifier; {among(classifier, networks, 'it has')}"
             )
         self.values = {name: tuple(pair) for name, pair in (values or {}).items()}
         for name in {**(columns or {}), **self.values, **self.functions}:
             if name not in networks:
-                raise P4FError(f"the program has no network {name!r}; it has {', '.join(networks)}")
+                raise P4FError(f"the program has no network {name!r}; {among(name, networks, 'it has')}")
         self.columns = {
             name: (columns or {}).get(name, name)
             for name in networks
@@ -133,6 +140,11 @@ class ProgramBelief(Belief):
         features = {*self.features, *self.recorded_columns}
         return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
 
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.other_columns`: those that replace features."""
+        return self.withheld
+
     def text(self) -> str:
         """The program as text."""
         return self._program.text
@@ -146,6 +158,10 @@ class ProgramBelief(Belief):
             return super().record(rows)
         codes = rows.recorded
         return Record(classes + 1, None if codes is None else np.where(codes < 0, classes, codes))
+
+    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+        """See :meth:`Belief.favourable_among`; its queries are for the classes in order, so of many it is the last."""
+        return super().favourable_among(labels, said) if len(labels) <= 2 else agreed(sorted(labels)[-1], labels, said)
 
     def program(self) -> Program:
         """The program with the values that are known."""
@@ -185,10 +201,30 @@ class ProgramBelief(Belief):
             )
         return np.asarray(column == pair[1], dtype=np.float64)
 
-    def _input_values(self) -> dict[str, tuple[Level, ...]]:
-        return dict.fromkeys(self.features, (0, 1))
+    def _inputs(self, rows: Rows) -> FairInputs:
+        if not self.replaced:
+            return fair_inputs(rows, dict.fromkeys(self.features, (0, 1)))
+        columns = [self.replaced.get(constant, {}) for constant in self._asked]
+        features = dict.fromkeys(name for own in columns for name in own)
+        read = {
+            feature: np.stack([np.asarray(rows.frame[own.get(feature, feature)]) for own in columns], axis=1)
+            for feature in features
+        }
+        return own_inputs(rows, read)
+
+    @property
+    def _asked(self) -> list[str]:
+        """The constants that the classifier is asked about."""
+        leaves = [leaf for leaf in self._program.compiled().leaves if leaf.name == self.classifier and leaf.arguments]
+        found = list(dict.fromkeys(text(leaf.arguments[0]) for leaf in leaves))
+        unknown = [name for name in found if name != "x" and name not in self.replaced]
+        if unknown:
+            raise NetworkError(f"the program asks about {unknown[0]}; replaced names {', '.join(self.replaced)}")
+        return found
 
     def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:
+        if self.replaced:
+            return inputs.index[:, self._asked.index(text(leaf.arguments[0]))]
         flips = self._flips(leaf.arguments[0]) if leaf.arguments else ()
         index = inputs.needed()
         return index[:, 0] if index.shape[1] == 1 else index.gather(1, self._variant(flips, rows)).squeeze(1)
@@ -288,6 +324,7 @@ class ProgramBelief(Belief):
             "features": list(self.features),
             "values": {name: list(pair) for name, pair in self.values.items()},
             **({"recorded": list(self.recorded_columns)} if self.recorded_columns else {}),
+            **({"replaced": self.replaced} if self.replaced else {}),
             "probabilities": parameters_json(self.probabilities),
             **favourable_json(self),
         }
@@ -301,6 +338,7 @@ class ProgramBelief(Belief):
             features=value["features"],
             values=value.get("values"),
             recorded=value.get("recorded", ()),
+            replaced=value.get("replaced"),
             favourable=value.get("favourable"),
         )
         return belief.with_probabilities(parameters_from_json(value["probabilities"]))
@@ -313,7 +351,7 @@ class ProgramBelief(Belief):
     def _bound(self) -> tuple[Any, ...]:
         """What a program is bound to."""
         bound = (self.classifier, self.columns, self.features, self.values, self.functions)
-        return (*bound, self.recorded_columns, self.favourable)
+        return (*bound, self.recorded_columns, self.replaced, self.favourable)
 
     __hash__ = Belief.__hash__
 

@@ -13,7 +13,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs.base import Belief
+    from problog4fairness.beliefs.stated import Stated
 
 # Jeffreys' prior: half a row for each thing that may have been seen.
 HALF = 0.5
@@ -21,7 +21,7 @@ HALF = 0.5
 MOST = 100_000
 
 
-def drawn(belief: Belief, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
+def drawn(belief: Stated, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
     """For each draw the parameters of the belief, as stated ones; see :meth:`Belief.draws`."""
     if type(count) is not int or not 1 <= count <= MOST:
         raise P4FError(f"count={count!r} is not a whole number from 1 to {MOST:,}")
@@ -63,8 +63,9 @@ def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
         cell = own.cell
         # Labels are counted among rows of one fair class, features among those of one recorded value.
         key: Hashable = own.name
-        if cell is not None and own.prior is None:
-            key = (cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded)
+        if cell is not None:
+            worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
+            key = (cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded, worth)
         found.setdefault(key, []).append(own)
     return list(found.values())
 
@@ -75,8 +76,8 @@ def _counted(cell: Sequence[Parameter], count: int, rng: np.random.Generator) ->
     rows = float(first.rows or 0)
     if first.prior is not None:
         worth = rows + first.prior.a + first.prior.b
-        alpha = [(first.value or 0.0) * worth]
-        alpha.append(worth - alpha[0])
+        alpha = [(own.value or 0.0) * worth for own in cell]
+        alpha.append(worth - sum(alpha))
     else:
         seen = [(own.value or 0.0) * rows for own in cell]
         alpha = [*(own + HALF for own in seen), max(0.0, rows - sum(seen)) + HALF]

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 
 from problog4fairness.beliefs.audit import AuditWarning, audit_frame, audited_pair, tell, value_codes
+from problog4fairness.beliefs.cells import SHRUNK
 from problog4fairness.beliefs.design import ALWAYS, SOURCE
 from problog4fairness.beliefs.designed import anytime, by_record, counted_design, filled
 from problog4fairness.beliefs.maximum import LabelModel, maximise
+from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval, proportion
 from problog4fairness.beliefs.signal import group_signal
+from problog4fairness.beliefs.together import estimated_together, tell_few
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.rows.counted import counts_of
@@ -66,12 +70,12 @@ def counted_features(
 ) -> tuple[tuple[Parameter, ...], Design | None]:
     """See :meth:`MeasurementBias.estimate`; with what the audit says by stratum, where it was drawn by the features."""
     recorded, fair = (
-        _by_feature(values, belief.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
+        by_feature(values, belief.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
     )
     audit = filled(audit, drawn_from, *fair.values())
     groups: Codes | Floats | None = None
     weights: Floats | None = None
-    tables, codes = {}, []
+    codes: dict[str, tuple[Codes, Codes]] = {}
     for feature, options in belief.values.items():
         roles = (f"recorded {feature}", f"fair {feature}")
         pair = audited_pair(audit, recorded[feature], fair[feature], *roles)
@@ -79,20 +83,33 @@ def counted_features(
             frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(pair[0]))
             groups, weights = belief.variable.positions(frame), counts_of(frame).astype(np.float64)
         seen, true = (value_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
-        codes.append((seen, true))
-        tables[feature] = _cross(groups, len(belief.variable.levels), seen, true, len(options), weights)
-    if by_record(audit, drawn_from) and groups is not None and groups.ndim == 1:
+        codes[feature] = seen, true
+    tables = {}
+    assert groups is not None  # a belief has features
+    for part in belief.parts:
+        seen, true = (part.codes({name: own[place] for name, own in codes.items()}) for place in (0, 1))
+        tables[part.title] = _cross(groups, len(belief.variable.levels), seen, true, len(part.values), weights)
+    if not belief.joint and by_record(audit, drawn_from) and groups.ndim == 1:
         strata = belief._kinds
         table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None, None)
-        places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes))
-        design = counted_design(belief, audit, strata, places, [true for _, true in codes], table)
+        places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes.values()))
+        design = counted_design(belief, audit, strata, places, [true for _, true in codes.values()], table)
         return design.estimated(belief.probabilities, confidence, sequential), design
 
     def estimate(cell: Cell) -> Estimate:
         return _proportion(tables[str(cell.feature)][cell.group, cell.recorded], cell.fair, confidence)
 
+    together: dict[str, Parameter] = {}
+    for part in belief.parts:
+        if part.together:
+            together |= estimated_together(part, belief.probabilities, tables[part.title], confidence)
+            tell_few(part, tables[part.title], belief.groups, belief._kinds.groups)
     found = tuple(
-        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
+        together[own.name]
+        if own.name in together
+        else own
+        if own.cell is None
+        else own.estimated(estimate(own.cell), confidence=confidence)
         for own in belief.probabilities
     )
     return anytime(found, confidence) if sequential else found, None
@@ -110,9 +127,15 @@ def estimate_chain(belief: Chain, rows: Rows, confidence: float, method: Literal
         found = tuple(own for stage, part in parts for own in stage._estimated(part, confidence))
     if method == "joint":
         starts = [own.value for own in found]
+        found = tuple(map(_by_mode, found))
         found = most_likely(belief, belief.unknown().label_program(), found, rows, confidence, starts)
     warn_few(found)
     return belief.with_probabilities((*measured, *found))
+
+
+def _by_mode(own: Parameter) -> Parameter:
+    """A parameter that was drawn to others, with the prior under which its likeliest value is what was its mean."""
+    return replace(own, prior=Beta(own.prior.a + 1, own.prior.b + 1)) if own.source == SHRUNK and own.prior else own
 
 
 def most_likely(
@@ -170,7 +193,8 @@ def _labels(belief: Belief, rows: Rows) -> tuple[Codes, Codes, int]:
     return record.codes, rows.fair, record.outcomes
 
 
-def _by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[str], role: str) -> dict[str, Any]:
+def by_feature(values: Mapping[str, Any] | Sequence[Any], features: Sequence[str], role: str) -> dict[str, Any]:
+    """What was said of each feature: a mapping, or a sequence in their order."""
     if isinstance(values, Mapping):
         missing = [feature for feature in features if feature not in values]
         if missing:
@@ -207,7 +231,7 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
 def warn_few(probabilities: Sequence[Parameter]) -> None:
     """Warn of parameters that rest on few rows, or on none."""
     for own in probabilities:
-        if own.value is not None and own.rows is None:
+        if (own.value is not None and own.rows is None) or own.source == SHRUNK:
             continue
         if own.rows == 0 or own.value is None or own.low is None or own.high is None:
             tell(f"no audited row tells about {own.name} ({own.meaning})")

@@ -75,11 +75,17 @@ def row_kinds(
     """
     hard = groups.ndim == 1
     examples, kinds = _distinct([*([groups] if hard else groups.T), *(codes for codes, _ in features)])
-    own = torch.from_numpy(groups[examples])
-    chosen = own.unsqueeze(1) if hard else torch.arange(groups.shape[1]).expand(len(examples), -1)
+    shares, chosen = row_groups(groups[examples])
     factors = tuple(table[chosen, torch.from_numpy(codes[examples])[:, None]].log() for codes, table in features)
-    shares = torch.zeros(len(examples), 1, dtype=torch.float64) if hard else own.log()
     return Kinds(shares, labels[chosen].log(), factors), torch.from_numpy(kinds)
+
+
+def row_groups(groups: Codes | Floats) -> tuple[Tensor, Tensor]:
+    """The groups that each row may be in: the logarithm of their share, and which they are, both ``[rows, groups]``."""
+    own = torch.from_numpy(groups)
+    if groups.ndim == 1:
+        return torch.zeros(len(own), 1, dtype=torch.float64), own.unsqueeze(1)
+    return own.log(), torch.arange(groups.shape[1]).expand(len(own), -1)
 
 
 def _distinct(columns: Sequence[Codes | Floats]) -> tuple[Codes, Codes]:

@@ -44,4 +44,6 @@ def favourable_json(belief: Belief) -> dict[str, Any]:
 def favourable_comment(belief: Belief) -> list[str]:
     """The same as a line for the head of a program, where it is not 1."""
     known = belief.favourable
-    return [] if known is None or known == 1 else [f"The favourable label, which counts as 1, is {known}."]
+    if known is None or known == 1:
+        return []
+    return [f"The favourable label{', which counts as 1,' if belief.classes is None else ''} is {known}."]

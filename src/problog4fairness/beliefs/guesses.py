@@ -45,16 +45,16 @@ def guessed_rows(belief: Belief, audit: Design, guesses: Mapping[str, float]) ->
     parameters = {
         own.cell: guesses.get(own.name, USUAL)
         for own in belief.probabilities
-        if own.cell is not None and not audit.is_ruled(own.cell)
+        if belief._counted and own.cell is not None and not audit.is_ruled(own.cell)
     }
-    stated = any(own.name in guesses for own in belief.probabilities if own.cell in parameters) and belief._counted
+    stated = any(own.name in guesses for own in belief.probabilities if own.cell in parameters)
     if audit.rows.any() and not stated:
         return Guessed(tuple(np.full_like(own, PRIOR) for own in audit.counts), False, "")
     rows = []
     for thing, counts in zip(audit.things, audit.counts, strict=True):
         chances = np.zeros((audit.shape[0], counts.shape[1], counts.shape[1]))
         for cell, value in parameters.items():
-            if (cell.feature or LABEL) == thing and belief._counted:
+            if (cell.feature or LABEL) == thing:
                 first, second = (cell.fair, cell.recorded) if thing == LABEL else (cell.recorded, cell.fair)
                 chances[cell.group, first, second] = value
         if not belief._counted:

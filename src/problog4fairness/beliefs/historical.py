@@ -19,6 +19,7 @@ from problog4fairness.beliefs.sensitive import Strength
 from problog4fairness.beliefs.stage import LabelStage, stage_from_json
 from problog4fairness.beliefs.strata import NoStrataError
 from problog4fairness.beliefs.words import Label
+from problog4fairness.errors import P4FError
 from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats, Level
@@ -99,6 +100,15 @@ class HistoricalBias(Belief):
     def about_label(self) -> bool:
         """See :meth:`Belief.about_label`: without a label part, labels of this world and of a fair one are two."""
         return self.label is not None
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`; without a label part, fair labels cannot be learned from."""
+        if self.label is None and rows.fair is not None and (rows.fair >= 0).any():
+            raise P4FError(
+                "by this belief, fair labels are those of a fair world, and it does not say how the recorded ones came "
+                "from them; leave fair=... out, or estimate the belief from recorded and fair labels, too"
+            )
+        super().check_rows(rows)
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; without a label part the record is learned as it is."""

@@ -31,7 +31,7 @@ class FairInputs:
     table
         The distinct inputs: the columns that a learner reads.
     index
-        ``[rows, 1]``; or ``[rows]``, where each row may stand for a run of ``variants`` inputs: the number of its run.
+        ``[rows, variants]``; or ``[rows]``, where a row stands for a run of ``variants`` inputs: the number of its run.
     variants
         How many inputs a row may stand for.
     """
@@ -91,6 +91,38 @@ def _found(rows: Rows, values: Mapping[str, Sequence[Any]] | None) -> FairInputs
         column = [variant[position] for variant in variants] * len(contexts)
         table[feature] = pd.Series(column, dtype=rows.frame[feature].dtype)
     return FairInputs(table[list(rows.features)], torch.from_numpy(place.astype(np.int64)), len(variants))
+
+
+def own_inputs(rows: Rows, values: Mapping[str, Any]) -> FairInputs:
+    """The inputs that rows may stand for, where each has variants of its own.
+
+    Parameters
+    ----------
+    rows
+        The rows; ``rows.features`` are the columns of an input.
+    values
+        For each distorted feature the values that it may have in each row, ``[rows, variants]``.
+    """
+    count = next(iter(values.values())).shape[1]
+    if len(rows) * count > MOST_INPUTS:
+        raise P4FError(f"{len(rows):,} rows stand for {count:,} inputs each, more than {MOST_INPUTS:,}; say fewer")
+    others = [name for name in rows.features if name not in values]
+    _, place = _distinct(rows.frame[others]) if others else (None, np.zeros(len(rows), dtype=np.int64))
+    row = np.arange(len(rows)).repeat(count)
+    known = {name: own.reshape(-1) for name, own in values.items() if name in rows.features}
+    key, size = place[row], int(place.max(initial=0)) + 1
+    for own in known.values():
+        code, options = pd.factorize(own)
+        if size * len(options) >= 1 << 62:
+            key, size = pd.factorize(key)[0], len(key)
+        key, size = key * len(options) + code, size * len(options)
+    index, distinct = pd.factorize(key)
+    first = np.zeros(len(distinct), dtype=np.int64)
+    first[index[::-1]] = np.arange(len(index))[::-1]
+    table = rows.frame[list(rows.features)].iloc[row[first]].reset_index(drop=True)
+    for name, own in known.items():
+        table[name] = own[first] if own.dtype.kind == "f" else pd.Series(own[first]).astype(rows.frame[name].dtype)
+    return FairInputs(table, torch.from_numpy(index.reshape(len(rows), count)))
 
 
 def _mostly_distinct(sample: pd.DataFrame) -> bool:

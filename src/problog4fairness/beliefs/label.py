@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
+from problog4fairness.beliefs.classes import ClassBias
 from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.sensitive import Strength, acting_groups, goal, parameter_name, strengths
@@ -143,8 +144,10 @@ class LabelBias(LabelStage):
         return found
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> Self:
-        """See :meth:`Belief.from_table`."""
+    def from_table(cls, table: AuditTable) -> LabelStage:
+        """See :meth:`Belief.from_table`; of three or more classes it is a :class:`ClassBias`."""
+        if len(table.labels) > 2:
+            return ClassBias.from_table(table)
         if not (table.negative or table.positive or table.noise):
             raise P4FError("without negative and positive bias, and without noise, there is nothing to estimate")
         return cls(

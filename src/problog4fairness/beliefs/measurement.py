@@ -6,14 +6,13 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.beliefs.combinations import answers, every, occurring
+from problog4fairness.beliefs.combinations import every, occurring
 from problog4fairness.beliefs.design import design_json, design_of
+from problog4fairness.beliefs.distorted import Distorted, program_tables
 from problog4fairness.beliefs.favourable import favourable_json
-from problog4fairness.beliefs.flips import flip_rules
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.picturing import OTHERS, features, sensitive
 from problog4fairness.beliefs.priors import Beta
@@ -22,17 +21,14 @@ from problog4fairness.beliefs.sensitive import (
     Strength,
     acting_groups,
     declaration,
-    goal,
-    parameter_name,
     sensitive_comment,
     sensitive_from_json,
     sensitive_json,
-    strengths,
 )
-from problog4fairness.beliefs.strata import Drawn, Strata, feature_strata
-from problog4fairness.beliefs.tables import changed, feature_codes, observe_tables
-from problog4fairness.beliefs.text import atom, comment, predicates
-from problog4fairness.beliefs.words import Label, joined, share
+from problog4fairness.beliefs.strata import Drawn, NoStrataError, Strata, feature_strata
+from problog4fairness.beliefs.tables import changed, observe_tables
+from problog4fairness.beliefs.text import comment, predicates
+from problog4fairness.beliefs.words import Label
 from problog4fairness.errors import P4FError
 from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.rows import Rows
@@ -45,9 +41,6 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit_table import AuditTable
 
-# Recorded and fair value of a binary feature that was recorded too low, and too high.
-NEGATIVE, POSITIVE = (0, 1), (1, 0)
-
 
 class MeasurementBias(Belief):
     """The recorded features are distorted copies of the fair ones; the label depends on the fair ones.
@@ -56,7 +49,7 @@ class MeasurementBias(Belief):
 
     Use it where a proxy under-counts one group: days worked in the past three years, for people who took parental
     leave. The parameters say how to get *back*: the probability of the fair value given the recorded one. Features are
-    independent of each other given what was recorded and A; other features pass through unchanged.
+    independent of each other given what was recorded and A, unless ``joint`` says so; others pass through unchanged.
 
     Parameters
     ----------
@@ -74,6 +67,14 @@ class MeasurementBias(Belief):
     values
         The values of features that are not 0 and 1: ``{"education": ("low", "middle", "high")}``. With two values the
         second one counts as 1. With more, each group has a table of parameters ``p(feature,group,recorded,fair)``.
+    joint
+        Whether fair features depend on each other, given recorded ones: True for all, or two or more of their names, of
+        at most 64 combinations of values. Then the parameters are P(fair vector | recorded vector, group), shrunk
+        towards features that are distorted each by itself where audited rows are few.
+    inputs
+        How many fair vectors a row stands for, at most; with more, the likeliest ones and draws of the others, so that
+        weights are right on average. None for all up to 1,024, and 32 beyond; :attr:`Observation.drawn` tells how much
+        of the weight was drawn.
 
     Examples
     --------
@@ -98,6 +99,8 @@ class MeasurementBias(Belief):
         levels: Sequence[Level] = (0, 1),
         groups: Sequence[Level] | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
+        joint: bool | Sequence[str] = False,
+        inputs: int | None = None,
     ) -> None:
         self.features = (features,) if isinstance(features, str) else tuple(features)
         if not self.features or len(set(self.features)) != len(self.features):
@@ -115,13 +118,24 @@ class MeasurementBias(Belief):
             if len(set(options)) < 2:
                 raise P4FError(f"feature {name!r} needs two or more values")
         self.groups = acting_groups(variable, groups)
+        self.joint = self._together(joint)
+        self.inputs = _checked_inputs(inputs)
         self.probabilities = tuple(
             parameter
-            for name, options in self.values.items()
-            for parameter in (
-                self._binary(name, negative, positive) if len(options) == 2 else self._table(name, negative, positive)
+            for part in self.parts
+            for parameter in part.parameters(
+                variable, self.groups, *(self._of_part(own, part) for own in (negative, positive))
             )
         )
+
+    def _together(self, joint: bool | Sequence[str]) -> tuple[str, ...]:
+        """The features that are distorted together."""
+        if isinstance(joint, bool):
+            return self.features if joint and len(self.features) > 1 else ()
+        unknown = set(joint) - set(self.features)
+        if unknown or isinstance(joint, str) or len(set(joint)) < 2:
+            raise P4FError(f"joint={joint!r} must be True, False, or two or more of the features {list(self.features)}")
+        return tuple(name for name in self.features if name in joint)
 
     @property
     def variable(self) -> Sensitive:
@@ -129,52 +143,31 @@ class MeasurementBias(Belief):
         return self.variables[0]
 
     @functools.cached_property
+    def parts(self) -> tuple[Distorted, ...]:
+        """The features one by one, and those that are distorted together as one."""
+        alone = [(name,) for name in self.features if name not in self.joint]
+        together = [*([self.joint] if self.joint else []), *alone]
+        names = predicates(("_".join(own) for own in together), "f", {"a"})
+        return tuple(
+            Distorted(own, tuple(self.values[feature] for feature in own), name)
+            for own, name in zip(together, names, strict=True)
+        )
+
+    @property
     def names(self) -> dict[str, str]:
-        """The name of each feature in the program."""
-        return dict(zip(self.features, predicates(self.features, "f", {"a"}), strict=True))
+        """The name of each part in the program."""
+        return {part.title: part.name for part in self.parts}
 
-    def _binary(self, feature: str, negative: Strength, positive: Strength) -> list[Parameter]:
-        """The parameters of a feature with two values."""
-        return [
-            self._parameter(Cell(level, fair, recorded, feature), value)
-            for (recorded, fair), strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
-            for level, value in strengths(self._of_feature(strength, feature), self.variable, self.groups, name).items()
-        ]
-
-    def _of_feature(self, strength: Strength, feature: str) -> Strength:
-        """What was said of one feature, where features are told apart."""
+    def _of_part(self, strength: Strength, part: Distorted) -> Strength:
+        """What was said of one part, where features are told apart."""
         if not isinstance(strength, Mapping) or not set(strength) & set(self.features):
             return strength
-        own: Strength = strength.get(feature)
+        own: Strength = strength.get(part.title)
         return own
 
-    def _table(self, feature: str, negative: Strength, positive: Strength) -> list[Parameter]:
-        """The parameters of a feature with more values: one for each pair of them, to be estimated or bound."""
-        if any(strength is not None and not isinstance(strength, Mapping) for strength in (negative, positive)):
-            raise P4FError(f"feature {feature!r} has more than two values; estimate its table, or bind its parameters")
-        count = range(len(self.values[feature]))
-        return [
-            self._parameter(Cell(level, f, r, feature), None)
-            for level in self.groups
-            for r in count
-            for f in count
-            if r != f
-        ]
-
-    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
-        feature = str(cell.feature)
-        options, name, where = self.values[feature], self.names[feature], self.variable.group_text(cell.group)
-        recorded, fair = options[cell.recorded], options[cell.fair]
-        meaning = f"{feature} recorded as {recorded} is fairly {fair} where {where}"
-        if len(options) == 2:
-            called = parameter_name(self.variable, cell.group, cell.fair == 1, name)
-        else:
-            called = f"p({name},{atom(self.variable.levels[cell.group])},{atom(recorded)},{atom(fair)})"
-        return Parameter(called, meaning, value, cell=cell)
-
     def by_cell(self) -> dict[str, dict[Cell, Parameter]]:
-        """The parameters of each feature."""
-        found: dict[str, dict[Cell, Parameter]] = {feature: {} for feature in self.features}
+        """The parameters of each part."""
+        found: dict[str, dict[Cell, Parameter]] = {part.title: {} for part in self.parts}
         for own in self.probabilities:
             if own.cell is not None:
                 found[str(own.cell.feature)][own.cell] = own
@@ -191,78 +184,31 @@ class MeasurementBias(Belief):
         return "\n\n".join([comment(*head), declaration(self.variable), *self.rules()]) + "\n"
 
     def rules(self) -> list[str]:
-        """A paragraph of clauses for each feature."""
-        return [
-            "\n".join((self._binary_rules if len(self.values[feature]) == 2 else self._table_rules)(feature, own))
-            for feature, own in self.by_cell().items()
-        ]
-
-    def _binary_rules(self, feature: str, parameters: Mapping[Cell, Parameter]) -> list[str]:
-        name = self.names[feature]
-        lines, biased = [comment(feature), f"nn({name},X) :: {name}_(X)."], []
-        for change, kind, body in ((NEGATIVE, "neg", f"\\+{name}_(X)"), (POSITIVE, "pos", f"{name}_(X)")):
-            found = [
-                f"{own.weight} :: {name}_{kind}_bias(X) :- {goal(self.variable, cell.group)}.{own.remark}"
-                for cell, own in sorted(parameters.items(), key=lambda entry: -entry[0].group)
-                if (cell.recorded, cell.fair) == change
-            ]
-            lines += found
-            if found:
-                biased.append(f"{name}_biased(X) :- {body}, {name}_{kind}_bias(X).")
-        lines += biased
-        if biased:
-            lines += [
-                f"{name}(X) :- {name}_(X), \\+{name}_biased(X).",
-                f"{name}(X) :- \\+{name}_(X), {name}_biased(X).",
-            ]
-        else:
-            lines.append(f"{name}(X) :- {name}_(X).")
-        return [*lines, f"?- {name}(x)."]
-
-    def _table_rules(self, feature: str, parameters: Mapping[Cell, Parameter]) -> list[str]:
-        name, options = self.names[feature], self.values[feature]
-        lines = [comment(feature), f"nn({name},[X],V,[{','.join(map(atom, options))}]) :: {name}_(X,V)."]
-        chances = {(cell.group, cell.recorded, cell.fair): own for cell, own in parameters.items()}
-        facts, rules = flip_rules(self.variable, options, chances, before=f"{name}_", after=name, name=name)
-        lines += [*facts, *rules]
-        return [*lines, *(f"?- {name}(x,{atom(v)})." for v in options)]
+        """A paragraph of clauses for each part."""
+        parameters = self.by_cell()
+        return [part.rules(self.variable, parameters[part.title]) for part in self.parts]
 
     def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """P(fair value | recorded value, groups) of each feature, ``[groups, recorded, fair]``."""
+        """P(fair value | recorded value, groups) of each part, ``[groups, recorded, fair]``."""
         self.require_known()
         groups = every(self.variables) if groups is None else groups
-        circuit = self.bound_program().compile()
-        tables, first = {}, 0
-        for feature, options in self.values.items():
-            # Every query is about one feature, so the others may have any value.
-            recorded = torch.arange(len(options))
-            cases = {
-                self.names[other]: _certain(recorded if other == feature else torch.zeros_like(recorded), len(values))
-                for other, values in self.values.items()
-            }
-            answer = answers(circuit, self.variables, groups, cases)
-            if len(options) == 2:
-                yes = answer[..., first : first + 1]
-                tables[feature] = torch.cat([1 - yes, yes], dim=-1)
-                first += 1
-            else:
-                tables[feature] = answer[..., first : first + len(options)]
-                first += len(options)
-        return tables
+        if any(part.together for part in self.parts):  # whose clauses are too many to be compiled in no time
+            own, count = self.by_cell(), len(self.variable.levels)
+            return {part.title: part.table(count, own[part.title])[groups[:, 0]] for part in self.parts}
+        return program_tables(self.parts, self.bound_program().compile(), self.variables, groups)
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through one small table for each feature, not all combinations of them."""
         self.require_known()
         self.require_columns(rows)
         groups = occurring(self.variables, rows)
-        return observe_tables(
-            rows, groups, None, self.feature_tables(groups.levels), self.values, self.record(rows).codes
-        )
+        tables = self.feature_tables(groups.levels)
+        return observe_tables(rows, groups, None, tables, self.parts, self.record(rows).codes, self.inputs)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
         groups = occurring(self.variables, rows)
-        return changed(groups, self.feature_tables(groups.levels), feature_codes(rows, self.values))
+        return changed(rows, groups, self.feature_tables(groups.levels), self.parts)
 
     def estimate(
         self,
@@ -298,10 +244,12 @@ class MeasurementBias(Belief):
         """
         from problog4fairness.beliefs.estimation import counted_features, warn_few
 
+        if self.joint and sequential:
+            raise P4FError("sequential=True is for features that are distorted one by one, not for joint=...")
         estimated, design = counted_features(
             self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence, sequential, drawn_from
         )
-        warn_few(estimated)
+        warn_few([own for own in estimated if own.cell is None or own.cell.feature in self.features])
         found = self.with_probabilities(estimated)
         found.design = design
         return found.with_favourable(self.favourable if favourable is None else favourable)
@@ -315,6 +263,8 @@ class MeasurementBias(Belief):
 
     def _audit_strata(self, table: Any, recorded: Any, sensitive_features: Any, favourable: Any) -> Drawn:  # noqa: ARG002
         """See :meth:`Belief._audit_strata`: by group and recorded features."""
+        if self.joint:
+            raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
         return feature_strata(self, table, self._kinds, self.values, sensitive_features)
 
     @classmethod
@@ -346,19 +296,8 @@ class MeasurementBias(Belief):
 
     def sentences(self, verb: str = "should have been recorded with") -> list[str]:
         """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
-        variable, found = self.variable, []
-        for feature, parameters in self.by_cell().items():
-            values = self.values[feature]
-            for level in reversed(range(len(variable.levels))):
-                group = variable.group_text(level)
-                parts = [
-                    f"of the people with {group} and {feature} = {values[cell.recorded]} on record, {share(own)} "
-                    f"{verb} {values[cell.fair]}"
-                    for cell, own in parameters.items()
-                    if cell.group == level
-                ]
-                if parts:
-                    found.append(joined(parts, f"the people with {group} and", "those with"))
+        variable, parameters = self.variable, self.by_cell()
+        found = [sentence for part in self.parts for sentence in part.sentences(variable, parameters[part.title], verb)]
         untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.groups]
         return found + [f"Where {group}, recorded features are taken as right." for group in untouched]
 
@@ -370,12 +309,12 @@ class MeasurementBias(Belief):
     def drawn(self, fair: str = "fair") -> list[Node]:
         """The nodes of its picture, without the label."""
         parameters = {name: own.values() for name, own in self.by_cell().items()}
-        distorted = features(self.features, self.variable.columns, parameters, fair)
+        distorted = features(parameters, self.variable.columns, parameters, fair)
         return [Node(OTHERS, observed=True), *sensitive(self.variables), *distorted]
 
     def fair_features(self, fair: str = "fair") -> tuple[str, ...]:
         """The nodes of its picture that the label depends on."""
-        return (OTHERS, *(f"{name} ({fair})" for name in self.features))
+        return (OTHERS, *(f"{part.title} ({fair})" for part in self.parts))
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""
@@ -385,6 +324,8 @@ class MeasurementBias(Belief):
             "values": {name: list(values) for name, values in self.values.items()},
             **sensitive_json(self.variable),
             "groups": list(self.groups),
+            **({"joint": list(self.joint)} if self.joint else {}),
+            **({} if self.inputs is None else {"inputs": self.inputs}),
             "probabilities": parameters_json(self.probabilities),
             **favourable_json(self),
             **design_json(self),
@@ -397,6 +338,8 @@ class MeasurementBias(Belief):
         belief.values = {name: tuple(values) for name, values in value["values"].items()}
         belief.variables = (sensitive_from_json(value),)
         belief.groups = tuple(value["groups"])
+        belief.joint = tuple(value.get("joint", ()))
+        belief.inputs = _checked_inputs(value.get("inputs"))
         belief.probabilities = parameters_from_json(value["probabilities"])
         belief.favourable = value.get("favourable")
         belief._check_cells()
@@ -405,14 +348,21 @@ class MeasurementBias(Belief):
 
     def _check_cells(self) -> None:
         """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
+        parts = {part.title: part for part in self.parts}
         for own in self.probabilities:
             cell = own.cell
-            size = 0 if cell is None else len(self.values.get(str(cell.feature), ()))
-            fits = cell is not None and cell.group in self.groups and max(cell.fair, cell.recorded) < size
-            if cell is None or not fits or own.name != self._parameter(cell, None).name:
+            part = None if cell is None else parts.get(str(cell.feature))
+            if cell is None or part is None or not _about(own, cell, part, self.variable, self.groups):
                 raise ValueError(f"parameter {own.name} is not about its cell")
 
 
-def _certain(value: Tensor, size: int) -> Tensor:
-    """What the network of a feature says where its value is known, by position."""
-    return value.double() if size == 2 else torch.eye(size).double()[value]
+def _about(own: Parameter, cell: Cell, part: Distorted, variable: Sensitive, groups: Sequence[int]) -> bool:
+    """Whether a parameter is that of its cell."""
+    fits = cell.group in groups and max(cell.fair, cell.recorded) < len(part.values)
+    return fits and own.name == part.parameter(variable, cell).name
+
+
+def _checked_inputs(inputs: int | None) -> int | None:
+    if inputs is not None and (type(inputs) is not int or inputs < 1):
+        raise P4FError(f"inputs={inputs!r} must be a whole number above 0, or None")
+    return inputs

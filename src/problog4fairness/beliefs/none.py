@@ -32,7 +32,7 @@ class NoBias(Belief):
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; any number of classes."""
-        return observe_tables(rows, occurring((), rows), None, {}, {}, self.record(rows).codes)
+        return observe_tables(rows, occurring((), rows), None, {}, (), self.record(rows).codes)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

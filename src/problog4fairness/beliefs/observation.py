@@ -129,6 +129,17 @@ class Posterior:
 class Observation:
     """A belief applied to rows: the likelihood of what was recorded, and what that tells of what was fair.
 
+    Parameters
+    ----------
+    inputs
+        The distinct fair inputs, and which of them each row may stand for.
+    view
+        What was distorted, row by row; None where nothing was.
+    observed, outputs
+        See below.
+    places
+        ``[rows]``, where not all rows of ``inputs`` are meant: which of them.
+
     Attributes
     ----------
     table
@@ -142,6 +153,9 @@ class Observation:
         Then ``inputs`` follows from it and is not stored, which under measurement bias saves most of the memory.
     observed
         The likelihood as a kernel, None for rows without a record.
+    drawn
+        How much of the weight of a row, on average, rests on inputs that were drawn for others, because there are too
+        many to list; 0 where all are listed. What is drawn adds noise to what is learned, and no bias on average.
 
     Examples
     --------
@@ -171,6 +185,7 @@ class Observation:
         self.runs = index if index.ndim == 1 else None
         self.variants = inputs.variants if index.ndim == 1 else int(index.shape[1])
         self.observed = observed
+        self.drawn = 0.0
         self._index = index
         self._view = view
 

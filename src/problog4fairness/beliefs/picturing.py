@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from problog4fairness.rows.sensitive import Sensitive
 
 FEATURES, OTHERS = "features", "other features"
+MOST_NAMES = 8  # of parameters in a box
 _READ = re.compile(r"nn\((\w+),.*\)")
 
 
@@ -29,7 +30,13 @@ def sensitive(variables: Iterable[Sensitive]) -> list[Node]:
 
 def recorded(name: str, causes: Iterable[str], parameters: Iterable[Parameter]) -> Node:
     """What is on record, below what it came from; ``parameters`` say how it was distorted."""
-    return Node(name, tuple(causes), tuple(own.name for own in parameters), observed=True)
+    return Node(name, tuple(causes), _named(parameters), observed=True)
+
+
+def _named(parameters: Iterable[Parameter]) -> tuple[str, ...]:
+    """Their names, of many the first and the last ones."""
+    names = [own.name for own in parameters]
+    return tuple(names if len(names) <= MOST_NAMES else [*names[:2], "...", names[-1]])
 
 
 def features(
@@ -44,6 +51,19 @@ def features(
             recorded(f"{name} (recorded)", [f"{name} ({fair})", *groups], parameters[name]),
         )
     ]
+
+
+def labelled(fair: str, variables: Iterable[Sensitive], *more: Node) -> Diagram:
+    """A label that the classifier gives from features, and what came of it."""
+    given = Node(fair, (FEATURES,), classifier=True)
+    return Diagram((Node(FEATURES, observed=True), *sensitive(variables), given, *more))
+
+
+def with_proxies(diagram: Diagram, group: str, proxies: Iterable[str], parameters: Iterable[Parameter]) -> Diagram:
+    """A picture in which the group is not on record, and proxies tell of it."""
+    unseen = Node(group, weights=_named(parameters))
+    others = [node for node in diagram.nodes if node.name != group]
+    return replace(diagram, nodes=(unseen, *(Node(own, (group,), observed=True) for own in proxies), *others))
 
 
 def of_program(diagram: Diagram, columns: Mapping[str, str]) -> Diagram:

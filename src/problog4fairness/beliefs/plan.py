@@ -129,6 +129,10 @@ class AuditPlan:
         found.append(f"{share}, to know every parameter within {self.error:g} with {self.confidence:.0%} confidence")
         return [*found, f"instead of {beside}", *self.notes]
 
+    def __repr__(self) -> str:
+        left = "stop" if self.stop else f"{self.to_draw} rows to draw"
+        return f"AuditPlan({self.design}: {self.audited} rows audited, {left})"
+
     def __str__(self) -> str:
         return "\n".join([self.strata.to_string(index=False), "", *self.lines()])
 

@@ -40,6 +40,11 @@ class PlannedTable(AuditTable):
             group=self.group,
         )
 
+    @property
+    def labels(self) -> tuple[Value, ...]:
+        """The labels, the favourable one last."""
+        return self.roles.labels
+
     @cached_property
     def levels(self) -> tuple[Value, ...]:
         """The groups; of two, the sensitive one is the second."""

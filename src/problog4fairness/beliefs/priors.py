@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, UnknownNameError, among
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def checked_priors(prior: Any, names: Sequence[str]) -> dict[str, Beta]:
         raise P4FError(f"prior must be a mapping such as {{'p1': p4f.Beta(2, 8)}}, not {type(prior).__name__}")
     for name, own in prior.items():
         if name not in names:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
         if not isinstance(own, Beta):
             raise P4FError(f"the prior of {name} must be a Beta, not {type(own).__name__}; write p4f.Beta(2, 8)")
     return dict(prior)

@@ -11,7 +11,7 @@ from problog4fairness.beliefs.priors import Beta
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.samples import required_samples
 from problog4fairness.beliefs.text import comment, number
-from problog4fairness.errors import MissingValueError, P4FError, ProbabilityError, UnknownNameError
+from problog4fairness.errors import MissingValueError, P4FError, ProbabilityError, UnknownNameError, among
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +161,7 @@ def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tup
     names = [parameter.name for parameter in probabilities]
     for name in values:
         if name not in names:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names) or 'none'}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
     return tuple(
         parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
         for parameter in probabilities
@@ -187,8 +187,10 @@ def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFram
     """The probabilities as a data frame."""
     import pandas as pd
 
+    from problog4fairness.rows.whole import WholeTable
+
     probabilities = list(probabilities)
-    return pd.DataFrame(
+    return WholeTable(
         {
             "value": [parameter.value for parameter in probabilities],
             "low": [parameter.low for parameter in probabilities],

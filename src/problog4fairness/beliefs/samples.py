@@ -18,6 +18,13 @@ def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
     These are rows *of the cell* that the parameter is about: for the negative bias against a group, rows of that group
     whose fair label is 1. :func:`rows_to_draw` tells how many rows to audit to get them.
 
+    Parameters
+    ----------
+    error
+        Half the width of the interval.
+    confidence
+        How often such an interval is to hold the probability.
+
     Examples
     --------
     >>> required_samples(error=0.1, confidence=0.95)
@@ -35,6 +42,15 @@ def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
 
 def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
     """Rows to draw at random so that, with ``confidence``, at least ``needed`` fall into a cell that holds ``share``.
+
+    Parameters
+    ----------
+    needed
+        Rows of the cell.
+    share
+        The share of all rows that is in the cell.
+    confidence
+        How often so many rows are to be enough.
 
     Examples
     --------

@@ -184,22 +184,42 @@ class Selection(LabelStage):
 
         if features is not None and prior:
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out features=...")
+        whole = self._whole()
         if features is not None:
             table = (audit, recorded, fair, sensitive_features, favourable)
-            return self._noted(learned_from(self, *table, features, confidence, independent), favourable)
-        if fair is None:
+            found = self._noted(learned_from(whole, *table, features, confidence, independent), favourable)
+        elif fair is None:
             raise P4FError(self._ways())
-        return super().estimate(
-            audit,
-            recorded=recorded,
-            fair=fair,
-            sensitive_features=sensitive_features,
-            favourable=favourable,
-            confidence=confidence,
-            prior=prior,
-            sequential=sequential,
-            drawn_from=drawn_from,
-        )
+        else:
+            found = LabelStage.estimate(
+                whole,
+                audit,
+                recorded=recorded,
+                fair=fair,
+                sensitive_features=sensitive_features,
+                favourable=favourable,
+                confidence=confidence,
+                prior=prior,
+                sequential=sequential,
+                drawn_from=drawn_from,
+            )
+        own = self if whole is not self else found
+        return own.with_probabilities(found.probabilities).with_favourable(found.favourable)
+
+    def _whole(self) -> Self:
+        """The belief about all people, in which parameters are estimated."""
+        return self
+
+    def check_selected(self, rows: Rows) -> None:
+        """Raise the error that names a stratum in which nothing is recorded, so that the record cannot tell of it."""
+        count, strata = self.strata(rows)
+        shares = strata if strata.ndim == 2 else np.eye(count)[strata.astype(np.int64)]
+        selected = np.asarray(rows.recorded) >= (0 if self.missing_labels else 1)
+        for stratum in np.flatnonzero(selected @ shares == 0).tolist():
+            where = self._where(stratum)
+            raise P4FError(
+                f"no label is recorded where {where}; the record does not tell of it: audit rows, or state it"
+            )
 
     def _ways(self) -> str:
         """The error for who gave nothing to estimate from."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from problog4fairness.beliefs.general import Record
+from problog4fairness.beliefs.picturing import labelled, recorded
 from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.selection import Chance, Selection
 from problog4fairness.beliefs.words import Label, Stage, share
@@ -16,12 +17,10 @@ from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Level
 
 if TYPE_CHECKING:
-    import pandas as pd
     from torch import Tensor
 
-    from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
-    from problog4fairness.beliefs.priors import Beta
+    from problog4fairness.program.diagram import Diagram
 
 Kept = Literal["all", "accepted"]
 
@@ -40,7 +39,8 @@ class SelectiveLabels(Selection):
     P(recorded 1 | x) / s_1 + P(recorded 0 | x) / s_0 = 1, which different x tell; that acceptance depends on x only by
     the fair label is then assumed, not shown. Deciders of different leniency (``decided_by``), to whom people come by
     chance, tell the same without a word about x: they see the same people. Where only accepted people were kept, only
-    s_1 / s_0 matters, and the record tells nothing of it: audit people who were turned down, or state it.
+    s_1 / s_0 matters, and the record tells nothing of it: audit people who were turned down, or state it. To
+    :meth:`estimate` such people are needed in any case, with a missing label.
 
     Parameters
     ----------
@@ -145,6 +145,13 @@ class SelectiveLabels(Selection):
         ]
         return ["\n".join(facts), "\n".join(bodies)]
 
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: who was accepted is on record, and the label of those people only."""
+        said, accepted = label or Label(), "accepted"
+        decided = recorded(accepted, [said.fair, *self.sensitive_columns, *self.other_columns], self.probabilities)
+        known = recorded(f"{said.recorded}, if accepted", [said.fair, accepted], ())
+        return labelled(said.fair, self.variables, decided, known)
+
     def queries(self) -> str:
         """See :meth:`LabelStage.queries`."""
         if self.kept == "accepted":
@@ -157,42 +164,9 @@ class SelectiveLabels(Selection):
             raise P4FError("where only accepted people were kept, there is no table of what is recorded of everybody")
         return super().label_table(groups)
 
-    def estimate(
-        self,
-        audit: pd.DataFrame | None = None,
-        *,
-        recorded: Column,
-        fair: Column | None = None,
-        sensitive_features: Any = None,
-        favourable: Any = None,
-        confidence: float = 0.95,
-        prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
-        drawn_from: Any = None,
-        features: Sequence[str] | None = None,
-        independent: bool = True,
-    ) -> Self:
-        """Estimate who is accepted; see :meth:`Selection.estimate`.
-
-        The recorded label is missing in rows of people who were not accepted. They are needed also where ``kept`` is
-        ``"accepted"``: the audit then has them, though the table to learn from does not.
-        """
-        everybody = self._keeping("all")
-        found = Selection.estimate(
-            everybody,
-            audit,
-            recorded=recorded,
-            fair=fair,
-            sensitive_features=sensitive_features,
-            favourable=favourable,
-            confidence=confidence,
-            prior=prior,
-            sequential=sequential,
-            drawn_from=drawn_from,
-            features=features,
-            independent=independent,
-        )
-        return found._keeping(self.kept)
+    def _whole(self) -> Self:
+        """See :meth:`Selection._whole`: people who were not accepted are in the audit, though not in the table."""
+        return self._keeping("all")
 
     def _keeping(self, kept: Kept) -> Self:
         """The same belief about a table of all people, or of those who were accepted."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Literal
 
 from problog4fairness.beliefs.text import atom
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Level
+from problog4fairness.rows.varying import Category, Period, Score
 
 # What a user says of a bias: one number, one for each group, None to be estimated, False for "does not happen".
 Strength = float | Mapping[Any, Any] | Literal[False] | None
@@ -79,8 +80,18 @@ def strengths(strength: Strength, variable: Sensitive, groups: Sequence[int], na
     found = {}
     for level in sorted(groups, reverse=variable.binary):
         value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
-        found[level] = None if value is None else float(value)
+        found[level] = None if value is None else _number(value, name)
     return found
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise P4FError(
+            f"{name} is a number, one for each group, None or False, not {type(value).__name__}; a bias that depends "
+            "on the row is a RowBias"
+        ) from None
 
 
 def sensitive_json(variable: Sensitive) -> dict[str, Any]:
@@ -95,11 +106,25 @@ def sensitive_from_json(value: Mapping[str, Any]) -> Sensitive:
     return Sensitive(tuple(value["columns"]), levels, str(value["name"]))
 
 
+# Kinds of variables of which more is to be written than their groups.
+_KINDS: Mapping[str, type[Sensitive]] = {"category": Category, "period": Period, "score": Score}
+
+
 def variable_json(variable: Sensitive) -> dict[str, Any]:
     """As :func:`sensitive_json`, also for a variable by which people are not compared."""
-    return sensitive_json(variable) | ({} if variable.people else {"people": False})
+    plain = sensitive_json(variable) | ({} if variable.people else {"people": False})
+    kind = next((name for name, own in _KINDS.items() if type(variable) is own), None)
+    if kind is None:
+        return plain
+    more = {own.name: list(getattr(variable, own.name)) for own in fields(variable)[len(fields(Sensitive)) :]}
+    return plain | {"as": kind} | more
 
 
 def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
     """The inverse of :func:`variable_json`."""
-    return replace(sensitive_from_json(value), people=bool(value.get("people", True)))
+    own, people = sensitive_from_json(value), bool(value.get("people", True))
+    if "as" not in value:
+        return replace(own, people=people)
+    kind = _KINDS[value["as"]]
+    more = {one.name: tuple(value[one.name]) for one in fields(kind)[len(fields(Sensitive)) :]}
+    return kind(own.columns, own.levels, own.name, people, **more)

@@ -10,20 +10,23 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.amounts import percent
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import answers, every
 from problog4fairness.beliefs.design import design_json, design_of
 from problog4fairness.beliefs.favourable import favourable_comment, favourable_json
-from problog4fairness.beliefs.picturing import FEATURES, recorded, sensitive
+from problog4fairness.beliefs.picturing import labelled, recorded
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import declaration, sensitive_comment, sensitive_from_json, sensitive_json
 from problog4fairness.beliefs.text import atom, comment
 from problog4fairness.beliefs.words import Label, Stage, joined, share
+from problog4fairness.errors import P4FError
 from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.program.program import Program
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats
+from problog4fairness.rows.values import plain
 
 
 class LabelStage(Belief):
@@ -60,6 +63,9 @@ class LabelStage(Belief):
         """The sensitive variable."""
         return self.variables[0]
 
+    def require_settled(self) -> None:
+        """Raise the error that says why it cannot be part of another belief yet."""
+
     def strata(self, rows: Rows) -> tuple[int, Codes | Floats]:
         """How many strata parameters are counted in, and that of each row as :meth:`Rows.positions` gives it."""
         return len(self.variable.levels), rows.positions(self.variable)
@@ -95,6 +101,13 @@ class LabelStage(Belief):
         groups = every(self.variables) if groups is None else groups
         return label_table(self.bound_program(), self.variables, self.class_count, groups)
 
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`; the label must have as many classes as the belief."""
+        if len(rows.classes) != self.class_count:
+            seen = ", ".join(repr(plain(value)) for value in rows.classes)
+            raise P4FError(f"the belief is for {self.class_count} classes; the label has {len(rows.classes)}: {seen}")
+        super().check_rows(rows)
+
     def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
         from problog4fairness.beliefs.estimation import counted_labels
 
@@ -129,12 +142,17 @@ class LabelStage(Belief):
         told, found, names = stage or Stage(), [], self.classes or label.values
         for level in reversed(range(len(self.variable.levels))):
             group = self.variable.group_text(level)
+            cells = {cell: own for cell, own in self.by_cell().items() if cell.group == level}
+            # Of many classes most changes do not happen; one word for all of these.
+            told_of = {cell: own for cell, own in cells.items() if own.value != 0 or not self.names_classes} or cells
             parts = [
                 f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
                 f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
-                for cell, own in self.by_cell().items()
-                if cell.group == level
+                for cell, own in told_of.items()
             ]
+            if len(told_of) < len(cells):
+                high = max(own.high or 0.0 for cell, own in cells.items() if cell not in told_of)
+                parts.append(f"any other change happened to 0%{f', or {percent(high)} at most' if high else ''}")
             # The first part names the group, the others refer to it.
             long = f"the people with {group} who"
             found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
@@ -143,14 +161,10 @@ class LabelStage(Belief):
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`."""
         said = label or Label()
-        return Diagram(
-            (
-                Node(FEATURES, observed=True),
-                *sensitive(self.variables),
-                Node(said.fair, (FEATURES,), classifier=True),
-                recorded(said.recorded, [said.fair, *self.variable.columns], self.probabilities),
-            )
-        )
+        outcome = recorded(said.recorded, [said.fair, *self.read_columns], self.probabilities)
+        drawn = {column for variable in self.variables for column in variable.columns}
+        waiting = (Node(name, observed=True) for name in self.read_columns if name not in drawn)  # for an audit
+        return labelled(said.fair, self.variables, *waiting, outcome)
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

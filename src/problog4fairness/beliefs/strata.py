@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.audit import Column, two_classes
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.columns import is_frame, sensitive_frame, to_frame
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
@@ -216,8 +216,7 @@ def _labels(frame: pd.DataFrame, what: Column) -> pd.Series[Any]:
             raise P4FError(f"there are {len(what)} recorded labels for {len(frame)} rows")
         return pd.Series(np.asarray(what))
     if what not in frame.columns:
-        there = ", ".join(map(str, frame.columns))
-        raise P4FError(f"no column {what!r} for the recorded values; there are {there}")
+        raise P4FError(f"no column {what!r} for the recorded values; {among(what, frame.columns)}")
     return frame[what]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,12 +11,17 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.combinations import Combinations
-from problog4fairness.beliefs.factored import FactoredView, row_kinds
-from problog4fairness.beliefs.inputs import fair_inputs
+from problog4fairness.beliefs.distorted import Distorted
+from problog4fairness.beliefs.factored import FactoredView, Kinds, row_groups, row_kinds
+from problog4fairness.beliefs.inputs import FairInputs, fair_inputs, own_inputs
+from problog4fairness.beliefs.likeliest import Likely, likely_vectors, row_seeds
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
+
+# Fair vectors that are all listed, unless somebody says how many; with more, so many stand for the others.
+ALL, SOME = 1024, 32
 
 
 def observe_tables(
@@ -23,8 +29,9 @@ def observe_tables(
     groups: Combinations,
     labels: Tensor | None,
     features: Mapping[str, Tensor],
-    values: Mapping[str, Sequence[Any]],
+    parts: Sequence[Distorted],
     recorded: Codes | None = None,
+    most: int | None = None,
 ) -> Observation:
     """Observe rows through tables.
 
@@ -37,19 +44,65 @@ def observe_tables(
     labels
         ``[combinations, fair, recorded]``; None where labels are not distorted.
     features
-        For each distorted feature ``[combinations, recorded, fair]``.
-    values
-        For each distorted feature the values that it can take.
+        For each part ``[combinations, recorded, fair]``.
+    parts
+        The distorted features, or those of them that are distorted together.
     recorded
         What was recorded in each row, by its position in ``labels``; the recorded class by default.
+    most
+        How many fair vectors a row may stand for; if there are more, the likeliest ones and draws of the others.
     """
     recorded = rows.recorded if recorded is None else recorded
     classes = len(rows.classes)
     if labels is None:
         labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
-    codes = feature_codes(rows, values)  # first: it refuses values that the inputs could not hold
-    inputs = fair_inputs(rows, values)
-    kinds, kind = row_kinds(groups.rows, labels, [(codes[name], table) for name, table in features.items()])
+    codes = [part.codes(feature_codes(rows, part)) for part in parts]  # first: it refuses values that are not known
+    tables = [(own, features[part.title]) for own, part in zip(codes, parts, strict=True)]
+    vectors = math.prod(len(part.values) for part in parts)
+    if vectors <= (most or ALL):
+        inputs = fair_inputs(rows, {name: own for part in parts for name, own in part.listed.items()})
+        return _observed(rows, inputs, *row_kinds(groups.rows, labels, tables), recorded)
+    shares, chosen = row_groups(groups.rows)
+    factors = [table[chosen, torch.from_numpy(own)[:, None]] for own, table in tables]
+    likely = likely_vectors(factors, most or SOME, row_seeds(codes, again=recorded is not None))
+    values = {
+        name: np.asarray(own)[place]
+        for number, part in enumerate(parts)
+        for name, own, place in part.places(likely.positions[..., number].numpy())
+    }
+    return observe_weighted(rows, values, likely, shares, labels[chosen].log(), recorded)
+
+
+def observe_weighted(
+    rows: Rows, values: Mapping[str, Any], likely: Likely, shares: Tensor, labels: Tensor, recorded: Codes | None
+) -> Observation:
+    """Observe rows each of which stands for fair vectors of its own.
+
+    Parameters
+    ----------
+    rows
+        What was recorded.
+    values
+        For each distorted feature its fair values, ``[rows, groups, vectors]``.
+    likely
+        How likely they are.
+    shares, labels
+        Of each row, as in :class:`Kinds`: ``[rows, groups]`` and ``[rows, groups, fair, recorded]``.
+    recorded
+        As for :func:`observe_tables`.
+    """
+    count, groups, vectors = likely.weights.shape
+    # The vectors of all groups side by side; each group has weight on its own ones only.
+    weights = torch.full((count, groups, groups, vectors), -torch.inf, dtype=torch.float64)
+    weights[:, torch.arange(groups), torch.arange(groups)] = likely.weights.log()
+    kinds = Kinds(shares, labels, (weights.flatten(2),))
+    inputs = own_inputs(rows, {name: own.reshape(count, -1) for name, own in values.items()})
+    seen = _observed(rows, inputs, kinds, torch.arange(count), recorded)
+    seen.drawn = float((likely.drawn * shares.exp()).sum(1).mean()) if count else 0.0
+    return seen
+
+
+def _observed(rows: Rows, inputs: FairInputs, kinds: Kinds, kind: Tensor, recorded: Codes | None) -> Observation:
     view = FactoredView(kinds, kind, rows.outputs)
     observed = None
     if recorded is not None:
@@ -58,10 +111,10 @@ def observe_tables(
     return Observation(inputs, view, observed, rows.outputs)
 
 
-def feature_codes(rows: Rows, values: Mapping[str, Sequence[Any]]) -> dict[str, Codes]:
-    """The recorded value of each distorted feature, by its position among the values that the belief knows."""
+def feature_codes(rows: Rows, part: Distorted) -> dict[str, Codes]:
+    """The recorded value of each feature of a part, by its position among the values that the belief knows."""
     codes = {}
-    for feature, known in values.items():
+    for feature, known in part.listed.items():
         column = rows.column(feature, "the belief")
         place = {value: i for i, value in enumerate(known)}
         unknown = [value for value in column.unique().tolist() if value not in place]
@@ -74,7 +127,13 @@ def feature_codes(rows: Rows, values: Mapping[str, Sequence[Any]]) -> dict[str, 
     return codes
 
 
-def changed(groups: Combinations, tables: Mapping[str, Tensor], codes: Mapping[str, Codes]) -> dict[str, Floats]:
+def changed(
+    rows: Rows, groups: Combinations, tables: Mapping[str, Tensor], parts: Sequence[Distorted]
+) -> dict[str, Floats]:
     """For each distorted feature and row P(fair value != recorded value)."""
-    rows = np.arange(len(groups.rows))
-    return {name: 1 - groups.mean(table.numpy())[rows, codes[name], codes[name]] for name, table in tables.items()}
+    each, found = np.arange(len(rows)), {}
+    for part in parts:
+        codes = part.codes(feature_codes(rows, part))
+        for name, own in part.changed(tables[part.title].numpy()).items():
+            found[name] = groups.mean(own)[each, codes]
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,11 +13,15 @@ from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.general import Record
+from problog4fairness.beliefs.group_bounds import Disparity, bounded_disparity
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import with_proxies
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
-from problog4fairness.beliefs.sensitive import declaration, sensitive_from_json, sensitive_json
-from problog4fairness.beliefs.text import atom, comment, predicates
+from problog4fairness.beliefs.proxy_text import NETWORK, proxy_text, stated_shares
+from problog4fairness.beliefs.sensitive import sensitive_from_json, sensitive_json
+from problog4fairness.beliefs.strata import NoStrataError
+from problog4fairness.beliefs.text import atom, predicates
 from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.counted import one_by_one
@@ -31,30 +35,11 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.priors import Beta
+    from problog4fairness.beliefs.strata import Drawn
     from problog4fairness.program.data import Leaf
+    from problog4fairness.program.diagram import Diagram
 
-# How far the probabilities of a table may be from a sum of 1.
-ROUNDING = 1e-6
 MOST_CELLS = 10_000
-# Reads the recorded group, where there is one.
-NETWORK = "known_group"
-
-
-@dataclass(frozen=True)
-class Disparity:
-    """A disparity between groups that are not known for certain.
-
-    Attributes
-    ----------
-    value
-        Where decisions have nothing to do with the group beyond the proxies.
-    low, high
-        Between which it lies whatever else they have to do with it: the bounds that ignorance leaves.
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 class UnknownGroup(Belief):
@@ -68,22 +53,23 @@ class UnknownGroup(Belief):
     What identifies it: nothing in the table itself. The probabilities are stated (``shares``), or counted in a *linked
     sample*, rows with both the proxies and the group (:meth:`estimate`); rows of the same table in which the group is
     known are one if it is missing by chance. Given the proxies, the group is then taken to have nothing to do with the
-    features; name every column that tells of it, numbers in bands, or part of the bias stays. :meth:`disparity` gives
-    the bounds without that assumption.
+    features; name every column that tells of it, numbers in bands, or part of the bias stays, however many rows there
+    are: what the belief does not say of the group, the learner takes for the label's. :meth:`disparity` gives the
+    bounds without that assumption.
 
     Parameters
     ----------
     sensitive
-        The column of the group, missing where it is not known; the table need not have it. Two groups.
+        The column of the group, missing where it is not known; the table need not have it.
     proxies
         The columns that tell of it, with their values: ``{"postcode": ("1010", "1020")}``.
     shares
         P(sensitive group | value), one for each value, or for each tuple of values of several proxies; or for each of
-        them the probabilities of all groups, which sum to 1. None to be estimated.
+        them the probabilities of all groups, which sum to 1, as more than two groups need. None to be estimated.
     belief
         How the label came about, given the group; by default the recorded label is the fair one.
     levels
-        The two groups; the second is the sensitive one.
+        The groups; of two, the second is the sensitive one.
 
     Examples
     --------
@@ -94,6 +80,7 @@ class UnknownGroup(Belief):
     """
 
     title = "unknown group"
+    _counted = False  # in an audit of labels; its own parameters are counted among linked rows
 
     def __init__(
         self,
@@ -105,21 +92,21 @@ class UnknownGroup(Belief):
         levels: Sequence[Level] = (0, 1),
     ) -> None:
         variable = Sensitive.of(sensitive, levels, name="a")
-        if not variable.binary or len(variable.columns) > 1:
-            raise P4FError("UnknownGroup is for one sensitive column with two groups")
+        if len(variable.columns) > 1:
+            raise P4FError("UnknownGroup is for one sensitive column")
         if not proxies:
             raise P4FError("name at least one proxy, with its values: {'postcode': ('1010', '1020')}")
         others = [Sensitive.of(column, values) for column, values in proxies.items()]
         self._set(variable, tuple(replace(v, people=False) for v in others), belief or NoBias())
-        found = {}
-        for key, given in (shares or {}).items():
-            found[key] = _share(key, given, variable)
-        unknown = [key for key in found if key not in self._cells]
+        unknown = [key for key in shares or {} if key not in self._cells]
         if unknown:
             raise P4FError(f"shares names {unknown[0]!r}, which is not among the values of {', '.join(proxies)}")
+        found = {key: stated_shares(key, given, variable) for key, given in (shares or {}).items()}
         self.own = tuple(
-            Parameter(self._name(number), self._meaning(number), found.get(key), cell=Cell(number, 0, 0))
+            Parameter(self._name(cell), self._meaning(cell), found[key][level] if key in found else None, cell=cell)
             for key, number in self._cells.items()
+            for level in self._levels
+            for cell in [Cell(number, 0, level)]
         )
         self._join()
 
@@ -155,14 +142,20 @@ class UnknownGroup(Belief):
         keys = product(*(own.levels for own in self.proxies))
         return {key if len(key) > 1 else key[0]: number for number, key in enumerate(keys)}
 
-    def _name(self, number: int) -> str:
-        key = list(product(*(own.levels for own in self.proxies)))[number]
-        return f"group({','.join(map(atom, key))})"
+    @property
+    def _levels(self) -> range:
+        """The groups that have parameters, by position: all but the first."""
+        return range(1, len(self.group.levels))
 
-    def _meaning(self, number: int) -> str:
-        key = list(product(*(range(len(own.levels)) for own in self.proxies)))[number]
+    def _name(self, cell: Cell) -> str:
+        key = list(product(*(own.levels for own in self.proxies)))[cell.group]
+        group = () if self.group.binary else (self.group.levels[cell.recorded],)
+        return f"group({','.join(map(atom, (*key, *group)))})"
+
+    def _meaning(self, cell: Cell) -> str:
+        key = list(product(*(range(len(own.levels)) for own in self.proxies)))[cell.group]
         where = " and ".join(own.group_text(level) for own, level in zip(self.proxies, key, strict=True))
-        return f"{self.group.group_text(1)} where {where}"
+        return f"{self.group.group_text(cell.recorded)} where {where}"
 
     @property
     def other_columns(self) -> tuple[str, ...]:
@@ -181,25 +174,7 @@ class UnknownGroup(Belief):
 
     def text(self) -> str:
         """The program as text: that of the belief, in which the group follows from the proxies."""
-        group, levels = self.group, ",".join(map(atom, self.group.levels))
-        networks = [f"nn({NETWORK},[X],G,[{levels},missing]) :: {NETWORK}(X,G)."]
-        networks += [
-            f"nn({own.name},[X],V,[{','.join(map(atom, own.levels))}]) :: {own.name}(X,V)." for own in self.proxies
-        ]
-        facts = []
-        for parameter, key in zip(self.own, product(*(own.levels for own in self.proxies)), strict=True):
-            goals = ", ".join(f"{own.name}(X,{atom(value)})" for own, value in zip(self.proxies, key, strict=True))
-            facts.append(f"{parameter.weight} :: label_guess(X) :- {goals}.{parameter.remark}")
-        rules = [
-            f"{group.name}(X) :- {NETWORK}(X,{atom(group.levels[1])}).",
-            f"{group.name}(X) :- {NETWORK}(X,missing), label_guess(X).",
-        ]
-        head = comment("The group is known of some people; of the others, proxies tell how likely it is.")
-        inner = self.belief.text()
-        declared = declaration(group)
-        inner = inner.replace(declared + "\n", "") if declared in inner else inner
-        parts = [head, *("\n".join(part) for part in (networks, facts, rules)), inner]
-        return "\n\n".join(parts)
+        return proxy_text(self.group, self.proxies, self.own, self.belief.text())
 
     def record(self, rows: Rows) -> Record:
         """See :meth:`Belief.record`."""
@@ -209,7 +184,8 @@ class UnknownGroup(Belief):
         """See :meth:`Belief.leaf_value`."""
         if leaf.name == NETWORK:
             codes = self._known(rows)
-            return torch.eye(3, dtype=torch.float64)[torch.from_numpy(np.where(codes < 0, 2, codes))]
+            groups = len(self.group.levels)
+            return torch.eye(groups + 1, dtype=torch.float64)[torch.from_numpy(np.where(codes < 0, groups, codes))]
         for own in self.proxies:
             if own.name == leaf.name:
                 return torch.from_numpy(rows.shares(own))
@@ -223,8 +199,7 @@ class UnknownGroup(Belief):
         column, codes = rows.frame[name], np.full(len(rows), -1, dtype=np.int64)
         there = column.notna().to_numpy()
         if there.any():
-            hard = self.group._hard(rows.frame.loc[there, [name]])
-            codes[there] = hard
+            codes[there] = self.group._hard(rows.frame.loc[there, [name]])
         return codes
 
     def _places(self, rows: Rows) -> Codes:
@@ -233,12 +208,13 @@ class UnknownGroup(Belief):
         return np.ravel_multi_index(own, [len(proxy.levels) for proxy in self.proxies])
 
     def group_shares(self, rows: Rows) -> Floats:
-        """``[rows, 2]``: the probability of each group, 0 or 1 where it is recorded."""
+        """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
         self.require_columns(rows)
-        known = self._known(rows)
-        shares = np.array([np.nan if own.value is None else own.value for own in self.own])[self._places(rows)]
-        shares = np.where(known < 0, shares, known)
-        return np.column_stack([1 - shares, shares])
+        known, groups = self._known(rows), len(self.group.levels)
+        values = [np.nan if own.value is None else own.value for own in self.own]
+        others = np.array(values).reshape(-1, groups - 1)[self._places(rows)]
+        shares = np.column_stack([1 - others.sum(axis=1), others])
+        return np.where((known < 0)[:, None], np.maximum(shares, 0.0), np.eye(groups)[known])
 
     def _with_groups(self, rows: Rows) -> Rows:
         """The rows with what is known of their group, as the belief inside reads it."""
@@ -298,6 +274,7 @@ class UnknownGroup(Belief):
         prior: Mapping[str, Beta] | None = None,
         sequential: bool = False,
         drawn_from: Any = None,
+        additive: bool = False,
     ) -> Self:
         """Count the groups of a linked sample: rows with both the proxies and the group.
 
@@ -310,12 +287,16 @@ class UnknownGroup(Belief):
             As for :meth:`Belief.estimate`.
         sequential, drawn_from
             Not for a linked sample, which is counted once.
+        additive
+            Whether the probabilities are learned by a logistic model, in which each proxy adds its part, instead of
+            counted for each combination of values: for several proxies, of which many combinations have few linked
+            rows, or none.
         """
         if sequential or drawn_from is not None:
             raise P4FError("sequential=... and drawn_from=... are for an audit of labels; estimate the inner belief so")
         from problog4fairness.beliefs.audit import audit_frame
         from problog4fairness.beliefs.estimation import warn_few
-        from problog4fairness.beliefs.proportions import proportion
+        from problog4fairness.beliefs.proxies import linked_shares
 
         if audit is None:
             raise P4FError("a linked sample is a table with the proxies and the group; pass it")
@@ -328,23 +309,21 @@ class UnknownGroup(Belief):
             raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
         linked = np.flatnonzero(known >= 0)
         places, known = self._places(rows.take(linked)), known[linked]
-        counts = np.bincount(places, minlength=len(self.own)), np.bincount(places, known, minlength=len(self.own))
-        own = tuple(
-            parameter.estimated(proportion(int(yes), int(total), confidence))
-            for parameter, total, yes in zip(self.own, *counts, strict=True)
-        )
+        sizes = [len(proxy.levels) for proxy in self.proxies] if additive else None
+        own = linked_shares(self.own, places, known, confidence, sizes)
         warn_few(own)
         inner = self.belief
         if recorded is not None and fair is not None and inner.probabilities:
-            beside = {"favourable": favourable, "confidence": confidence}
-            chosen = frame.iloc[linked].reset_index(drop=True)
-            labels = {"recorded": _rows_of(recorded, linked), "fair": _rows_of(fair, linked)}
-            inner = inner.estimate(chosen, **labels, **beside)
+            chosen, beside = (
+                frame.iloc[linked].reset_index(drop=True),
+                {"favourable": favourable, "confidence": confidence},
+            )
+            inner = inner.estimate(chosen, recorded=_rows_of(recorded, linked), fair=_rows_of(fair, linked), **beside)
         found = self.with_probabilities((*own, *inner.probabilities))
         return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
 
-    def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats) -> Disparity:
-        """The difference in what was decided between the groups, with the bounds that ignorance leaves.
+    def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats, *, group: Any = None) -> Disparity:
+        """The difference in what was decided between a group and the others, with the bounds that ignorance leaves.
 
         The value takes decisions as independent of the group given the proxies. The bounds do not: within each value of
         the proxies, those who were decided best may all be of one group (Kallus, Mao and Zhou 2022).
@@ -355,18 +334,26 @@ class UnknownGroup(Belief):
             With the proxies, and the group where it is known.
         decided
             ``[rows]``: decisions, 0 or 1, or probabilities.
+        group
+            Which group; of two, the sensitive one by default.
         """
         rows = Rows(table.reset_index(drop=True), ())
         self.require_known()
         values = np.asarray(decided, dtype=np.float64)
         if len(values) != len(rows):
             raise P4FError(f"there are {len(values)} decisions for {len(rows)} rows")
-        shares, known = self.group_shares(rows)[:, 1], self._known(rows)
-        places = np.where(known < 0, self._places(rows), -1)
-        sums = np.array([_extremes(values[places == p], shares[places == p]) for p in np.unique(places[places >= 0])])
-        certain = float(values[known == 1].sum())
-        low, high = sums.sum(axis=0) + certain if len(sums) else (certain, certain)
-        return Disparity(*(_difference(total, shares, values) for total in (float(shares @ values), low, high)))
+        levels = self.group.levels
+        if (group is None and len(levels) > 2) or (group is not None and group not in levels):
+            raise P4FError(f"name the group that is compared with the others: one of {list(levels)}")
+        shares = self.group_shares(rows)[:, 1 if group is None else levels.index(group)]
+        return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self._places(rows), -1))
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """See :meth:`Belief._audit_strata`: by group where the table has it."""
+        columns = table.frame.columns if isinstance(table, Rows) else getattr(table, "columns", ())
+        if sensitive_features is None and self.group.columns[0] not in columns:
+            raise NoStrataError(f"the table has no column {self.group.columns[0]!r}, which the audit has to find out")
+        return super()._audit_strata(table, recorded, sensitive_features, favourable)
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""
@@ -374,6 +361,11 @@ class UnknownGroup(Belief):
         first = f"{name} is not known of everybody; {', '.join(own.columns[0] for own in self.proxies)} tells of it."
         told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.own]
         return [first, *told, *self.belief.words(label)]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: the group is not on record, its proxies are."""
+        proxies = [own.columns[0] for own in self.proxies]
+        return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.own)
 
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""
@@ -396,38 +388,12 @@ class UnknownGroup(Belief):
         proxies = tuple(replace(sensitive_from_json(own), people=False) for own in value["proxies"])
         belief._set(sensitive_from_json(value), proxies, Belief.from_json(value["belief"]))
         belief.own = parameters_from_json(value["probabilities"])
-        wanted = [(belief._name(number), Cell(number, 0, 0)) for number in belief._cells.values()]
+        cells = [Cell(number, 0, level) for number in belief._cells.values() for level in belief._levels]
+        wanted = [(belief._name(cell), cell) for cell in cells]
         if [(own.name, own.cell) for own in belief.own] != wanted:
             raise ValueError("a parameter is not about its cell")
         belief._join()
         return belief
-
-
-def _share(key: Any, given: Any, variable: Sensitive) -> float | None:
-    """P(sensitive group) from what was said of a value."""
-    if given is None or isinstance(given, int | float):
-        return None if given is None else float(given)
-    whole = dict(given)
-    if set(whole) != set(variable.levels) or abs(sum(whole.values()) - 1) > ROUNDING:
-        raise P4FError(f"shares of {key!r} must be one for each of {list(variable.levels)} and sum to 1, not {whole}")
-    return float(whole[variable.levels[1]])
-
-
-def _extremes(values: Floats, shares: Floats) -> tuple[float, float]:
-    """The least and the most that decisions about a share of these rows can sum to."""
-    ordered, count = np.sort(values), float(shares.sum())
-    sums = np.concatenate([[0.0], ordered.cumsum()])
-    at = np.arange(len(sums))
-    least = float(np.interp(count, at, sums))
-    return least, float(sums[-1] - np.interp(len(values) - count, at, sums))
-
-
-def _difference(total: float, shares: Floats, values: Floats) -> float:
-    """The mean of the sensitive group minus that of the other, where decisions about the first sum to ``total``."""
-    inside, outside = float(shares.sum()), float((1 - shares).sum())
-    if min(inside, outside) == 0:
-        raise P4FError("all rows are of one group; there is nothing to compare")
-    return float(total / inside - (values.sum() - total) / outside)
 
 
 def _rows_of(column: Any, rows: Codes) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,12 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.audit import audit_column, audit_frame, two_classes, value_codes
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.beliefs.custom import ProgramBelief
+from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.observation import View
-from problog4fairness.errors import P4FError
+from problog4fairness.beliefs.probabilities import Cell
+from problog4fairness.errors import P4FError, among
 from problog4fairness.program.observed import AffineObserved, Observed, log_outcomes
 from problog4fairness.rows.columns import is_frame, to_frame
 from problog4fairness.rows.labels import label_codes, majority
@@ -21,12 +26,20 @@ from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.annotators import Annotators
-    from problog4fairness.beliefs.learning import Terms
+    from problog4fairness.beliefs.likelihood import Terms
 
 # The code of a vote that was not given.
 NO_VOTE = 2
 # Rounds in which the share of fair 1s of each group settles.
 _ROUNDS = 500
+# One of them where errors do not depend on a group.
+_ALONE = """nn(h,X) :: y_h(X).
+neg :: label_neg_bias(X).
+pos :: label_pos_bias(X).
+y_(X) :- y_h(X), \\+label_neg_bias(X).
+y_(X) :- \\+y_h(X), label_pos_bias(X).
+?- y_(x).
+"""
 
 
 def coded_votes(rows: Rows, columns: Sequence[str]) -> Codes:
@@ -65,7 +78,7 @@ def _votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
         frame = to_frame(table)
         absent = [name for name in columns if name not in frame.columns]
         if absent:
-            raise P4FError(f"no column {absent[0]!r} for the votes; there are {', '.join(map(str, frame.columns))}")
+            raise P4FError(f"no column {absent[0]!r} for the votes; {among(absent[0], frame.columns)}")
         return frame[list(columns)].reset_index(drop=True)
     values = np.asarray(table, dtype=object)
     if values.ndim != 2 or values.shape[1] != len(columns):
@@ -78,7 +91,7 @@ def wide(table: pd.DataFrame, row: str, annotator: str, label: str) -> pd.DataFr
     frame = to_frame(table)
     for name in (row, annotator, label):
         if name not in frame.columns:
-            raise P4FError(f"no column {name!r} in the table of votes; there are {', '.join(map(str, frame.columns))}")
+            raise P4FError(f"no column {name!r} in the table of votes; {among(name, frame.columns)}")
     frame = frame[frame[label].notna()]
     twice = frame[frame.duplicated([row, annotator])]
     if len(twice):
@@ -98,6 +111,31 @@ def disagreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
             both = votes[one].notna() & votes[other].notna()
             found.loc[one, other] = float((votes[one][both] != votes[other][both]).mean()) if both.any() else np.nan
     return found
+
+
+def check_votes(belief: Annotators, rows: Rows, shares: Floats) -> None:
+    """Raise the error that names who did not vote in a group, ``shares [rows, groups]``."""
+    given = coded_votes(rows, belief.recorded_columns) < NO_VOTE
+    for kind, columns in belief.annotators.items():
+        own = [belief.recorded_columns.index(column) for column in columns]
+        votes = given[:, own].sum(axis=1) @ shares
+        if (votes == 0).any():
+            where = f" where {belief.variables[0].group_text(int(votes.argmin()))}" if belief.variables else ""
+            raise P4FError(f"{kind} gave no vote{where}; leave them out, or name them with others as one kind")
+
+
+def one_alone(belief: Annotators, kind: str) -> Belief:
+    """What is believed of one kind of annotator, as a bias of the label."""
+    own = [parameter for parameter in belief.probabilities if parameter.cell and parameter.cell.feature == kind]
+    known = {parameter.cell._replace(feature=None): parameter for parameter in own if parameter.cell}
+    if belief.variables:
+        alone: Belief = LabelBias(belief.variables[0].columns, levels=belief.variables[0].levels)
+        cells = [parameter.cell or Cell(0, 0, 0) for parameter in alone.probabilities]
+    else:
+        alone, cells = ProgramBelief(_ALONE), [Cell(0, 1, 0), Cell(0, 0, 1)]
+    pairs = zip(alone.probabilities, cells, strict=True)
+    found = [replace(known[cell], name=named.name, cell=named.cell, information=None) for named, cell in pairs]
+    return alone.with_probabilities(tuple(found)).with_favourable(belief.favourable)
 
 
 def vote_terms(tables: Callable[[Tensor], Tensor], votes: Tensor, shares: Tensor) -> Terms:

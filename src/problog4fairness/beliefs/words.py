@@ -12,7 +12,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 
 @dataclass(frozen=True)
 class Label:
-    """How the label is called: its column, and its two values with the favourable one last.
+    """How the label is called: its column, and its values with the favourable one last.
 
     >>> Label("granted", (0, 1)).good
     'granted = 1'
@@ -24,12 +24,12 @@ class Label:
     @property
     def good(self) -> str:
         """The favourable label."""
-        return f"{self.column} = {self.values[1]}"
+        return f"{self.column} = {self.values[-1]}"
 
     @property
     def bad(self) -> str:
-        """The other one."""
-        return f"{self.column} = {self.values[0]}"
+        """The other one, or any other one."""
+        return f"{self.column} = {self.values[0]}" if len(self.values) == 2 else f"another {self.column}"
 
     @property
     def fair(self) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.joining import with_audit
 from problog4fairness.rows.roles import check_column, rewritten
-from problog4fairness.rows.values import Value, plain, values_of
+from problog4fairness.rows.values import Value
 
 
 def with_fair(
@@ -50,9 +50,7 @@ def audited_rows(audit: pd.DataFrame, fair: str | None) -> tuple[pd.DataFrame, s
     return audit[audit[fair].notna()], fair
 
 
-def as_recorded(
-    fair: pd.Series[Any], written: Sequence[Value], recorded: pd.Series[Any], favourable: Value
-) -> pd.Series[Any]:
+def as_recorded(fair: pd.Series[Any], written: Sequence[Value], labels: Sequence[Value]) -> pd.Series[Any]:
     """Fair labels in the values of the recorded ones, missing where nobody looked.
 
     Parameters
@@ -60,12 +58,11 @@ def as_recorded(
     fair
         Fair labels as the table writes them.
     written
-        How it writes the unfavourable and the favourable one.
-    recorded, favourable
-        Recorded labels, and the favourable one among them.
+        How it writes each label.
+    labels
+        The same labels as the recorded ones are written.
     """
     found = pd.Series(None, index=fair.index, dtype=object)
     known = fair.notna()
-    bad = next(value for value in values_of(recorded) if value != favourable)
-    found[known] = rewritten(fair[known], written, (bad, plain(favourable)), "fair label")
+    found[known] = rewritten(fair[known], written, labels, "fair label")
     return found

@@ -55,10 +55,9 @@ def bands_of(
     if not len(rows):
         raise P4FError("there are no rows to give bands for")
     rng, source = generator(random_state), predicts_from(model)
-    binary = len(rows.classes) == 2
-    ways = model.belief_.groupings(rows) if binary else []
+    ways = model.belief_.groupings(rows)
     value = fair_proba(model, rows)
-    chosen = None if binary else value.argmax(axis=1)
+    chosen = None if len(rows.classes) == 2 else value.argmax(axis=1)
     names = _names(ways, rows)
     found = np.empty((len(draws.draws), len(names)))
     chances = np.empty((len(draws.draws), len(rows)), dtype=np.float64)
@@ -94,13 +93,13 @@ def _known(rows: Rows) -> Codes | None:
 
 def _quantities(chance: Floats, rows: Rows, ways: list[Grouping], weights: Floats, threshold: float) -> list[float]:
     """All of :func:`_names`, for rows that count by weights."""
-    selected = (chance[:, -1] >= threshold).astype(np.float64)
+    decided = (chance[:, 1] >= threshold).astype(int) if len(rows.classes) == 2 else chance.argmax(axis=1)
+    selected = (decided == rows.favourable).astype(np.float64)
     found = [_means_apart(way, chance[:, -1], weights) for way in ways]
     for values in (selected, chance[:, -1]):
         found += [mean for way in ways for mean in _means(way, values, weights)]
     known = _known(rows)
     if known is not None and rows.fair is not None:
-        decided = selected if len(rows.classes) == 2 else chance.argmax(axis=1)
         right = decided[known] == rows.fair[known]
         found.append(float(weights[known] @ right / weights[known].sum()))
     return found

@@ -14,10 +14,10 @@ from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.bounds_result import Bounds, Tipping
 from problog4fairness.classifier.calibration import settled
-from problog4fairness.classifier.drawing import LEAST_SIGNAL, least_signal
+from problog4fairness.classifier.drawing import LEAST_SIGNAL, least_signal, possible
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
 from problog4fairness.classifier.fitting import learner_of
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
 from problog4fairness.rows.groups import Grouping
@@ -54,7 +54,7 @@ def bounds_of(
         raise P4FError("give a box or beliefs, not both: a box is around the model's own belief")
     way = _way(model, rows, by)
     fits = _Fits(model, rows, way, progress)
-    own = way.disparity(fair_proba(model, rows)[:, 1])
+    own = way.disparity(fair_proba(model, rows)[:, -1])
     if beliefs is not None:
         others = [_as_known(belief) for belief in beliefs]
         if not others:
@@ -62,7 +62,7 @@ def bounds_of(
         found = fits.disparities(others)
         low, high = int(np.argmin(found)), int(np.argmax(found))
         return Bounds(own, found[low], found[high], others[low], others[high], (), fits.count, NAMED)
-    chosen = checked_box(model.belief_, box)
+    chosen = {name: possible(*ends, rows) for name, ends in checked_box(model.belief_, box).items()}
     if 22 * len(chosen) > MOST_FITS:
         raise P4FError(f"the box has {len(chosen)} parameters, which takes too many fits; name fewer of them")
     (low_belief, low_value), (high_belief, high_value) = _corners(model.belief_, chosen, fits)
@@ -88,7 +88,7 @@ def checked_box(belief: Belief, box: Box | None) -> dict[str, tuple[float, float
         raise P4FError("box must be a mapping such as {'p1': (0.2, 0.6)}")
     for name, ends in box.items():
         if name not in known:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(known) or 'none'}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
         if not _is_range(ends):
             raise P4FError(f"the box of {name} is {ends!r}; give two numbers between 0 and 1, the smaller one first")
     return {name: (float(ends[0]), float(ends[1])) for name, ends in box.items()}
@@ -120,7 +120,7 @@ class _Fits:
         fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, self._progress)
         for (key, belief), own in zip(new.items(), fitted, strict=True):
             chance = predicted(belief, own, self._rows, predicts_from(model))
-            self._known[key] = self._way.disparity(chance[:, 1])
+            self._known[key] = self._way.disparity(chance[:, -1])
         self.count += len(tasks)
         return [self._known[key] for key in keys]
 
@@ -136,13 +136,11 @@ class _Fits:
 
 def _way(model: DebiasedClassifier, rows: Rows, by: str | None) -> Grouping:
     """The groups between which the disparity is."""
-    if len(rows.classes) != 2:
-        raise P4FError("bounds are about the disparity of a label with two classes")
     ways: dict[str, Grouping] = {way.name: way for way in model.belief_.groupings(rows)}
     if not ways:
         raise P4FError("there are no groups; pass sensitive_features, or X with the sensitive column")
     if by is not None and by not in ways:
-        raise UnknownNameError(f"there are no groups by {by!r}; there are {', '.join(ways)}")
+        raise UnknownNameError(f"there are no groups by {by!r}; {among(by, ways)}")
     if by is None and len(ways) > 1:
         raise P4FError(f"there are several groupings; say which one by by=...: {', '.join(ways)}")
     return ways[by] if by is not None else next(iter(ways.values()))
@@ -154,7 +152,8 @@ def _as_known(belief: Any) -> Belief:
     return found
 
 
-def _with(belief: Belief, values: Mapping[str, float]) -> Belief:
+def with_values(belief: Belief, values: Mapping[str, float]) -> Belief:
+    """The same belief with other values of some parameters, and the intervals that they had."""
     changed = (replace(own, value=values.get(own.name, own.value)) for own in belief.probabilities)
     return belief.with_probabilities(tuple(changed))
 
@@ -163,22 +162,22 @@ def _corners(
     belief: Belief, box: Mapping[str, tuple[float, float]], fits: _Fits
 ) -> tuple[tuple[Belief, float], tuple[Belief, float]]:
     """The beliefs with the least and the greatest disparity, and what that is."""
-    alone = [_with(belief, {name: end}) for name, ends in box.items() for end in ends]
+    alone = [with_values(belief, {name: end}) for name, ends in box.items() for end in ends]
     found = fits.disparities(alone)
     rising = {name: found[2 * place + 1] >= found[2 * place] for place, name in enumerate(box)}
     results = []
     for sign in (-1.0, 1.0):
         corner = {name: ends[rising[name] == (sign > 0)] for name, ends in box.items()}
-        (value,) = fits.disparities([_with(belief, corner)])
+        (value,) = fits.disparities([with_values(belief, corner)])
         for _ in range(len(box)):
             # Should a parameter work the other way round at the corner, it is moved to its other end.
             moves = [corner | {name: ends[corner[name] == ends[0]]} for name, ends in box.items()]
-            moved = fits.disparities([_with(belief, move) for move in moves])
+            moved = fits.disparities([with_values(belief, move) for move in moves])
             best = int(np.argmax(sign * np.array(moved)))
             if sign * (moved[best] - value) <= CLOSE:
                 break
             corner, value = moves[best], moved[best]
-        results.append((_with(belief, corner), value))
+        results.append((with_values(belief, corner), value))
     return results[0], results[1]
 
 
@@ -187,7 +186,7 @@ def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fi
     if len(way.groups) != 2:
         return ()
     chosen = [own for own in belief.probabilities if own.name in names]
-    ranges = [belief.admissible(own, rows) for own in chosen]
+    ranges = [possible(*belief.admissible(own, rows), rows) for own in chosen]
     grids = [np.linspace(low, high, GRID) for low, high in ranges]
     coarse = _along(belief, chosen, grids, fits)
     places = [_crossing(values, grid, own) for values, grid, own in zip(coarse, grids, chosen, strict=True)]
@@ -212,7 +211,7 @@ def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fi
 def _along(belief: Belief, chosen: Sequence[Parameter], grids: Sequence[Any], fits: _Fits) -> list[list[float]]:
     """The disparity at the values of each parameter, all of them fitted together."""
     beliefs = [
-        _with(belief, {own.name: float(value)}) for own, grid in zip(chosen, grids, strict=True) for value in grid
+        with_values(belief, {own.name: float(value)}) for own, grid in zip(chosen, grids, strict=True) for value in grid
     ]
     found = iter(fits.disparities(beliefs))
     return [[next(found) for _ in grid] for grid in grids]

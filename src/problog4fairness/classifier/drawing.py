@@ -27,6 +27,8 @@ LEAST_SIGNAL = 0.05
 # Draws that are made to have enough of them that can be used, at most, for each that is wanted.
 TRIES = 20
 FEWEST, MOST = 10, 2000
+# The smallest value of a parameter, where audited rows teach.
+LEAST = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,12 @@ def least_signal(observation: Observation) -> float:
     """The least that any recorded label says about the fair one; 1 where that is not a matter of one input."""
     signal = observation.signal()
     return 1.0 if signal is None or not len(signal) else float(signal.min())
+
+
+def possible(low: float, high: float, rows: Rows) -> tuple[float, float]:
+    """A range of a parameter, kept off 0 and 1 where fair labels are known: there one distorted row is impossible."""
+    least = 0.0 if rows.fair is None or (rows.fair < 0).all() else LEAST
+    return max(low, least), min(high, 1 - least)
 
 
 def _tensor(weights: Floats) -> torch.Tensor:

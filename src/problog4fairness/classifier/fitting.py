@@ -58,9 +58,12 @@ def training_rows(
         if model.class_weight is not None:
             raise P4FError("class_weight needs one recorded label for each row; pass sample_weight instead")
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
-    classes = find_classes(labels, belief.favourable_among(np.unique(labels).tolist(), model.favourable))
     if belief.classes is not None:
-        classes = _belief_classes(belief, classes)
+        _check_classes(belief, labels)
+    favourable = belief.favourable_among(np.unique(labels).tolist(), model.favourable)
+    classes = find_classes(labels, favourable)
+    if belief.classes is not None:
+        classes = tuple(sorted(classes, key=list(belief.classes).index))
     model.classes_ = np.asarray(classes)
     belief.require_known()
     known = _with_votes(belief, _joined(belief, frame, sensitive_features), record)
@@ -146,14 +149,11 @@ def take(model: DebiasedClassifier, fitted: Fitted) -> None:
     model.n_iter_ = max((len(values) for values in model.history_.values()), default=1)
 
 
-def _belief_classes(belief: Belief, found: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The classes in the order of the belief."""
-    own = belief.classes or ()
-    if len(own) != len(found) or set(own) != set(np.asarray(found).tolist()):
-        there = np.asarray(found).tolist()
-        raise P4FError(f"the belief is for {len(own)} classes, {list(own)}; y has {len(found)}: {there}")
-    by_value = dict(zip(np.asarray(found).tolist(), found, strict=True))
-    return tuple(by_value[value] for value in own)
+def _check_classes(belief: Belief, labels: Any) -> None:
+    """Raise the error that says that the classes of the belief are not those that were recorded."""
+    own, found = list(belief.classes or ()), np.unique(labels).tolist()
+    if len(own) != len(found) or set(own) != set(found):
+        raise P4FError(f"the belief is for {len(own)} classes, {own}; y has {len(found)}: {found}")
 
 
 def _joined(belief: Belief, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:

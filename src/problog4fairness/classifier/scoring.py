@@ -13,15 +13,16 @@ from problog4fairness.errors import CellError, P4FError
 from problog4fairness.learners.encoder import MISSING
 from problog4fairness.rows.chunks import StartAgain
 from problog4fairness.rows.problems import listed, warn
-from problog4fairness.rows.values import plain_column
+from problog4fairness.rows.types import Floats
+from problog4fairness.rows.values import plain, plain_column
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
 
-COLUMNS = ("fair_probability", "fair_label", "recorded_probability", "distorted_probability")
-
-
-DISTORTED = "distorted_probability"
+FAIR, RECORDED, DISTORTED = "fair_probability", "recorded_probability", "distorted_probability"
+COLUMNS = (FAIR, "fair_label", RECORDED, DISTORTED)
+# The favourable of two labels is decided for from this probability on.
+DECIDED = 0.5
 
 
 class UnusableLabelError(P4FError):
@@ -63,6 +64,13 @@ def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list
 def feature_frame(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame:
     """The features of a table, in the order of training; the error names those that are missing in one line.
 
+    Parameters
+    ----------
+    model
+        A trained classifier.
+    frame
+        A table with its features, and perhaps other columns.
+
     Examples
     --------
     >>> import problog4fairness as p4f
@@ -85,7 +93,7 @@ def feature_frame(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFram
 def score_rows(
     model: DebiasedClassifier, frame: pd.DataFrame, *, recorded: str | None = None, threshold: float = 0.5
 ) -> pd.DataFrame:
-    """The table with what a model for a binary label says of each row.
+    """The table with what a model says of each row.
 
     Parameters
     ----------
@@ -96,12 +104,13 @@ def score_rows(
     recorded
         The column of the recorded label, where the table has one; the name that training saw by default.
     threshold
-        The fair label is the favourable one where its probability is at least this.
+        The fair label is the favourable one of two where its probability is at least this.
 
     Returns
     -------
     pandas.DataFrame
-        The table and the columns ``fair_probability`` (that the fair label is the favourable one), ``fair_label``;
+        The table and the columns ``fair_probability`` (that the fair label is the favourable one), ``fair_label``
+        (with more than two classes the likeliest, and ``fair_probability_A`` for each class A);
         ``recorded_probability`` (that it is recorded so) where the sensitive columns are there; and
         ``distorted_probability`` (that the recorded label is not the fair one) where the label is there too. They are
         missing in rows without a group or without a label.
@@ -162,9 +171,9 @@ class Scorer:
         threshold: float = 0.5,
         digits: int | None = None,
     ) -> None:
-        if len(model.classes_) != 2:
+        if len(model.classes_) != 2 and threshold != DECIDED:
             raise P4FError(
-                f"the model is for {len(model.classes_)} classes; only binary labels can be scored as a table"
+                f"threshold={threshold:g} is for two labels; of {len(model.classes_)} the likeliest is taken"
             )
         self._model, self._threshold, self._digits = model, threshold, digits
         self._recorded = model.recorded_ if recorded is None else recorded
@@ -184,7 +193,7 @@ class Scorer:
             self.added = list(scores)
             useful |= DISTORTED in scores and bool(np.isfinite(scores[DISTORTED]).any())
             self.rows += len(frame)
-            self.favourable += int((scores["fair_label"] == self._model.classes_[1]).sum())
+            self.favourable += int((scores["fair_label"] == self._model.classes_[-1]).sum())
             # In one piece: a wide table with column after column added is slow to work with.
             yield pd.concat([frame, pd.DataFrame(scores, index=frame.index)], axis=1)
         if DISTORTED in self.added and not useful:
@@ -192,13 +201,13 @@ class Scorer:
             raise StartAgain
 
     def _scores(self, frame: pd.DataFrame) -> dict[str, Any]:
-        taken = [name for name in COLUMNS if name in frame.columns]
-        if taken:
-            raise P4FError(f"the table already has the column {taken[0]!r}; drop or rename it")
         features = feature_frame(self._model, frame)
         # By the columns that are there, so that all pieces of a table get the same ones.
         names = [name for name in COLUMNS if self._tells(name, frame)]
-        found = {name: np.full(len(frame), np.nan) for name in names}
+        found = {own: np.full(len(frame), np.nan) for name in names for own in _written(self._model, name)}
+        taken = [name for name in found if name in frame.columns]
+        if taken:
+            raise P4FError(f"the table already has the column {taken[0]!r}; drop or rename it")
         for rows, with_groups, with_label in self._parts(frame, names):
             try:
                 seen = (features, frame) if rows.all() else (features[rows], frame[rows])
@@ -212,22 +221,23 @@ class Scorer:
                 raise StartAgain from None
             for name, values in own.items():
                 found[name][rows] = values
-        favourable = (found["fair_probability"] >= self._threshold).astype(int)
+        chances = [found[name] for name in _written(self._model, FAIR)]
+        chosen = np.argmax(chances, axis=0) if len(chances) > 1 else (chances[0] >= self._threshold).astype(int)
         if self._digits is not None:
             found = {name: values.round(self._digits) for name, values in found.items()}
-        return found | {"fair_label": np.asarray(self._model.classes_)[favourable]}
+        return found | {"fair_label": np.asarray(self._model.classes_)[chosen]}
 
     def _tells(self, name: str, frame: pd.DataFrame) -> bool:
         """Whether a column can be added to a table."""
         belief = self._model.belief_
         needed = (*belief.context_columns, *belief.features) if name.startswith(("recorded", "distorted")) else ()
         there = all(column in frame.columns for column in needed)
-        return there and (name != DISTORTED or self._recorded in frame.columns)
+        return there and (name != DISTORTED or (belief.about_label and self._recorded in frame.columns))
 
     def _parts(self, frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, bool, bool]]:
         """Rows that are scored together, whether their groups are known, and whether their labels are."""
         known, labelled = (np.zeros(len(frame), dtype=bool) for _ in range(2))
-        if "recorded_probability" in names:
+        if RECORDED in names:
             known = frame[list(self._model.belief_.context_columns)].notna().all(axis=1).to_numpy()
         if DISTORTED in names:
             labelled = known & frame[self._recorded].notna().to_numpy()
@@ -241,7 +251,7 @@ def _scores(
 ) -> dict[str, Any]:
     """What a model says of some rows, for which all or none of group and label are known."""
     if not with_groups:
-        return {"fair_probability": model.predict_proba(features)[:, 1]}
+        return _by_class(model, FAIR, model.predict_proba(features))
     groups = _groups(frame, list(model.belief_.context_columns))
     values = None if label is None else plain_column(label).infer_objects().to_numpy()
     try:
@@ -253,8 +263,21 @@ def _scores(
             raise
         # Where it is not the labels, the error comes again without them.
         raise UnusableLabelError(str(error)) from None
-    scores = {"fair_probability": found.fair[:, 1], "recorded_probability": found.recorded[:, 1]}
-    return scores if found.distorted is None else scores | {"distorted_probability": found.distorted}
+    scores = _by_class(model, FAIR, found.fair) | _by_class(model, RECORDED, found.recorded)
+    return scores if found.distorted is None else scores | {DISTORTED: found.distorted}
+
+
+def _written(model: DebiasedClassifier, name: str) -> list[str]:
+    """The columns that are written for one of :data:`COLUMNS`: probabilities of many classes have one each."""
+    if len(model.classes_) == 2 or name not in (FAIR, RECORDED):
+        return [name]
+    return [f"{name}_{plain(value)}" for value in model.classes_.tolist()]
+
+
+def _by_class(model: DebiasedClassifier, name: str, chances: Floats) -> dict[str, Floats]:
+    """Probabilities ``[rows, classes]`` as columns: that of the favourable label, or of many classes all."""
+    names = _written(model, name)
+    return dict(zip(names, chances.T[-len(names) :], strict=True))
 
 
 def _groups(frame: pd.DataFrame, sensitive: list[str]) -> pd.DataFrame | None:

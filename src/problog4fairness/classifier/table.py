@@ -18,7 +18,7 @@ from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.features import feature_columns
-from problog4fairness.rows.problems import TableError, listed
+from problog4fairness.rows.problems import listed
 from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, rewritten
 from problog4fairness.rows.values import Value, conventional, plain, values_of
 
@@ -114,7 +114,10 @@ def training_rows(
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
     frame = with_fair(frame, audit, recorded, fair, drop)
     labels = agreed_labels(frame, recorded, belief, favourable)
-    written = None if fair is None else find_labels(frame, recorded, fair, labels[1])[1]
+    written = None
+    if fair is not None:
+        both, written = find_labels(frame, recorded, fair, labels[-1])
+        labels = both if len(both) > 2 else labels
     gaps = belief.missing_labels or bool(votes)
     rows = complete_rows(frame, columns if gaps else [recorded, *columns])
     cleaned: dict[str, Any] = {
@@ -140,10 +143,10 @@ def training_rows(
         rows[names],
         rows[votes] if votes else rows[recorded],
         rows[[*columns, *optional]] if columns or optional else None,
-        labels[1],
-        None if fair is None or written is None else as_recorded(rows[fair], written, rows[recorded], labels[1]),
+        labels[-1],
+        None if fair is None or written is None else as_recorded(rows[fair], written, labels),
         len(frame) - len(rows),
-        [str(name) for name in frame.columns if name not in names and name not in (recorded, *columns)],
+        [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns}],
     )
 
 
@@ -184,19 +187,19 @@ def _check_group(belief: Belief, frame: pd.DataFrame, sensitive: str | None, gro
             )
 
 
-def agreed_labels(frame: pd.DataFrame, recorded: str, belief: Belief, favourable: object = None) -> tuple[Value, Value]:
-    """(unfavourable, favourable) in the recorded column, as it was said and as the belief knows it."""
-    known = None
-    if belief.favourable is not None:
-        # A belief from a table that writes the label in another way says nothing about this one.
-        with contextlib.suppress(TableError):
-            known = find_labels(frame, recorded, None, belief.favourable)[0]
+def agreed_labels(frame: pd.DataFrame, recorded: str, belief: Belief, favourable: object = None) -> tuple[Value, ...]:
+    """The labels of the recorded column, the favourable one last, as it was said and as the belief knows it."""
+    known, values = None, values_of(frame[recorded])
+    # A belief from a table that writes the label in another way says nothing about this one.
+    with contextlib.suppress(P4FError):
+        good = belief.favourable_among(values) if len(values) > 2 else belief.favourable
+        known = None if good is None else find_labels(frame, recorded, None, good)[0]
     if favourable is None and known is not None:
         return known
     labels = find_labels(frame, recorded, None, favourable)[0]
     if known is not None and labels != known:
         raise P4FError(
-            f"favourable={favourable!r} contradicts the belief, in which {known[1]!r} is the favourable label; "
+            f"favourable={favourable!r} contradicts the belief, in which {known[-1]!r} is the favourable label; "
             "leave it out, or estimate the belief anew"
         )
     return labels

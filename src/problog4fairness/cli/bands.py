@@ -26,9 +26,12 @@ if TYPE_CHECKING:
 
     from problog4fairness.classifier import DebiasedClassifier
 
-ModelFile: TypeAlias = Annotated[Path, typer.Argument(help="A model, as p4f train writes it.", show_default=False)]
+ModelFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
+]
 MaybeRecorded: TypeAlias = Annotated[
-    str | None, typer.Option(help="Column of the recorded label; the name it had in training by default.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
 ]
 
 
@@ -42,15 +45,18 @@ def bands(
     model: ModelFile,
     data: Table,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write a row for each person, as CSV.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write a row for each person, as CSV.", show_default=False),
     ] = None,
     recorded: MaybeRecorded = None,
     fair: Fair = None,
-    draws: Annotated[int, typer.Option(min=10, help="How many beliefs to draw, and fits to make.")] = 50,
+    draws: Annotated[int, typer.Option(min=10, metavar="N", help="How many beliefs to draw, and fits to make.")] = 50,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="The fair label is favourable from this probability on.")
+        float, typer.Option(min=0, max=1, metavar="P", help="The fair label is favourable from this probability on.")
     ] = 0.5,
-    figure: Annotated[Path | None, typer.Option(help="Draw the bands to this file: .png, .pdf or .svg.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the bands to this file: .png, .pdf or .svg.")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     delimiter: Delimiter = None,
@@ -107,7 +113,9 @@ def bounds(
         list[Path] | None,
         typer.Option(metavar="FILE", help="A belief of a set, instead of a box; repeat for more."),
     ] = None,
-    by: Annotated[str | None, typer.Option(help="The sensitive column, where there are several.")] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The sensitive column, where there are several.")
+    ] = None,
     as_json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,

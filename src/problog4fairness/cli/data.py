@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from problog4fairness.cli.output import clear, on_terminal, say
 from problog4fairness.errors import P4FError, printable
 
 if TYPE_CHECKING:
@@ -55,7 +55,12 @@ Belief: TypeAlias = Annotated[
     Path, typer.Option("--belief", metavar="FILE", help="A belief: FILE.pl, as p4f estimate writes it.")
 ]
 BeliefName: TypeAlias = Annotated[
-    str, typer.Option("--belief", metavar="NAME", help="label, measurement, historical, or a program FILE.pl.")
+    str,
+    typer.Option(
+        "--belief",
+        metavar="NAME",
+        help="label, row, changed, measurement, historical, selective, positive-unlabelled, or a program FILE.pl.",
+    ),
 ]
 Features: TypeAlias = Annotated[
     list[str] | None,
@@ -72,6 +77,26 @@ OnlyGroup: TypeAlias = Annotated[
 Noise: TypeAlias = Annotated[bool, typer.Option("--noise", help="Anybody's label may be wrong by mistake, too.")]
 Sequential: TypeAlias = Annotated[
     bool, typer.Option("--sequential", help="Intervals that hold however often one looks before going on; wider.")
+]
+By: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by", metavar="COLUMN", help="For row and changed: the bias differs by its values; repeat for more."
+    ),
+]
+Model: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="COLUMN", help="For row and changed: numbers it may depend on; repeat for more."),
+]
+When: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--when", metavar="COLUMN", help="The day of each row, as 2020-03-01; has the bias changed?"),
+]
+Changed: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--changed", metavar="DAY", help="For changed: the first day after it; searched where it is not said."
+    ),
 ]
 Drop: TypeAlias = Annotated[
     list[str] | None, typer.Option("--drop", metavar="COLUMN", help="A column not to learn from; repeat for more.")
@@ -134,8 +159,6 @@ def read(
 
 def independence(chosen: bool | None, sensitive: Sequence[str]) -> bool:
     """Whether the fair label is independent of the group: what was chosen, or that it is, which a note says."""
-    from problog4fairness.cli.output import say
-
     if chosen is None and sensitive:
         say(
             f"note: people alike in all other columns are taken to have the same fair label whatever their "
@@ -207,7 +230,8 @@ def save(write: Callable[[Path], object], output: str | Path, *failures: type[Ex
 @contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner on standard error while something is done; nothing where that is not a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    clear()
+    if not on_terminal():
         yield
         return
     from rich.console import Console
@@ -227,6 +251,7 @@ def show(frame: pd.DataFrame, title: str | None = None) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    clear()
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=200)
@@ -276,6 +301,7 @@ def _cell(value: Any) -> str:
 
 def print_json(value: Any) -> None:
     """JSON on standard output: NaN and infinity as null, dates as text, data frames as lists of objects."""
+    clear()
     print(json_text(value))
 
 

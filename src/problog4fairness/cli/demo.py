@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from problog4fairness.cli.data import Json, Seed, print_json, show
-from problog4fairness.cli.output import say
+from problog4fairness.cli.output import clear, say
 
 if TYPE_CHECKING:
     from problog4fairness.reporting.demo import Demo
@@ -41,6 +41,7 @@ def demo(
     commands = _commands(made)
     console = Console(highlight=False, markup=False, soft_wrap=True, quiet=as_json)
     results = {}
+    clear()
     for number, step in enumerate(made.steps, start=1):
         console.print(f"{number}. {step.title}", style="bold")
         console.print(step.about)

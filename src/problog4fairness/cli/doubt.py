@@ -22,10 +22,12 @@ from problog4fairness.cli.data import (
     Recorded,
     Seed,
     Table,
+    When,
     print_json,
     read,
     save,
     show,
+    working,
 )
 from problog4fairness.cli.output import say
 
@@ -61,12 +63,15 @@ def doubt(
     other: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Another belief to compare with; repeat for more.")
     ] = None,
+    when: When = None,
     drop: Drop = None,
     independent: Annotated[
         bool,
         typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
     ] = True,
-    figure: Annotated[Path | None, typer.Option(help="Draw the tests to this file: .png, .pdf or .svg.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the tests to this file: .png, .pdf or .svg.")
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
     delimiter: Delimiter = None,
@@ -87,8 +92,9 @@ def doubt(
         check_output(figure, data, belief, audit)
     frame = read(data, delimiter, encoding, decimal)
     audited = None if audit is None else read(audit, delimiter, encoding, decimal)
-    from problog4fairness.classifier.table import belief_for
-    from problog4fairness.doubt import check
+    with working("getting ready"):
+        from problog4fairness.classifier.table import belief_for
+        from problog4fairness.doubt import check
 
     def named(file: Path) -> AnyBelief:
         return belief_for(file, frame, sensitive=sensitive, group=group)
@@ -103,6 +109,7 @@ def doubt(
         favourable=favourable,
         independent=independent,
         drop=drop or [],
+        when=when,
         others=[named(file) for file in other or ()],
         random_state=seed,
     )

@@ -12,6 +12,8 @@ import typer
 
 from problog4fairness.cli.data import (
     BeliefName,
+    By,
+    Changed,
     Decimal,
     Delimiter,
     Encoding,
@@ -21,6 +23,7 @@ from problog4fairness.cli.data import (
     Features,
     GroupValue,
     Json,
+    Model,
     Negative,
     Noise,
     OnlyGroup,
@@ -28,6 +31,7 @@ from problog4fairness.cli.data import (
     SensitiveColumn,
     Sequential,
     Table,
+    When,
     print_json,
     refuse_both,
     show,
@@ -66,10 +70,17 @@ def estimate(
     positive: Positive = True,
     only_group: OnlyGroup = False,
     noise: Noise = False,
+    by: By = None,
+    model: Model = None,
+    when: When = None,
+    changed: Changed = None,
     sequential: Sequential = False,
     drawn_from: Annotated[
         str | None,
-        typer.Option(help="The whole table, for rows drawn from it by recorded label that do not say so themselves."),
+        typer.Option(
+            metavar="FILE",
+            help="The whole table, for rows drawn from it by recorded label that do not say so themselves.",
+        ),
     ] = None,
     as_json: Json = False,
     delimiter: Delimiter = None,
@@ -92,7 +103,9 @@ def estimate(
 
     refuse_both(output, as_json)
     check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
-    wanted = [name for name in (sensitive, recorded, fair, *(feature or ()), *(fair_feature or ())) if name is not None]
+    others = (*(feature or ()), *(fair_feature or ()), *(by or ()), *(model or ()))
+    named = (name for name in (sensitive, recorded, fair, when, *others) if name is not None)
+    wanted = list(dict.fromkeys([*named, *_read_by(belief, sensitive)]))
     reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     table = AuditTable(
         _read(audit, wanted, drawn_from is not None, **reading),
@@ -108,6 +121,10 @@ def estimate(
         positive=positive,
         only_group=only_group,
         noise=noise,
+        by=by or (),
+        model=model or (),
+        when=when,
+        changed=changed or (),
         sequential=sequential,
         drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, **reading),
     )
@@ -126,7 +143,7 @@ def estimate(
         print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameters})
         return
     show(found.parameters)
-    say("", "still_needed: rows more to know a parameter within 0.1", output)
+    say("", "still needed: rows more to know a parameter within 0.1", output)
 
 
 def _read(source: str, wanted: Sequence[str], drawn: bool, **options: Any) -> pd.DataFrame:
@@ -153,6 +170,13 @@ def _read(source: str, wanted: Sequence[str], drawn: bool, **options: Any) -> pd
 
     with working(f"reading {source}"):
         return read_chunks(source, **options).through(kept)
+
+
+def _read_by(belief: str, sensitive: str) -> tuple[str, ...]:
+    """The columns that the belief of a file reads: votes, proxies."""
+    from problog4fairness.beliefs import read_belief
+
+    return read_belief(Path(belief), sensitive=sensitive).read_columns if Path(belief).is_file() else ()
 
 
 def _whole(source: str, wanted: Sequence[str], **options: Any) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 
 from problog4fairness.errors import printable
 
@@ -33,7 +34,39 @@ def with_options(message: str) -> str:
     return _ARGUMENT.sub(option, message)
 
 
+# Commands that are done at once; the others have a sign of life.
+_QUICK = {"check", "query", "draw", "reproduce"}
+_sign = ""
+
+
+def begin(words: Sequence[str]) -> None:
+    """Say on a terminal that a command has begun, until :func:`clear`; where standard error is none, say nothing."""
+    global _sign  # noqa: PLW0603 - there is one terminal
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command is None or command in _QUICK or {"-h", "--help"} & set(words) or not on_terminal():
+        return
+    _sign = printable(f"p4f {command}: starting ...")[:79]
+    print(_sign, end="", flush=True, file=sys.stderr)
+
+
+def clear() -> None:
+    """Take the sign of life away, before anything else is written."""
+    global _sign  # noqa: PLW0603
+    if _sign and on_terminal():
+        print(f"\r{' ' * len(_sign)}\r", end="", flush=True, file=sys.stderr)
+    _sign = ""
+
+
+def on_terminal() -> bool:
+    """Whether standard error is a terminal; it can also be closed, or not there at all."""
+    try:
+        return bool(sys.stderr is not None and sys.stderr.isatty())
+    except ValueError:
+        return False
+
+
 def say(*lines: object, error: bool = False) -> None:
     """Print lines, on standard output or standard error; one line each, whatever the texts hold."""
+    clear()
     for line in lines:
         print(printable(str(line)), file=sys.stderr if error else sys.stdout)

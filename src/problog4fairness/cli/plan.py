@@ -57,11 +57,15 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
-    error: Annotated[float, typer.Option(help="Half the width of the interval of each parameter, such as 0.1.")] = 0.1,
-    confidence: Annotated[float, typer.Option(help="Of these intervals.")] = 0.95,
-    data: Annotated[str | None, typer.Option(help="The table to draw from: CSV, Parquet, or -.")] = None,
-    sensitive: Annotated[str | None, typer.Option(help="Column of the sensitive variable.")] = None,
-    recorded: Annotated[str | None, typer.Option(help="Column of the recorded label.")] = None,
+    error: Annotated[
+        float, typer.Option(metavar="SHARE", help="Half the width of the interval of each parameter, such as 0.1.")
+    ] = 0.1,
+    confidence: Annotated[float, typer.Option(metavar="SHARE", help="Confidence of these intervals.")] = 0.95,
+    data: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The table to draw from: CSV, Parquet, or -.")
+    ] = None,
+    sensitive: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable.")] = None,
+    recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
     favourable: Favourable = None,
     group: GroupValue = None,
     belief: BeliefName = "label",
@@ -78,19 +82,28 @@ def plan(
     design: Annotated[
         DesignName,
         typer.Option(
+            metavar="NAME",
             help="neyman: by group and recorded label, in rounds. The paper's, whatever was recorded: hoeffding, from "
-            "each group, or random, from everybody."
+            "each group, or random, from everybody.",
         ),
     ] = DesignName.neyman,
     positive_rate: Annotated[
         float | None,
-        typer.Option(help="For the paper's: the share of favourable fair labels, if not that of the recorded ones."),
+        typer.Option(
+            metavar="SHARE",
+            help="For the paper's: the share of favourable fair labels, if not that of the recorded ones.",
+        ),
     ] = None,
     sequential: Sequential = False,
     draw: Annotated[
-        str | None, typer.Option(help="Write the rows to audit to this file; a file that is there gets the next round.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write the rows to audit to this file; a file that is there gets the next round."
+        ),
     ] = None,
-    fair: Annotated[str, typer.Option(help="Name of the empty column for the fair label in that file.")] = "fair",
+    fair: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Name of the empty column for the fair label in that file.")
+    ] = "fair",
     for_spreadsheet: ForSpreadsheet = False,
     seed: Seed = 0,
     as_json: Json = False,

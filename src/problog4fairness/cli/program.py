@@ -15,9 +15,13 @@ from problog4fairness.errors import P4FError, printable
 from problog4fairness.program.program import Program
 from problog4fairness.program.sandbox import MEBIBYTE, Limits
 
-File: TypeAlias = Annotated[Path, typer.Argument(help="A ProbLog program.", show_default=False)]
-Seconds: TypeAlias = Annotated[float, typer.Option("--seconds", min=0.1, help="Limit of time for compiling.")]
-Memory: TypeAlias = Annotated[int, typer.Option("--memory", min=256, help="Limit of memory for compiling, in MiB.")]
+File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A ProbLog program.", show_default=False)]
+Seconds: TypeAlias = Annotated[
+    float, typer.Option("--seconds", min=0.1, metavar="N", help="Seconds that compiling may take.")
+]
+Memory: TypeAlias = Annotated[
+    int, typer.Option("--memory", min=256, metavar="MIB", help="Memory that it may take, in MiB.")
+]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -55,9 +59,15 @@ def query(
     file: File,
     nn: Annotated[
         list[str] | None,
-        typer.Option("--nn", help="Output of a network: h=0.7, 'h(x_(1,0,0,0))=0.2', or g=0.2,0.3,0.5 for outcomes."),
+        typer.Option(
+            "--nn",
+            metavar="NAME=P",
+            help="Output of a network: h=0.7, 'h(x_(1,0,0,0))=0.2', or g=0.2,0.3,0.5 for outcomes.",
+        ),
     ] = None,
-    parameters: Annotated[list[str] | None, typer.Option("--set", help="A parameter: p1=0.3, or 'p1(2)=0.3'.")] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=P", help="A parameter: p1=0.3, or 'p1(2)=0.3'.")
+    ] = None,
     as_json: Json = False,
     seconds: Seconds = 60.0,
     memory: Memory = 2048,
@@ -88,9 +98,12 @@ def query(
 def draw(
     file: File,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="A file ending in .svg, .png, .pdf or .mmd (Mermaid).")
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="A file ending in .svg, .png, .pdf or .mmd (Mermaid)."),
     ],
-    classifier: Annotated[str, typer.Option("--classifier", help="The network that is the classifier.")] = "h",
+    classifier: Annotated[
+        str, typer.Option("--classifier", metavar="NAME", help="The network that is the classifier.")
+    ] = "h",
     seconds: Seconds = 60.0,
     memory: Memory = 2048,
 ) -> None:

@@ -79,6 +79,12 @@ def report(
     date: Annotated[
         str | None, typer.Option(metavar="DATE", help="Its date; today by default.", rich_help_panel=_RECORD)
     ] = None,
+    reviewed_by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who reviewed it, and when.", rich_help_panel=_RECORD)
+    ] = None,
+    approved_by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who approved it, and when.", rich_help_panel=_RECORD)
+    ] = None,
     bundle: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write all evidence there, too, for p4f verify.", rich_help_panel=_RECORD),
@@ -115,6 +121,7 @@ def report(
         "fair": fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
         "purpose": purpose, "date": date or day.today().isoformat(), "seed": seed,
         "delimiter": delimiter, "encoding": encoding, "decimal": decimal,
+        "reviewed_by": reviewed_by, "approved_by": approved_by,
     }  # fmt: skip
     inputs = Inputs(
         model,

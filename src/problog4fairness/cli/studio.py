@@ -19,14 +19,23 @@ def register(app: typer.Typer) -> None:
 def studio(
     source: Annotated[
         Path | None,
-        typer.Argument(help="A table (CSV or Parquet), or the folder of a project.", show_default=False),
+        typer.Argument(
+            metavar="TABLE", help="A table (CSV or Parquet), or the folder of a project.", show_default=False
+        ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The project's folder; by default p4f-studio, or FILE-studio.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FOLDER", help="The project's folder; by default p4f-studio, or FILE-studio."
+        ),
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free port.")] = 0,
-    host: Annotated[str, typer.Option(help="Another address than this machine's lets others in.")] = "127.0.0.1",
-    password: Annotated[str | None, typer.Option(help="Needed with --host; at least 8 letters.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="Where to listen; 0 takes a free port.")] = 0,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Another address than this machine's lets others in.")
+    ] = "127.0.0.1",
+    password: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Needed with --host; at least 8 letters.")
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """State a belief, audit rows, train, compare and write the report on a page in the browser.

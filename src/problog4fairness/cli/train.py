@@ -35,6 +35,7 @@ from problog4fairness.cli.data import (
     print_json,
     read,
     save,
+    working,
 )
 from problog4fairness.cli.output import say
 
@@ -122,8 +123,9 @@ def train(
     frame = read(data, delimiter, encoding, decimal)
     audited = None if audit is None else read(audit, delimiter, encoding, decimal)
     # Takes seconds to import; what is wrong with the files is said before.
-    from problog4fairness.classifier.learner_words import learner_facts, learner_words
-    from problog4fairness.classifier.table import belief_for, train_on_table
+    with working("getting ready"):
+        from problog4fairness.classifier.learner_words import learner_facts, learner_words
+        from problog4fairness.classifier.table import belief_for, train_on_table
 
     believed = belief_for(belief, frame, sensitive=sensitive, group=group)
     said: dict[str, Any] = {

@@ -58,7 +58,10 @@ def compare(
     X
         Recorded features, numbers and categories, with or without the sensitive columns.
     y
-        Recorded labels, of two kinds.
+        Recorded labels. Of three or more classes the accuracy counts all, and everything else is about the favourable
+        one against the others; methods for two labels are left out. They may be missing in some rows, or be votes in
+        several columns, where the belief says so; methods without a belief then learn from the rows that have a label,
+        which is what most votes say.
     belief
         How the recorded data came from the fair data: a belief, a program or its text, with known parameters. It is
         called "this model"; a dictionary of several gives them names. None compares the other methods alone.
@@ -71,7 +74,7 @@ def compare(
     fair
         Fair labels by row, missing (None, NaN or ``pd.NA``) where nobody checked; None if nobody checked any.
     favourable
-        The label that counts as 1; that of the belief, or the larger of the two by default.
+        The favourable label; that of the belief, or the largest one by default.
     levels
         The groups, the sensitive one of two last; by default those of the belief. With more than two groups the
         disparity is the largest one between any two, without a sign.
@@ -85,7 +88,7 @@ def compare(
     learn_from_audit
         Whether fair labels of rows that are learned from teach the belief's classifier, as with ``fit(fair=...)``;
         those of tested rows never do. By default where some rows have one; where all have, they are the truth to judge
-        by, and a belief is not needed to learn from it.
+        by, and a belief is not needed to learn from it. Nor where a belief says nothing of how labels were recorded.
     methods
         What to compare with: among ``"upper"`` (knowing the fair labels), ``"audit only"`` (only audited rows),
         ``"lower"`` (the record as it is), ``"unawareness"`` (without the sensitive column), ``"massaging"``,
@@ -121,22 +124,39 @@ def compare(
     able.check_options()
     beliefs = _beliefs(belief)
     columns = list(dict.fromkeys(column for own in beliefs.values() for column in own.sensitive_columns))
-    for own in beliefs.values():
-        if own.favourable is not None:
-            favourable = own.favourable_among(list(dict.fromkeys(np.asarray(y).tolist())), favourable)
+    labels, classes = _labels(y), None
+    for name, own in beliefs.items():
+        if own.classes is not None and not set(labels) <= set(own.classes):
+            raise P4FError(f"{name}: the belief is for {len(own.classes)} classes, {list(own.classes)}; y has {labels}")
+        if own.favourable is not None or len(labels) > 2:
+            favourable = own.favourable_among(labels, favourable)
+        classes = own.classes or classes
     data = compared_rows(
         X,
         y,
         sensitive_features=columns if sensitive_features is None else sensitive_features,
         fair=fair,
         favourable=favourable,
+        classes=classes,
         levels=_levels(beliefs, columns) if levels is None else levels,
         split_groups=split_groups,
         names=columns,
+        belief=next(
+            (own for own in beliefs.values() if own.recorded_columns or own.missing_labels or own.withheld), None
+        ),
     )
-    teach = bool((data.fair < 0).any()) if learn_from_audit is None else learn_from_audit
-    options: dict[str, Any] = {"independent": independent, "test_features": test_features, "learn_from_audit": teach}
-    chosen: list[Method] = [ThroughBelief(data.sensitive, own, name, **options) for name, own in beliefs.items()]
+    some = bool((data.fair < 0).any())
+    options: dict[str, Any] = {"independent": independent, "test_features": test_features}
+    chosen: list[Method] = [
+        ThroughBelief(
+            data.sensitive,
+            own,
+            name,
+            learn_from_audit=some and own.about_label if learn_from_audit is None else learn_from_audit,
+            **options,
+        )
+        for name, own in beliefs.items()
+    ]
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if not chosen:
         raise P4FError("nothing to compare: there is no belief, and methods is empty")
@@ -154,7 +174,7 @@ def compare(
         data_disparity=_data_disparity(data),
         left_out=found.left_out,
         levels=data.sensitive.levels,
-        rows=len(data),
+        rows=int((data.recorded >= 0).sum()),
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.kind for method in chosen},
         learner=learner_word(able),
@@ -180,6 +200,12 @@ def _beliefs(belief: Any) -> dict[str, Belief]:
         except P4FError as error:
             raise P4FError(f"{name}: {error}") from None
     return found
+
+
+def _labels(y: Any) -> list[Any]:
+    """The labels that occur."""
+    values = np.asarray(y, dtype=object).reshape(-1).tolist()
+    return [value for value in dict.fromkeys(values) if not pd.isna(value)]
 
 
 def _levels(beliefs: Mapping[str, Belief], columns: Sequence[str]) -> tuple[Any, ...] | None:
@@ -211,5 +237,7 @@ def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
 
 def _data_disparity(data: ComparedRows) -> dict[str, float]:
     known = data.fair >= 0
-    kinds = {"fair": (data.fair[known], data.groups[known]), "recorded": (data.recorded, data.groups)}
-    return {kind: scores(label, label, groups)["disparity"] for kind, (label, groups) in kinds.items() if len(label)}
+    there = data.recorded >= 0
+    kinds = {"fair": (data.fair[known], data.groups[known]), "recorded": (data.recorded[there], data.groups[there])}
+    favourable = {kind: (label == data.rows.favourable, groups) for kind, (label, groups) in kinds.items()}
+    return {kind: scores(own, own, groups)["disparity"] for kind, (own, groups) in favourable.items() if len(own)}

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.base import Belief
+from problog4fairness.classifier.recorded import is_plain, read_record, record_codes, record_labels
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.inputs import plain
 from problog4fairness.rows.columns import beside, require_column, to_frame
 from problog4fairness.rows.labels import find_classes, label_codes
+from problog4fairness.rows.roles import MAX_CLASSES
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Level
@@ -58,7 +61,7 @@ class ComparedRows:
 
     @property
     def recorded(self) -> Codes:
-        """``[rows]``: the recorded label, 1 for the favourable one."""
+        """``[rows]``: the recorded label by its position among the classes, the last of which is favourable."""
         return np.zeros(len(self), dtype=np.int64) if self.rows.recorded is None else self.rows.recorded
 
     @property
@@ -74,9 +77,11 @@ def compared_rows(
     sensitive_features: Any,
     fair: Any = None,
     favourable: Any = None,
+    classes: Sequence[Any] | None = None,
     levels: Sequence[Any] | None = None,
     split_groups: Any = None,
     names: Sequence[str] = (),
+    belief: Belief | None = None,
 ) -> ComparedRows:
     """From what a user has.
 
@@ -85,19 +90,23 @@ def compared_rows(
     X
         Features: numbers and categories.
     y
-        Recorded labels, of two kinds.
+        Recorded labels; with gaps, or in several columns, where the belief says so.
     sensitive_features
         Names of columns of X, or the columns themselves, which join the features.
     fair
         Fair labels by row, missing (None, NaN or ``pd.NA``) where not known.
     favourable
-        The label that counts as 1; the larger of the two by default.
+        The favourable label; the largest one by default.
+    classes
+        All labels, where a belief names them, the favourable one last; by default those that occur.
     levels
         The groups, the sensitive one of two last. By default 0 and 1, or all that occur if they are more than two.
     split_groups
         The name of a column of X, which is then no feature, or a value for each row: a pupil, a household.
     names
         Names for sensitive columns that come without.
+    belief
+        Says whether labels may be missing, or are the votes of several people.
 
     Examples
     --------
@@ -118,9 +127,25 @@ def compared_rows(
         require_column(split_groups, frame, "split_groups")
         split_groups, frame = frame[split_groups], frame.drop(columns=split_groups)
     frame, columns = _with_sensitive(frame, sensitive_features, names)
-    classes = _classes(y, favourable, len(frame))
+    # People are not compared by what says how the record came about.
+    columns = tuple(name for name in columns if belief is None or name not in belief.withheld)
+    hidden = () if belief is None else (*belief.recorded_columns, *belief.withheld)
+    features = [name for name in frame.columns if name not in hidden]
+    if belief is None or is_plain(belief, y):
+        found = _classes(y, favourable, len(frame))
+        classes = found if classes is None else tuple(classes)
+        codes = label_codes(y, classes)
+    else:
+        record = read_record(belief, y, len(frame))
+        classes = find_classes(record_labels(record), favourable)
+        codes = record_codes(record, classes)
+        frame = (
+            pd.concat([frame.drop(columns=list(belief.recorded_columns), errors="ignore"), record], axis=1)
+            if belief.recorded_columns
+            else frame
+        )
     known = None if fair is None else _fair(fair, classes, len(frame))
-    rows = Rows(frame, tuple(frame.columns), classes, label_codes(y, classes), known)
+    rows = Rows(frame, tuple(features), classes, codes, known)
     sensitive = _sensitive(frame, columns, levels)
     groups = rows.positions(sensitive)
     if groups.ndim == 2:
@@ -156,9 +181,8 @@ def _classes(y: Any, favourable: Any, rows: int) -> tuple[Any, ...]:
     if missing:
         raise P4FError(f"y has {missing} missing values; drop those rows")
     classes = find_classes(y, favourable)
-    if len(classes) != 2:
-        seen = ", ".join(repr(plain(value)) for value in classes[:5])
-        raise P4FError(f"y has {len(classes)} labels ({seen}{', ...' if len(classes) > 5 else ''}); compare takes two")
+    if len(classes) > MAX_CLASSES:
+        raise P4FError(f"y has {len(classes)} labels, more than {MAX_CLASSES}; make classes of them")
     return classes
 
 

@@ -39,7 +39,7 @@ def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Fi
         _panel(axes, comparison, labels, x, y)
         axes.set_title(f"tested on {labels} labels", fontsize="medium")
         axes.set_xlabel(METRICS[x].axis(len(comparison.levels)))
-    grid[0].set_ylabel(METRICS[y].axis(len(comparison.levels)))
+        axes.set_ylabel(METRICS[y].axis(len(comparison.levels)))
     handles, names = _legend(grid)
     columns = _columns(names, width)
     figure.set_figheight(3.4 + 0.19 * math.ceil(len(names) / columns))

@@ -14,6 +14,7 @@ from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.comparison.run import Predictions
 from problog4fairness.comparison.splits import Cell
 from problog4fairness.rows.types import Floats
+from problog4fairness.rows.whole import WholeTable
 
 COLUMNS = ("accuracy", "accuracy_low", "accuracy_high", "reached", "reached_low", "reached_high", "rows")
 
@@ -49,13 +50,16 @@ class Gain:
         Parameters
         ----------
         fair
-            Fair labels, 0 and 1.
+            Fair labels, 0 and 1; or 0, 1, ... of more classes, the last of which is favourable.
         this, other
-            Decisions, 0 and 1; shares between where a row was decided on several times.
+            Decisions, 0 and 1; shares between where a row was decided on several times. Of more classes the shares of
+            all, ``[rows, classes]``.
         """
-        fair, this, other = (np.asarray(values, dtype=np.float64) for values in (fair, this, other))
-        right = np.where(fair == 1, this - other, other - this)
-        return cls(*_mean(right), *_mean(np.where(fair == 1, this - other, 0.0)), len(fair))
+        more = np.asarray(this, dtype=np.float64) - np.asarray(other, dtype=np.float64)
+        more = np.column_stack([-more, more]) if more.ndim == 1 else more
+        labels, rows = np.asarray(fair, dtype=np.int64), np.arange(len(more))
+        right = more[rows, labels]
+        return cls(*_mean(right), *_mean(np.where(labels == more.shape[1] - 1, right, 0.0)), len(rows))
 
     def sentence(self, people: int, good: str = "the favourable label") -> str:
         """The verdict: ``+2.9 points of accuracy (+1.8 to +4.0), 357 more people ...``.
@@ -100,14 +104,15 @@ def gains(data: ComparedRows, cells: Sequence[Cell], found: Predictions, this: s
     rows = {
         name: vars(Gain.of(data.fair[known], decided[this], other)) for name, other in decided.items() if name != this
     }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(index="against")
+    return WholeTable.from_dict(rows, orient="index", columns=list(COLUMNS)).rename_axis(index="against")
 
 
 def _decided(rows: int, cells: Sequence[Cell], chances: Sequence[Floats]) -> Floats:
-    """For each row the share of repetitions that decide for the favourable label."""
-    chosen, times = np.zeros(rows), np.zeros(rows)
+    """For each row the share of repetitions that decide for the favourable label; of many classes, for each."""
+    shape = (rows, *chances[0].shape[1:])
+    chosen, times = np.zeros(shape), np.zeros((rows, *[1] * (len(shape) - 1)))
     for cell, chance in zip(cells, chances, strict=True):
-        chosen[cell.test] += chance > 0.5
+        chosen[cell.test] += chance > 0.5 if chance.ndim == 1 else np.eye(shape[1])[chance.argmax(axis=1)]
         times[cell.test] += 1
     return chosen / np.maximum(times, 1)
 

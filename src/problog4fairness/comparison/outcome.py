@@ -49,7 +49,7 @@ class Comparison:
     levels
         The groups, the sensitive one of two last.
     rows, audited
-        How many rows there are, and for how many of them the fair label is known.
+        How many rows have a recorded label, and how many a fair one.
     kinds
         By method, what kind it is of: ``"ours"``, or its short name among
         :data:`problog4fairness.baselines.METHODS`.

@@ -12,6 +12,7 @@ import pandas as pd
 from problog4fairness.baselines import Method, Steps, Trained, Training
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.fitting import drawn_seed
+from problog4fairness.comparison.bar import CellsBar, cells_bar
 from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.comparison.splits import Cell
 from problog4fairness.errors import P4FError
@@ -33,7 +34,8 @@ class Predictions:
     Attributes
     ----------
     chances
-        By method, P(label = 1) of the rows of ``cell.test`` for each cell.
+        By method, P(label = 1) of the rows of ``cell.test`` for each cell; of more than two classes P(class),
+        ``[rows, classes]``.
     left_out
         Methods that could not run on these rows, and why, in one line.
 
@@ -105,22 +107,29 @@ def predictions(
         except P4FError as error:
             found.left_out[method.title] = str(error)
     count = max(1, AT_ONCE // max(1, _numbers(data) * len(methods)))
-    for start in range(0, len(cells), count):
-        runs = [
-            _Run(method, cell, method.steps(training))
-            for cell in cells[start : start + count]
-            for training in [Training(data.rows.take(cell.train), drawn_seed(cell.random_state), class_weight)]
-            for method in methods
-            if method.title not in found.left_out
-        ]
-        _taken(runs, learner, progress, found.left_out)
-        for run in runs:
-            if run.trained is not None:
-                chance = run.trained.proba(data.rows.take(run.cell.test))[:, 1]
-                found.chances.setdefault(run.method.title, []).append(np.clip(chance, 0, 1))
+    able = [method for method in methods if method.title not in found.left_out]
+    with cells_bar({method.title: len(cells) for method in able}, progress) as bar:
+        for start in range(0, len(cells), count):
+            runs = [
+                _Run(method, cell, method.steps(training if method.takes_gaps else complete))
+                for cell in cells[start : start + count]
+                for training, complete in [_trainings(data, cell, class_weight)]
+                for method in able
+                if method.title not in found.left_out
+            ]
+            _taken(runs, start, learner, progress, found.left_out, bar)
+            _predicted(data, runs, found)
     for title in found.left_out:
         found.chances.pop(title, None)
     return found
+
+
+def _predicted(data: ComparedRows, runs: Sequence[_Run], found: Predictions) -> None:
+    """Note what those that are trained predict for their test rows."""
+    for run in runs:
+        if run.trained is not None:
+            chance = np.clip(run.trained.proba(data.rows.take(run.cell.test)), 0, 1)
+            found.chances.setdefault(run.method.title, []).append(chance[:, 1] if chance.shape[1] == 2 else chance)
 
 
 def chosen_learner(
@@ -138,7 +147,8 @@ def chosen_learner(
         As for :func:`predictions`.
     """
     method.check(data.rows)
-    task = next(method.steps(Training(data.rows.take(cell.train), drawn_seed(cell.random_state), class_weight)))
+    training, complete = _trainings(data, cell, class_weight)
+    task = next(method.steps(training if method.takes_gaps else complete))
     return settled(learner, learner.fit_many([task], progress)[0])
 
 
@@ -179,6 +189,13 @@ def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell],
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def _trainings(data: ComparedRows, cell: Cell, class_weight: Any) -> tuple[Training, Training]:
+    """What is learned from in a cell: all rows, and those with a recorded label; the same where all have one."""
+    recorded, seed = data.recorded[cell.train] >= 0, drawn_seed(cell.random_state)
+    whole = Training(data.rows.take(cell.train), seed, class_weight)
+    return whole, whole if recorded.all() else Training(data.rows.take(cell.train[recorded]), seed, class_weight)
+
+
 def _numbers(data: ComparedRows) -> int:
     """How many numbers the inputs of one classifier have, about."""
     frame = data.rows.frame
@@ -198,9 +215,11 @@ class _Run:
     steps: Steps
     task: Task | None = None
     trained: Trained | None = None
+    taken: int = 0
 
     def advance(self, fitted: Fitted | None) -> None:
         """Take the next step, with what was fitted for the last one."""
+        self.taken += fitted is not None
         try:
             self.task = next(self.steps) if fitted is None else self.steps.send(fitted)
         except StopIteration as end:
@@ -208,9 +227,23 @@ class _Run:
         except P4FError as error:
             raise P4FError(f"{error} (seed {self.cell.seed}, fold {self.cell.fold})") from None
 
+    def share(self, more: int = 0) -> float:
+        """About how much of it is done, after some more fits."""
+        return 1.0 if self.trained is not None else min((self.taken + more) / self.method.fits, 1.0)
 
-def _taken(runs: Sequence[_Run], learner: Learner, progress: bool | None, left_out: dict[str, str]) -> None:
-    """Take all steps of all runs, in rounds; a method that fails is noted in ``left_out``."""
+
+def _taken(
+    runs: Sequence[_Run],
+    before: int,
+    learner: Learner,
+    progress: bool | None,
+    left_out: dict[str, str],
+    bar: CellsBar,
+) -> None:
+    """Take all steps of all runs, in rounds; a method that fails is noted in ``left_out``.
+
+    ``before`` is how many cells of each method are done, for the bar.
+    """
     fitted: dict[int, Fitted] = {}
     waiting = list(runs)
     while waiting:
@@ -221,7 +254,16 @@ def _taken(runs: Sequence[_Run], learner: Learner, progress: bool | None, left_o
                 except P4FError as error:
                     left_out[run.method.title] = str(error)
         waiting = [run for run in runs if run.task is not None and run.method.title not in left_out]
-        fitted = _fitted(waiting, learner, progress, left_out)
+        with bar.fitting({name: (before + now, before + then) for name, (now, then) in _shares(runs).items()}):
+            fitted = _fitted(waiting, learner, progress, left_out)
+
+
+def _shares(runs: Sequence[_Run]) -> dict[str, tuple[float, float]]:
+    """By method, how many of the runs are done, parts of them included: now, and after one more fit of each."""
+    own: dict[str, list[_Run]] = {}
+    for run in runs:
+        own.setdefault(run.method.title, []).append(run)
+    return {name: (sum(run.share() for run in all_), sum(run.share(1) for run in all_)) for name, all_ in own.items()}
 
 
 def _fitted(

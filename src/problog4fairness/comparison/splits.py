@@ -102,7 +102,8 @@ def _parts(data: ComparedRows, seed: int, folds: int) -> Codes:
     given: Any = folds
     if isinstance(given, bool) or not isinstance(given, Integral) or not 2 <= folds <= len(data):
         raise P4FError(f"folds={folds!r} is not a whole number between 2 and the {len(data)} rows")
-    kinds = (data.groups * 2 + data.recorded) * 3 + data.fair + 1
+    classes = len(data.rows.classes)
+    kinds = (data.groups * (classes + 1) + data.recorded + 1) * (classes + 1) + data.fair + 1
     if data.split_groups is not None:
         return _grouped(kinds, data.split_groups, seed, folds)
     # Rows in a random order within their kind, dealt out like cards.

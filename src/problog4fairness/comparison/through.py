@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from problog4fairness.baselines import Method, Steps, Trained, Training
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.classifier.calibration import audited_folds, calibrated
+from problog4fairness.classifier.calibration import FOLDS, audited_folds, calibrated
 from problog4fairness.classifier.fitting import check_test_features
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
@@ -41,6 +43,7 @@ class ThroughBelief(Method):
     kind = "ours"
     about = "learns the fair label through the belief"
     title = "this model"
+    takes_gaps = True
 
     def __init__(
         self,
@@ -57,15 +60,16 @@ class ThroughBelief(Method):
         self.belief, self.title = belief, title
         self.independent, self.test_features = independent, test_features
         self.learn_from_audit = learn_from_audit
+        self.fits = 1 + (FOLDS if learn_from_audit else 0)
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
         self.belief.require_known()
-        if self.belief.classes is not None:
-            raise P4FError(f"the belief is for {len(self.belief.classes)} classes; two are compared")
+        if self.belief.classes is not None and tuple(self.belief.classes) != tuple(np.asarray(rows.classes).tolist()):
+            raise P4FError(f"the belief is for the classes {list(self.belief.classes)}, in this order; others differ")
         if not self._features(rows):
             raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
-        self.belief.check_rows(rows)
+        self.belief.check_rows(rows if self.learn_from_audit else rows.with_labels(rows.recorded))
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
@@ -84,4 +88,4 @@ class ThroughBelief(Method):
 
     def _features(self, rows: Rows) -> tuple[str, ...]:
         hidden = {*self.sensitive.columns, *self.belief.sensitive_columns} if self.independent else set()
-        return tuple(name for name in rows.features if name not in hidden)
+        return tuple(name for name in rows.features if name not in {*hidden, *self.belief.withheld})

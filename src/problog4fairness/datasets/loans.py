@@ -49,6 +49,9 @@ class LoanData:
     loans_repaid: pd.Series[int]
     features: tuple[str, ...] = FEATURES
 
+    def __repr__(self) -> str:
+        return f"LoanData({len(self.loans)} loans, {len(self.audit)} audited, {len(self.new)} new)"
+
 
 def loans(rows: int = 5000, audited: int = 400, new: int = 5000, *, refused: float = 0.4, seed: int = 0) -> LoanData:
     """Draw loan applications.

@@ -13,7 +13,7 @@ import numpy as np
 
 from problog4fairness.datasets.enumeration import cumulative
 from problog4fairness.datasets.equations import SyntheticSettings, whole_number
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +51,9 @@ class SyntheticData:
     recorded_label: pd.Series[int]
     sensitive: pd.Series[int]
     settings: SyntheticSettings
+
+    def __repr__(self) -> str:
+        return f"SyntheticData({len(self.sensitive)} people)"
 
 
 def synthetic(
@@ -118,7 +121,7 @@ def _with(settings: SyntheticSettings, parameters: dict[str, Any]) -> SyntheticS
     known = [field.name for field in fields(settings)]
     for name in parameters:
         if name not in known:
-            raise P4FError(f"there is no setting {name!r}; there are {', '.join(known)}")
+            raise P4FError(f"there is no setting {name!r}; {among(name, known)}")
     return replace(settings, **parameters)
 
 

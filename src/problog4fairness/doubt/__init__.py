@@ -6,6 +6,8 @@ from problog4fairness.doubt.identifying import Identifiability, identifiability
 from problog4fairness.doubt.learned import learn_parameters
 from problog4fairness.doubt.sensitivity import sensitivity
 from problog4fairness.doubt.sensitivity_result import Sensitivity
+from problog4fairness.doubt.what_if import what_if
+from problog4fairness.doubt.what_if_result import WhatIf
 from problog4fairness.doubt.which import BeliefComparison, compare_beliefs
 
 __all__ = [
@@ -14,9 +16,11 @@ __all__ = [
     "Doubts",
     "Identifiability",
     "Sensitivity",
+    "WhatIf",
     "check",
     "compare_beliefs",
     "identifiability",
     "learn_parameters",
     "sensitivity",
+    "what_if",
 ]

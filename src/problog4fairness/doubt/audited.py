@@ -46,7 +46,7 @@ def random_rows(case: Case) -> Codes:
         own, table = groups[rows] == group, groups[: case.size] == group
         counts = np.stack(
             [
-                np.bincount(part, minlength=len(case.rows.classes))
+                np.bincount(part, minlength=len(case.outcomes))
                 for part in (labels[rows][own], labels[: case.size][table])
             ]
         )
@@ -95,7 +95,7 @@ def ruled_out_test(case: Case) -> Finding:
     people = who(case, names[groups[rows[first]]], int(case.fair[first]))
     sentence = (
         f"{count(seen.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
-        f"of the {people}, some were recorded as {case.rows.classes[case.recorded[rows[first]]]}."
+        f"of the {people}, some were recorded as {case.outcomes[case.recorded[rows[first]]]}."
     )
     advice = "Look at these rows; if the fair labels are right, believe in that kind of bias, too, and estimate it."
     return Finding(sentence, 1 / (SIMULATED + 1), rows[seen], advice)
@@ -112,7 +112,7 @@ def conditional_test(case: Case) -> Finding:
         raise NotDone("there are no features")
     if not case.certain:
         raise NotDone("the groups of some rows are uncertain")
-    cells, names = _alike(case, rows)
+    cells, names = alike(case, rows)
     matrix, columns = case.encoded
     matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
     rng = case.rng(2)
@@ -120,7 +120,7 @@ def conditional_test(case: Case) -> Finding:
     together: dict[tuple[int, int], list[tuple[Floats, Floats, Floats, int]]] = {}
     for cell, (_, fair) in enumerate(names):
         own = np.flatnonzero(cells == cell)
-        for value in range(1, len(case.rows.classes)):
+        for value in range(1, len(case.outcomes)):
             hit = (case.recorded[rows[own]] == value).astype(np.float64)
             if min(hit.sum(), len(hit) - hit.sum()) < LEAST_CELL:
                 continue
@@ -145,12 +145,12 @@ def conditional_test(case: Case) -> Finding:
     return named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
 
 
-def _alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+def alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
     """As :func:`cells_of`, with a cell of its own for each kind of row that the belief tells apart."""
     cells, names = cells_of(case, rows)
     said = np.round(case.given[rows, case.fair], 6)
     kinds, place = np.unique(np.column_stack([cells, said]), axis=0, return_inverse=True)
-    if len(kinds) > MOST_KINDS * len(names):
+    if len(kinds) > max(MOST_KINDS * len(names), len(rows) // MOST_KINDS):
         raise NotDone("the belief says something else of almost every row")
     return place.reshape(-1), [names[int(kind[0])] for kind in kinds]
 
@@ -179,13 +179,14 @@ class _Dependence:
         rates = [float(hit[side].mean()) if side.any() else float("nan") for side in (above, ~above)]
         sides = (f"where {column}", "elsewhere") if " = " in column else (f"where {column} is high", "where it is low")
         sentence = (
-            f"Of the {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.rows.classes[value]} "
+            f"Of the {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.outcomes[value]} "
             f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
         )
-        name = column.split(" = ", maxsplit=1)[0]
+        name, *category = column.split(" = ", maxsplit=1)
+        said = f"by({name!r})" if category else f"by(model=[{name!r}])"
         advice = (
-            f"The bias depends on {name}: believe in one that depends on the row, by({name!r}), instead of one number "
-            "for each group."
+            f"The bias depends on {name}: believe in one that depends on the row, RowBias(..., {said}), instead of one "
+            "number for each group."
         )
         return Finding(sentence, p, rows[own], advice)
 

@@ -53,6 +53,8 @@ def _calibration(
             noise.append(float((chance * (1 - chance)).sum()))
             what = f"Fair {case.rows.classes[label]} where {name}"
             told.append((what, float(hit.mean()), float(chance.mean()), own))
+    if case.belief.missing_labels:
+        return np.array(values), np.array(noise), told
     wrong = _distorted(case, rows, chances)
     seen = case.fair != case.recorded[rows]
     values.append(float(seen.sum() - wrong.sum()))
@@ -98,4 +100,5 @@ def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats
 def _totals(case: Case, rows: Codes, chances: Floats, given: Floats, masks: list[tuple[str, Codes]]) -> Floats:
     """Expected numbers of fair labels in each group, and of distorted ones."""
     fair = [chances[own, label].sum() for label in range(1, len(case.rows.classes)) for _, own in masks]
-    return np.array([*fair, _distorted(case, rows, chances, given).sum()])
+    wrong = [] if case.belief.missing_labels else [_distorted(case, rows, chances, given).sum()]
+    return np.array([*fair, *wrong])

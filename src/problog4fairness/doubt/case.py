@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,8 @@ class Case:
         Other beliefs, to be compared with.
     numbers
         ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
+    when
+        The column with the day of each row, where there is one.
     seed
         All that is random is drawn from it.
     learners
@@ -64,6 +66,7 @@ class Case:
     fair_features: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
     others: Sequence[Belief] = ()
     numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    when: str | None = None
     seed: int = 0
     learners: Mapping[str, Learner] = field(default_factory=quick_learners)
 
@@ -71,10 +74,16 @@ class Case:
         """The random numbers of a test, which do not depend on the tests before it."""
         return np.random.default_rng([self.seed, 100 + test])
 
-    @property
+    @cached_property
     def recorded(self) -> Codes:
-        """``[rows]``: the recorded class."""
-        return np.asarray(self.rows.recorded)
+        """``[rows]``: what was recorded, by position in :attr:`outcomes`."""
+        codes = np.asarray(self.rows.recorded)
+        return np.where(codes < 0, len(self.rows.classes), codes)
+
+    @property
+    def outcomes(self) -> tuple[Any, ...]:
+        """What can be recorded: the classes, and where the belief says when, nothing."""
+        return (*self.rows.classes, "missing") if self.belief.missing_labels else self.rows.classes
 
     @cached_property
     def audited(self) -> Codes:
@@ -89,7 +98,8 @@ class Case:
     @cached_property
     def table(self) -> Rows:
         """The recorded table alone, as if nobody had looked."""
-        return self.rows.take(np.arange(self.size)).with_labels(self.recorded[: self.size])
+        rows = self.rows.take(np.arange(self.size))
+        return rows.with_labels(rows.recorded)
 
     @cached_property
     def ways(self) -> list[Grouping]:
@@ -174,8 +184,9 @@ class Case:
     @cached_property
     def plain(self) -> Crossfit:
         """The recorded table, learned as it is, by all columns that the belief reads, too."""
-        names = [*self.rows.features, *self.belief.context_columns]
-        return self.learned(NoBias(), self.table.with_features(list(dict.fromkeys(names))))
+        names = dict.fromkeys([*self.rows.features, *self.belief.context_columns])
+        rows = replace(self.table, classes=self.outcomes, recorded=self.recorded[: self.size])
+        return self.learned(NoBias(), rows.with_features(list(names)))
 
     def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:
         """Rows of the table, each predicted by the better of the quick learners, or of those named, without it."""

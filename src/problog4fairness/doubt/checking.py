@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
-from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.amounts import count, percent
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.doubt.audited import conditional_test, independence_test, ruled_out_test
 from problog4fairness.doubt.calibration import calibration_test
@@ -15,11 +18,14 @@ from problog4fairness.doubt.case import Case
 from problog4fairness.doubt.doubts import Doubt, Doubts
 from problog4fairness.doubt.features import feature_tables_test
 from problog4fairness.doubt.finding import Finding, NotDone, holm
+from problog4fairness.doubt.over_time import change_test
 from problog4fairness.doubt.parameters import fit_test
 from problog4fairness.doubt.reading import MOST_ROWS, read_case
 from problog4fairness.doubt.recorded import affine_test, plain_test, range_test
 from problog4fairness.doubt.which import which_test
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.columns import is_frame
+from problog4fairness.rows.problems import FileWarning
 
 # Each test with its name and its question.
 TESTS: tuple[tuple[str, str, Callable[[Case], Finding]], ...] = (
@@ -28,6 +34,7 @@ TESTS: tuple[tuple[str, str, Callable[[Case], Finding]], ...] = (
     ("plain learner", "Are recorded labels explained as well through the belief as without it?", plain_test),
     ("which belief", "Does another belief explain recorded labels better?", which_test),
     ("class-conditional", "Do recorded labels depend on fair label and group alone?", conditional_test),
+    ("over time", "Is the bias the same at all times?", change_test),
     ("calibration", "Does a model trained through the belief say what audited labels say?", calibration_test),
     ("independence", "Is the fair label independent of the group, given the features?", independence_test),
     ("parameters", "Are the parameters those of the audit?", fit_test),
@@ -51,6 +58,7 @@ def check(
     independent: bool = True,
     drop: Sequence[str] = (),
     others: Sequence[Belief] = (),
+    when: str | None = None,
     random_state: int = 0,
     progress: bool | None = None,
 ) -> Doubts:
@@ -68,7 +76,7 @@ def check(
         The recorded data: a data frame, or :class:`~problog4fairness.Rows`. Of more than 20,000 rows, so many are
         drawn at random.
     recorded
-        The column of the recorded label.
+        The column of the recorded label, which may be missing where the belief says when; not needed for votes.
     audit
         Audited rows in a table of their own, which may also be in ``table``; without it, ``fair`` is a column of
         ``table``, missing where nobody looked. They may be those that the belief was estimated from.
@@ -87,6 +95,8 @@ def check(
         Columns that are no features.
     others
         Other beliefs, to see whether one of them explains the record better.
+    when
+        A column with the day of each row, to see whether the bias changed; the belief's own by default.
     random_state
         All that is random is drawn from it.
     progress
@@ -103,29 +113,71 @@ def check(
     """
     if not isinstance(belief, Belief):
         raise P4FError(f"a belief is checked, not {type(belief).__name__}; make one of a program by p4f.ProgramBelief")
-    case = read_case(
-        belief,
-        table,
-        recorded=recorded,
-        audit=audit,
-        fair=fair,
-        fair_features=fair_features,
-        sensitive_features=sensitive_features,
-        favourable=favourable,
-        independent=independent,
-        drop=drop,
-        others=others,
-        seed=random_state,
-    )
-    findings: list[Finding | str] = []
+    options: dict[str, Any] = {
+        "audit": audit,
+        "fair": fair,
+        "fair_features": fair_features,
+        "sensitive_features": sensitive_features,
+        "favourable": favourable,
+        "independent": independent,
+        "others": others,
+        "when": when,
+        "seed": random_state,
+    }
+    if belief.recorded_columns:
+        cases = _by_column(belief, table, drop, options)
+    else:
+        cases = {"": read_case(belief, table, recorded=recorded, drop=drop, **options)}
+    findings: list[_Told | str] = []
     with _bar(len(TESTS), progress) as advance:
         for name, _, test in TESTS:
             advance(name)
-            findings.append(_done(test, case))
+            findings.append(_worst(test, cases))
     notes: tuple[str, ...] = ()
     if len(table) > MOST_ROWS:
         notes = (f"Of {count(len(table), 'recorded row')}, {count(MOST_ROWS)} were drawn at random and tested.",)
-    return Doubts(_corrected(case, findings), case.size, len(case.audited), notes)
+    if belief.recorded_columns:
+        notes = (*notes, f"Each of {', '.join(cases)} was tested alone, and corrected for; not whether they copy.")
+    first = next(iter(cases.values()))
+    if first.observation.drawn:
+        share = percent(first.observation.drawn)
+        notes = (*notes, f"Rows stand for more fair vectors than are listed: {share} of the weight rests on draws.")
+    return Doubts(_corrected(findings), first.size, len(first.audited), notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What a test found, and in which case."""
+
+    case: Case
+    finding: Finding
+
+
+def _by_column(belief: Belief, table: Any, drop: Sequence[str], options: dict[str, Any]) -> dict[str, Case]:
+    """For a record in several columns, a case for each, of the rows that have it."""
+    parts = belief.by_column()
+    if not parts or not is_frame(table):
+        raise P4FError("a record in several columns is tested one by one: pass Annotators, and a data frame")
+    cases = {}
+    for column, part in parts.items():
+        unused = [*drop, *(name for name in parts if name != column)]
+        with warnings.catch_warnings():
+            # That somebody did not vote on every row needs no word.
+            warnings.filterwarnings("ignore", f"column '{re.escape(column)}' has", FileWarning)
+            cases[column] = read_case(part, table, recorded=column, drop=unused, **options)
+    return cases
+
+
+def _worst(test: Callable[[Case], Finding], cases: Mapping[str, Case]) -> _Told | str:
+    """What a test found in the case that it speaks against most, corrected for their number."""
+    found = {name: _done(test, case) for name, case in cases.items()}
+    done = {name: own for name, own in found.items() if isinstance(own, Finding)}
+    if not done:
+        return str(next(iter(found.values())))
+    name = min(done, key=lambda name: done[name].p)
+    worst = done[name]
+    sentence = f"{name}: {worst.sentence}" if name else worst.sentence
+    return _Told(cases[name], replace(worst, sentence=sentence, p=min(1.0, len(done) * worst.p)))
 
 
 def _done(test: Callable[[Case], Finding], case: Case) -> Finding | str:
@@ -136,15 +188,16 @@ def _done(test: Callable[[Case], Finding], case: Case) -> Finding | str:
         return f"not done: {reason}"
 
 
-def _corrected(case: Case, findings: Sequence[Finding | str]) -> tuple[Doubt, ...]:
-    corrected = iter(holm([own.p for own in findings if isinstance(own, Finding)]))
+def _corrected(findings: Sequence[_Told | str]) -> tuple[Doubt, ...]:
+    corrected = iter(holm([own.finding.p for own in findings if isinstance(own, _Told)]))
     found = []
-    for (name, question, _), own in zip(TESTS, findings, strict=True):
-        if isinstance(own, str):
-            found.append(Doubt(name, question, own))
+    for (name, question, _), told in zip(TESTS, findings, strict=True):
+        if isinstance(told, str):
+            found.append(Doubt(name, question, told))
             continue
+        case, own = told.case, told.finding
         rows = case.rows.frame.iloc[own.rows].set_axis(case.numbers[own.rows])
-        label = [case.rows.classes[code] for code in case.recorded[own.rows]]
+        label = [case.outcomes[code] for code in case.recorded[own.rows]]
         rows = rows.assign(**{case.label: label})
         found.append(Doubt(name, question, own.sentence, own.p, next(corrected), rows, own.advice))
     return tuple(found)

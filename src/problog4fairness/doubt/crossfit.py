@@ -76,7 +76,7 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
     train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
     tasks = [Task(observation, seed, train_rows=own) for own in train]
     tried = {name: learner.fit_many(tasks[:1], progress=False)[0] for name, learner in learners.items()}
-    label, held = np.asarray(rows.recorded), [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
+    label, held = np.asarray(belief.record(rows).codes), [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
 
     def recorded(fitted: Fitted, fold: int) -> Floats:
         found = observation.recorded_proba(fitted.log_proba(observation.table))
@@ -87,9 +87,9 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
 
     best = max(tried, key=lambda name: float(likely(recorded(tried[name], 0), held[0]).sum()))
     fits = [tried[best], *learners[best].fit_many(tasks[1:], progress=False)]
-    chances = np.zeros((len(rows), observation.classes))
-    for fold, fitted in enumerate(fits):
-        chances[held[fold]] = recorded(fitted, fold)
+    parts = [recorded(fitted, fold) for fold, fitted in enumerate(fits)]
+    chances = np.zeros((len(rows), parts[0].shape[1]))
+    chances[np.concatenate(held)] = np.concatenate(parts)
     return Crossfit(best, fits, likely(chances, np.arange(len(rows))), chances)
 
 

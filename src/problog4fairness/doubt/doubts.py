@@ -54,6 +54,9 @@ class Doubt:
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     advice: str = ""
 
+    def __repr__(self) -> str:
+        return f"Doubt({self.name}, p {self.p_text}: {self.found})"
+
     @property
     def done(self) -> bool:
         """Whether there was a test."""
@@ -165,6 +168,9 @@ class Doubts:
             ],
             "notes": list(self.notes),
         }
+
+    def __repr__(self) -> str:
+        return f"Doubts({self.verdict})"
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]

@@ -21,6 +21,10 @@ def feature_tables_test(case: Case) -> Finding:
     if not case.belief.features:
         raise NotDone("the belief distorts no features")
     rows = audited_features(case)
+    if not case.belief.feature_distortion(case.rows.take(rows[:1])):
+        raise NotDone("the distorted features are numbers")
+    if getattr(case.belief, "joint", ()):
+        raise NotDone("the belief does not take them as independent")
     rng = case.rng(6)
     every = {name: _Audited(case, name, rows, rng) for name in case.fair_features}
     seen, drawn, told = [], np.zeros(SIMULATED), []
@@ -47,7 +51,9 @@ def feature_tables_test(case: Case) -> Finding:
         f"{points(float(products.sum() / (np.abs(products).sum() + 1e-9)))} points of its greatest); by the belief it "
         "does not."
     )
-    advice = f"Do not treat the distortion of {name} as independent of {other}: write it as a program of your own."
+    beside = other.removeprefix("the fair ")
+    way = f"estimate it with joint=[{name!r}, {beside!r}]" if beside in every else "write it as a program of your own"
+    advice = f"Do not treat the distortion of {name} as independent of {other}: {way}."
     return Finding(sentence, share_of_draws(drawn, seen[which]), rows, advice)
 
 

@@ -71,6 +71,9 @@ class Identifiability:
             found.append(f"Known: {', '.join(parts)}.")
         return [*found, f"By {' and '.join(self.sources)}."]
 
+    def __repr__(self) -> str:
+        return f"Identifiability({' '.join(self.words())})"
+
     def __str__(self) -> str:
         return "\n".join(self.words())
 

@@ -18,7 +18,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.classifier.fitting import training_rows
 from problog4fairness.doubt.profile import Profile, with_values
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.rows.types import Floats
 
 Known = TypeVar("Known", bound=Belief)
@@ -159,7 +159,7 @@ def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
         raise P4FError(f"learn is empty; name some of {', '.join(known) or 'no parameters'}")
     for name in names:
         if name not in known:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(known) or 'none'}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
     left = [name for name, own in known.items() if own.value is None and name not in names]
     if left:
         raise P4FError(f"parameter {left[0]} is unknown and not learned; estimate or state it, or name it in learn")

@@ -79,7 +79,7 @@ def _label_shares(case: Case) -> Iterator[_Share]:
                 int((case.recorded[rows[own]] == label).sum()),
                 float(given[own, label].mean()),
                 slopes[:, own, label].mean(axis=1),
-                f"Recorded as {case.rows.classes[label]}, of {count(len(own))} audited {who(case, *names[cell])}",
+                f"Recorded as {case.outcomes[label]}, of {count(len(own))} audited {who(case, *names[cell])}",
             )
 
 

@@ -15,8 +15,7 @@ from problog4fairness.classifier.audited import with_fair
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.doubt.case import Case
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.columns import complete_rows, is_frame, sensitive_frame, to_frame
-from problog4fairness.rows.features import feature_columns
+from problog4fairness.rows.columns import is_frame, sensitive_frame, to_frame
 from problog4fairness.rows.joining import matches, with_audit
 from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.problems import FileNote
@@ -41,13 +40,13 @@ def read_case(
     independent: bool = True,
     drop: Sequence[str] = (),
     others: Sequence[Belief] = (),
+    when: str | None = None,
     seed: int = 0,
 ) -> Case:
     """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
     belief.require_known()
-    if belief.missing_labels or belief.recorded_columns:
-        raise P4FError("a belief about missing labels, or about a record in several columns, cannot be tested yet")
     options: dict[str, Any] = {"independent": independent, "others": tuple(others), "seed": seed}
+    when = options["when"] = belief.when if when is None else when
     if isinstance(table, Rows):
         return _sampled(_of_rows(belief, table, audit, options))
     if not is_frame(table):
@@ -56,8 +55,8 @@ def read_case(
         raise P4FError("name the column of the recorded label by recorded=...")
     frame = to_frame(table)
     if sensitive_features is not None:
-        beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
-        frame = pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
+        passed = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
+        frame = pd.concat([frame.drop(columns=[c for c in passed.columns if c in frame.columns]), passed], axis=1)
     audited = None if audit is None else to_frame(audit)
     joined, features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
     needed = [name for name in belief.context_columns if name not in belief.other_columns]
@@ -65,16 +64,18 @@ def read_case(
         (recorded, "recorded label", "recorded"),
         *((name, "sensitive variable", "sensitive") for name in belief.sensitive_columns if name in needed),
         *((column, "belief", "belief") for column in belief.other_columns),
+        *([] if when is None else [(when, "day", "when")]),
     ):
         check_column(joined, name, role, argument)
-    kept = np.flatnonzero(joined[[recorded, *needed]].notna().all(axis=1))
-    unused = [*drop, *(name for name in (fair_features or {}).values() if name in joined.columns)]
-    read = _two_classes if belief.classes is None else _many_classes
+    beside = [*needed, *(name for name in belief.withheld if name in belief.read_columns)]
+    kept = np.flatnonzero(joined[beside if belief.missing_labels else [recorded, *beside]].notna().all(axis=1))
+    days = [] if when is None else [when]
+    unused = [*drop, *days, *(name for name in (fair_features or {}).values() if name in joined.columns)]
     with warnings.catch_warnings():
         # Which of 0 and 1 is favourable needs no word here.
         warnings.simplefilter("ignore", FileNote)
-        rows = read(belief, joined, recorded, fair, favourable, independent, unused)
-    rows = _beside(belief, rows, joined.iloc[kept])
+        rows = _read(belief, joined, recorded, fair, favourable, independent, unused)
+    rows = _beside(belief, rows, joined.iloc[kept], days)
     known = {name: own.iloc[kept].reset_index(drop=True) for name, own in features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
     return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
@@ -115,39 +116,27 @@ def _joined(
     return joined, found
 
 
-def _two_classes(
+def _read(
     belief: Belief, frame: pd.DataFrame, recorded: str, fair: str | None, favourable: Any, independent: bool, drop: Any
 ) -> Rows:
     found = training_rows(
         frame, belief, recorded=recorded, fair=fair, favourable=favourable, drop=drop, independent=independent
     )
-    classes = tuple(sorted(found.label.unique().tolist(), key=lambda value: value == found.favourable))
+    there = sorted(found.label.dropna().unique().tolist(), key=lambda value: value == found.favourable)
+    classes = belief.classes or tuple(there)
     if len(classes) < 2:
         raise P4FError(f"column {recorded!r} of the label has one value only ({classes[0]!r})")
     whole = found.features
     if found.groups is not None:
         whole = pd.concat([whole, found.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
     true = None if found.fair is None else label_codes(found.fair.to_numpy(dtype=object), classes, "fair", missing=True)
-    return Rows(whole, tuple(map(str, found.features.columns)), classes, label_codes(found.label, classes), true)
+    codes = label_codes(found.label, classes, missing=belief.missing_labels)
+    return Rows(whole, tuple(map(str, found.features.columns)), classes, codes, true)
 
 
-def _many_classes(
-    belief: Belief, frame: pd.DataFrame, recorded: str, fair: str | None, favourable: Any, independent: bool, drop: Any
-) -> Rows:
-    if favourable is not None:
-        raise P4FError("of three or more classes none is the favourable one; leave favourable=... out")
-    classes, columns = tuple(belief.classes or ()), list(belief.sensitive_columns)
-    rows = complete_rows(frame, [recorded, *columns])
-    others = {recorded, *([fair] if fair else []), *(columns if independent else ())}
-    names = feature_columns(rows, leave_out=others, drop=drop, keep=belief.features, label=recorded)
-    true = None if fair is None else label_codes(rows[fair].to_numpy(dtype=object), classes, "fair", missing=True)
-    whole = rows[list(dict.fromkeys([*names, *columns]))]
-    return Rows(whole, tuple(names), classes, label_codes(rows[recorded], classes, unknown="is not among"), true)
-
-
-def _beside(belief: Belief, rows: Rows, frame: pd.DataFrame) -> Rows:
-    """The rows with the other columns that the belief reads, and features without those that no learner may read."""
-    lacking = [name for name in belief.other_columns if name not in rows.frame.columns]
+def _beside(belief: Belief, rows: Rows, frame: pd.DataFrame, more: Sequence[str]) -> Rows:
+    """The rows with the other columns that are read, and features without those that no learner may read."""
+    lacking = [name for name in dict.fromkeys([*belief.other_columns, *more]) if name not in rows.frame.columns]
     whole = pd.concat([rows.frame, frame[lacking].reset_index(drop=True)], axis=1) if lacking else rows.frame
     return replace(rows, frame=whole, features=tuple(name for name in rows.features if name not in belief.withheld))
 

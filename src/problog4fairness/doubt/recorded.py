@@ -47,7 +47,7 @@ def range_test(case: Case) -> Finding:
     seen = [own.score() for own in outside]
     which = int(np.argmax(seen))
     worst = outside[which]
-    class_name = f"{case.label} = {case.rows.classes[worst.label]}"
+    class_name = f"{case.label} = {case.outcomes[worst.label]}"
     side = "at most" if worst.sign > 0 else "at least"
     where = f" where {worst.group}" if worst.group else ""
     sentence = (
@@ -68,7 +68,7 @@ def _ruled_out(case: Case) -> Finding:
     where = f" where {names[groups[first]]}" if names[groups[first]] else ""
     sentence = (
         f"{count(len(case.impossible), 'row')} cannot have been recorded as they were, whatever is fair: such as "
-        f"{case.label} = {case.rows.classes[case.recorded[first]]}{where}."
+        f"{case.label} = {case.outcomes[case.recorded[first]]}{where}."
     )
     advice = "A parameter of exactly 0 or 1 rules these rows out: estimate it, or state one between."
     return Finding(sentence, 1 / (SIMULATED + 1), case.impossible, advice)
@@ -164,7 +164,7 @@ def affine_test(case: Case) -> Finding:
     signal = yes - no
     if np.abs(signal).min() < LEAST_SIGNAL:
         raise NotDone("recorded labels of some rows say almost nothing about fair ones")
-    fair = (case.recorded[own] - no) / signal
+    fair = ((case.recorded[own] == 1) - no) / signal
     residual = fair - case.chances[own, 1]
     directions, names = _directions(case)
     parts, told = [], []
@@ -189,7 +189,7 @@ def affine_test(case: Case) -> Finding:
     )
     advice = (
         "The strength of the bias is wrong for a group, the groups are swapped, the bias depends on the features (a "
-        "bias that depends on the row: by(...)), or the fair label depends on the group: then independent=False."
+        "bias that depends on the row: RowBias), or the fair label depends on the group: then independent=False."
     )
     return Finding(sentence, p, np.flatnonzero(inside), advice)
 

@@ -16,11 +16,12 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.calibration import audited_folds, calibrated, settled
+from problog4fairness.classifier.drawing import possible
 from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.classifier.fitting import fair_codes, learner_of, new_rows, row_weights
 from problog4fairness.doubt.sensitivity_bands import band_ends
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.base import Fitted, Task
 from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.rows.rows import Rows
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
 
 MOST_FITS = 400
-# The smallest value of a parameter, where audited rows teach.
-LEAST = 0.001
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter
         raise P4FError(f"parameters is empty; name some of {', '.join(known)}")
     for name in names:
         if name not in known:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(known)}")
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
     return [known[name] for name in names]
 
 
@@ -152,9 +151,7 @@ def _variants(
     floor, ceiling = belief.admissible(parameter, rows)
     # An end of the interval that is the value itself is fitted already.
     below, above = ((values - 1) // 2 + (end == parameter.value) for end in (low, high))
-    # With a parameter of 0 or 1, one audited row that was distorted is impossible.
-    least = 0.0 if rows.fair is None else LEAST
-    start, end = max(low - beyond, floor, least), min(high + beyond, ceiling, 1 - least)
+    start, end = possible(max(low - beyond, floor), min(high + beyond, ceiling), rows)
     points = [*np.linspace(start, max(low, start), below), *np.linspace(min(high, end), end, above)]
     others = sorted({round(float(point), 9) for point in points} - {round(parameter.value, 9)})
     notes = []
@@ -242,7 +239,7 @@ def _scores(
     audited: Rows | None,
 ) -> dict[str, Floats]:
     """Each metric as ``[variants, seeds]``."""
-    ways = model.belief_.groupings(rows) if len(rows.classes) == 2 else []
+    ways = model.belief_.groupings(rows)
     names = ["disparity"] if len(ways) == 1 else [f"disparity by {way.name}" for way in ways]
     metrics = [*([ACCURACY] if audited else []), *names, CHANGED]
     scores = {metric: np.empty((len(variants), len(fitted[0]))) for metric in metrics}

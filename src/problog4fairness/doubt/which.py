@@ -16,6 +16,7 @@ from problog4fairness.doubt.finding import Finding, NotDone
 from problog4fairness.doubt.reading import read_case
 from problog4fairness.doubt.recorded import ahead
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.whole import WholeTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,6 +70,12 @@ class BeliefComparison:
     def best(self) -> str:
         """The name of the belief under which the recorded labels are most likely."""
         return str(self.table.index[0])
+
+    def __repr__(self) -> str:
+        return f"BeliefComparison({len(self.table)} beliefs on {self.rows} rows: {self.best} is best)"
+
+    def __str__(self) -> str:
+        return str(self.table.to_string(float_format="{:.4f}".format))
 
     def _repr_html_(self) -> str:
         return str(self.table.to_html(float_format="{:.4f}".format))
@@ -134,7 +141,7 @@ def compare_beliefs(
         behind = best.likelihood - own.likelihood
         half = float(norm.ppf(0.975) * behind.std(ddof=1) / np.sqrt(len(behind)))
         rows.append((-own.mean, behind.mean(), behind.mean() - half, behind.mean() + half, own.learner))
-    frame = pd.DataFrame(
+    frame = WholeTable(
         rows, columns=["loss", "behind", "low", "high", "learner"], index=pd.Index(list(found), name="belief")
     )
     return BeliefComparison(frame.sort_values("loss", kind="stable"), sizes.pop())

@@ -184,6 +184,17 @@ def _fitted(run: Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted
 class FittedBoosted(Fitted):
     """Trees, what they are added to, and which columns they read.
 
+    Parameters
+    ----------
+    encoder
+        Makes numbers of the columns that it reads.
+    trees
+        What was grown.
+    constant
+        ``[outputs]``: what trees are added to.
+    history
+        The course of training, by the name of a curve.
+
     Examples
     --------
     >>> import problog4fairness as p4f

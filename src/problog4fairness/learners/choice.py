@@ -125,6 +125,13 @@ def _compared(own: Tensor, best: Tensor) -> dict[str, float]:
 class FittedChoice(Fitted):
     """The learner that was chosen, fitted, and how the others did.
 
+    Parameters
+    ----------
+    fitted, chosen
+        See below.
+    compared
+        By learner, its loss on held-out recorded rows, and what else was measured.
+
     Attributes
     ----------
     fitted

@@ -155,6 +155,17 @@ class Reweighted(Learner):
 class FittedEstimator(Fitted):
     """A fitted scikit-learn estimator, or several whose predictions are averaged.
 
+    Parameters
+    ----------
+    encoder
+        Makes numbers of the columns; None where the estimators read columns themselves.
+    estimators
+        Fitted; their predictions are averaged.
+    classes
+        How many classes there are.
+    history
+        The course of training, by the name of a curve.
+
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB

@@ -16,6 +16,7 @@ from problog4fairness.learners.encoder_state import encoder_of, encoder_shapes, 
 from problog4fairness.learners.job import learning_rows
 from problog4fairness.learners.newton import minimise
 from problog4fairness.learners.plain import check_history, require
+from problog4fairness.learners.progress import progress_bar
 from problog4fairness.learners.settings import number_option
 from problog4fairness.learners.slopes import Slopes, slopes_of
 from problog4fairness.program.observed import log_outcomes
@@ -70,10 +71,16 @@ class Linear(Learner):
         if self.penalty != "auto":
             number_option("penalty", self.penalty, "of at least 0, nor 'auto'", lambda value: value >= 0)
 
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedLinear]:  # noqa: ARG002
+    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedLinear]:
         """See :meth:`Learner.fit_many`; one after another, each quick."""
         self.check_options()
-        return [self._fit(task) for task in tasks]
+        fits = []
+        with progress_bar(len(tasks), len(tasks), progress, "fit") as bar:
+            bar.begin("linear")
+            for number, task in enumerate(tasks, start=1):
+                fits.append(self._fit(task))
+                bar.show(number, fits[-1].history["training"][-1], 1)
+        return fits
 
     def _fit(self, task: Task) -> FittedLinear:
         observation, rows = task.observation, learning_rows(task)
@@ -146,6 +153,17 @@ def _folds(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats) -> Codes:
 
 class FittedLinear(Fitted):
     """A linear model and the encoder in front of it.
+
+    Parameters
+    ----------
+    encoder
+        Makes numbers of the columns that it reads.
+    numbers
+        ``[features + 1, outputs]``: weights, and the constant last.
+    penalty
+        See below.
+    history
+        The course of training, by the name of a curve.
 
     Attributes
     ----------

@@ -16,6 +16,11 @@ LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}
 def named_learner(name: object) -> Learner:
     """The learner with this name, with its default options; a learner as it is; one around a scikit-learn estimator.
 
+    Parameters
+    ----------
+    name
+        A name of ``LEARNERS``, a learner, or a scikit-learn classifier.
+
     Examples
     --------
     >>> from problog4fairness.learners import named_learner

@@ -145,6 +145,17 @@ def _cut_short(fits: Sequence[Fit[MLP]], limit: int) -> list[str]:
 class FittedNetwork(Fitted):
     """Trained networks whose probabilities are averaged, and the encoder in front of them.
 
+    Parameters
+    ----------
+    encoder
+        Makes numbers of the columns that it reads.
+    networks
+        Their probabilities are averaged.
+    history
+        The course of training, by the name of a curve.
+    concerns
+        What speaks against the fit, in words.
+
     Examples
     --------
     >>> import problog4fairness as p4f

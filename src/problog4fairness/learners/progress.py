@@ -56,6 +56,11 @@ def listening(hear: Hear) -> Iterator[None]:
         _LISTENER.reset(before)
 
 
+def is_shown(progress: bool | None) -> bool:
+    """Whether a bar that is asked for in this way is drawn; not where somebody listens instead."""
+    return _LISTENER.get() is None and (_on_terminal() if progress is None else progress)
+
+
 @contextmanager
 def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "epoch") -> Iterator[Bar]:
     """A bar over a fit.
@@ -75,9 +80,7 @@ def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "e
     if listener is not None:
         yield _Heard(listener, work)
         return
-    if progress is None:
-        progress = _on_terminal()
-    if not progress:
+    if not is_shown(progress):
         yield Bar()
         return
     from rich.console import Console
@@ -97,9 +100,14 @@ def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "e
 
 def counted(items: Sequence[Item], progress: bool | None) -> Iterator[Item]:
     """The items one by one, with a bar that counts them; ``progress`` as for :func:`progress_bar`."""
-    if progress is None:
-        progress = _on_terminal()
-    if not progress:
+    listener = _LISTENER.get()
+    if listener is not None:
+        for number, item in enumerate(items, start=1):
+            with listening(lambda *_: None):  # what is counted does not speak for itself
+                yield item
+            listener(f"{number}/{len(items)} fits", number, math.nan, number / len(items))
+        return
+    if len(items) < 2 or not is_shown(progress):
         yield from items
         return
     from rich.console import Console

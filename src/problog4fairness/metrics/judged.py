@@ -33,6 +33,9 @@ class Judged:
         How many groups there are.
     weights
         ``[rows]``: how much each row counts.
+    right
+        ``[rows]``: how far the decision is the true class, of more than two classes; None for two, where ``label`` and
+        ``decision`` say it. Then these are about the favourable class against all others.
     """
 
     label: Floats
@@ -41,6 +44,7 @@ class Judged:
     groups: Codes
     count: int
     weights: Floats
+    right: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -50,8 +54,15 @@ class Judged:
         """From codes that are known to be sound, as :func:`~problog4fairness.metrics.scores` takes them."""
         label, chance = (np.asarray(values, dtype=np.float64) for values in (label, chance))
         group = np.asarray(group, dtype=np.int64)
-        decision = chance if randomised else (chance > 0.5).astype(np.float64)
-        return cls(label, decision, chance, group, int(max(group.max(initial=0), 1)) + 1, np.ones(len(label)))
+        count, weights, right = int(max(group.max(initial=0), 1)) + 1, np.ones(len(label)), None
+        if chance.ndim == 2:
+            favourable = chance.shape[1] - 1
+            decided = chance if randomised else np.eye(favourable + 1)[chance.argmax(axis=1)]
+            right = decided[np.arange(len(label)), label.astype(np.int64)]
+            label, decision, chance = (label == favourable).astype(np.float64), decided[:, -1], chance[:, -1]
+        else:
+            decision = chance if randomised else (chance > 0.5).astype(np.float64)
+        return cls(label, decision, chance, group, count, weights, right)
 
     def mean(self, values: Floats) -> float:
         """The mean over all rows; NaN where there are none."""

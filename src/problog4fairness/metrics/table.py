@@ -114,9 +114,10 @@ def scores(label: Any, chance: Any, groups: Any, *, randomised: bool = False) ->
     Parameters
     ----------
     label
-        Labels 0 and 1 to be judged by.
+        Labels 0 and 1 to be judged by; of many classes 0, 1, ..., the favourable one last.
     chance
-        P(label = 1) as predicted.
+        P(label = 1) as predicted; of many classes ``[rows, classes]``. Then the accuracy counts all classes, and all
+        other metrics are about the favourable one against the others.
     groups
         The group of each row, 0, 1, ...; with two, 1 is the sensitive group.
     randomised

@@ -19,7 +19,7 @@ from problog4fairness.metrics.judged import Judged
 
 
 def accuracy(j: Judged) -> float:
-    """Share of rows whose decision is the true label."""
+    """Share of rows whose decision is the true label, of all classes."""
     return j.mean(_right(j))
 
 
@@ -29,7 +29,7 @@ def accuracy_interval(j: Judged, confidence: float) -> Estimate:
 
 
 def _right(j: Judged) -> Floats:
-    return j.label * j.decision + (1 - j.label) * (1 - j.decision)
+    return j.label * j.decision + (1 - j.label) * (1 - j.decision) if j.right is None else j.right
 
 
 def f1(j: Judged) -> float:

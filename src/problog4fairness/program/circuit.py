@@ -25,6 +25,15 @@ class Circuit:
     They are named by network or parameter, ``"h"``, or by one ground leaf, ``"h(x_(1,0,0,0))"``. Results have the
     broadcast shape with the queries as the last dimension, and can be differentiated in every value.
 
+    Parameters
+    ----------
+    data
+        The compiled program.
+    defaults
+        Values of parameters that need not be given.
+    networks, parameters
+        The names that values may be given for.
+
     Attributes
     ----------
     queries

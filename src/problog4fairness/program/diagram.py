@@ -30,6 +30,7 @@ MOST_WEIGHTS = 5  # of a summarised predicate
 LONGEST_LABEL = 240  # characters of a name, or of all weights of a node
 
 _NETWORK = re.compile(r"(?<![\w'])nn\(('(?:[^'\\]|\\.)*'|\w+)[,)]")
+_LONG = re.compile(r"(?<![\w.])\d+\.\d{5,}(?![\w.])")
 # Mermaid reads a label as Markdown with HTML, so it is the harmless characters that are listed. An underscore is
 # harmless after a letter or a digit; anywhere else it could begin emphasis.
 _UNSAFE_IN_MERMAID = re.compile(r"[^\w (),.'+/=-]|(?<![^\W_])_")
@@ -64,6 +65,11 @@ class Node:
     observed: bool = False
     classifier: bool = False
     predicate: str = ""
+
+    @property
+    def remark(self) -> str:
+        """Its weights for a label, numbers with four digits."""
+        return ", ".join(_LONG.sub(lambda found: f"{float(found[0]):.4g}", weight) for weight in self.weights)
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Diagram:
         ids = {node.name: f"n{index}" for index, node in enumerate(self.nodes)}
         lines = ["flowchart LR"]
         for node in self.nodes:
-            label = "<br/>".join(_mermaid_text(cut(part)) for part in (node.name, ", ".join(node.weights)) if part)
+            label = "<br/>".join(_mermaid_text(cut(part)) for part in (node.name, node.remark) if part)
             lines.append(f'    {ids[node.name]}["{label}"]')
         lines += [f"    {ids[parent]} --> {ids[child]}" for parent, child in self.edges]
         box = f"fill:{FILL},stroke:{INK},color:{INK}"

@@ -88,7 +88,7 @@ def arranged(diagram: Diagram) -> tuple[list[list[Line]], Layout]:
     """The lines in each box, and where the boxes and arrows go."""
     labels = [
         [(line, NAME_SIZE, INK) for line in _wrapped(node.name)]
-        + [(line, SMALL_SIZE, SOFT_INK) for line in _wrapped(", ".join(node.weights))]
+        + [(line, SMALL_SIZE, SOFT_INK) for line in _wrapped(node.remark)]
         for node in diagram.nodes
     ]
     sizes = [

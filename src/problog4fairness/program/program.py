@@ -20,6 +20,7 @@ from problog4fairness.errors import (
     ProgramSyntaxError,
     UnknownNameError,
     UnreadableFileError,
+    among,
 )
 from problog4fairness.program import cache, sandbox
 from problog4fairness.program.data import CircuitData
@@ -139,8 +140,9 @@ class Program:
         values = {spaceless(name): value for name, value in parameters.items()}
         for name, value in values.items():
             if name not in self.parameters and name.partition("(")[0] not in self.parameters:
-                names = ", ".join(self.parameters) or "none"
-                raise UnknownNameError(f"the program has no parameter {name!r}; it has {names}")
+                raise UnknownNameError(
+                    f"the program has no parameter {name!r}; {among(name, self.parameters, 'it has')}"
+                )
             if not _is_probability(value):
                 raise ProbabilityError(f"probability {value!r} of parameter {name} is not between 0 and 1")
         program = Program.__new__(Program)

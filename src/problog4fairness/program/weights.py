@@ -24,6 +24,7 @@ from problog4fairness.errors import (
     ProbabilityError,
     ShapeError,
     UnknownNameError,
+    among,
 )
 from problog4fairness.program.data import CircuitData, Leaf, outcome_text
 from problog4fairness.program.terms import spaceless
@@ -94,8 +95,8 @@ def _check_names(
     known = {name for leaf in mine for name in (leaf.name, str(leaf))} | names[kind]
     for name in values:
         if name not in known:
-            there = ", ".join(dict.fromkeys([*(leaf.name for leaf in mine), *sorted(names[kind])])) or "none"
-            raise UnknownNameError(f"the program has no {kind} {name!r}; it has {there}")
+            there = dict.fromkeys([*(leaf.name for leaf in mine), *sorted(names[kind])])
+            raise UnknownNameError(f"the program has no {kind} {name!r}; {among(name, there, 'it has')}")
 
 
 def _common(values: Sequence[Any]) -> Tensor:

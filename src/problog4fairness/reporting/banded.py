@@ -6,27 +6,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.classifier.bands_result import OPEN, Bands
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.coding import feature_names, sensitive_of
 from problog4fairness.reporting.facts import Facts
-from problog4fairness.reporting.markup import Markup, bullets, figure, join, tag
+from problog4fairness.reporting.markup import Markup, bullets, figure, join, stacked, table, tag
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import inline, page_style
+from problog4fairness.rows.groups import Grouping
 
 # Rows that are fitted on, at most, and fits.
 MOST_ROWS, DRAWS = 20_000, 50
 
 
-def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> tuple[str, str, Markup] | None:
+def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Markup | None:
     """A band for the disparity, the rates and each person; None where the belief has no parameter."""
     if not facts.belief.probabilities:
         return None
-    heading = "How sure the model can be"
     model, data = facts.model, facts.data
+    chosen = np.arange(len(data))
     if len(data) > MOST_ROWS:
-        chosen = np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False)
-        data = data.iloc[np.sort(chosen)].reset_index(drop=True)
+        chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
+        data = data.iloc[chosen].reset_index(drop=True)
     try:
         found = model.bands(
             data[feature_names(model)],
@@ -37,7 +39,7 @@ def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> tuple
             progress=progress,
         )
     except P4FError as error:
-        return "bands", heading, tag("p", f"Bands could not be made: {error}")
+        return tag("p", f"Bands could not be made: {error}")
     with page_style():
         drawing = replace(found, summary=found.summary.assign(group=found.summary["group"].map(names.said))).plot()
     told = (
@@ -49,4 +51,16 @@ def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> tuple
     shown = figure(
         inline(drawing, "bands", " ".join(words)), "Bands: quantities on the left, people on the right.", "Bands"
     )
-    return "bands", heading, join([tag("p", told), bullets(words), shown], "\n")
+    tables = [firm_and_open(replace(own.way, shares=own.way.shares[chosen]), found) for own in facts.divisions]
+    return join([tag("p", told), bullets(words), *tables, shown], "\n")
+
+
+def firm_and_open(way: Grouping, bands: Bands) -> Markup:
+    """By group, how many decisions hold under all beliefs that the audit leaves open, and how many do not."""
+    is_open = (bands.people["decision"] == OPEN).to_numpy(dtype=float)
+    groups = [(name, way.shares[:, place]) for place, name in enumerate(way.groups)] if len(way.groups) > 1 else []
+    rows = []
+    for name, share in [*reversed(groups), ("all", np.ones(len(is_open)))]:
+        people, unsure = float(share.sum()), float(is_open @ share)
+        rows.append([name, count(people - unsure), stacked(count(unsure), percent(unsure / people) if people else "")])
+    return table(["Group", "Firm", "Open"], rows, caption="Firm and open decisions, by group", numbers=(1, 2))

@@ -20,17 +20,20 @@ from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting import evidence, refits, sections
+from problog4fairness.reporting.banded import bands
 from problog4fairness.reporting.card import card, glossary
-from problog4fairness.reporting.extra import SECTIONS, Section
+from problog4fairness.reporting.doubted import doubted
 from problog4fairness.reporting.facts import Facts, collect
 from problog4fairness.reporting.figures import draw_changes
 from problog4fairness.reporting.groups import by_group
 from problog4fairness.reporting.limits import doubts, limits
+from problog4fairness.reporting.markup import Markup
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.page import page
 from problog4fairness.reporting.queue import suspects
 from problog4fairness.reporting.record import Record, Source, record
 from problog4fairness.reporting.summary import summary
+from problog4fairness.reporting.suspects import write_queue
 from problog4fairness.rows import write_whole
 
 if TYPE_CHECKING:
@@ -62,6 +65,10 @@ class Report:
         The rows most likely distorted, by their number from 1: those on the page, and all.
     summary, warnings, concerns
         The sentences that begin the page, the warnings on it, and what speaks against the model.
+    good
+        How the favourable label is called.
+    names
+        What groups and labels are called.
 
     Examples
     --------
@@ -101,7 +108,10 @@ class Report:
 
     def save_queue(self, path: str | PathLike[str]) -> None:
         """Write all rows for review, likeliest first, as CSV with six digits."""
-        write_whole(Path(path), self.queue.to_csv(float_format="%.6g"))
+        write_queue(self.queue, path)
+
+    def __repr__(self) -> str:
+        return f"Report({self.title!r}, {len(self.html):,} characters)"
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, where nothing of it can touch the notebook."""
@@ -140,6 +150,8 @@ def report(
     author: str | None = None,
     purpose: str | None = None,
     date: str | None = None,
+    reviewed_by: str | None = None,
+    approved_by: str | None = None,
     sources: Sequence[Source] = (),
 ) -> Report:
     """What a model believes, how sure that is, what it changes, and what could be wrong, on one page.
@@ -149,7 +161,7 @@ def report(
     Parameters
     ----------
     clf
-        A trained classifier of a binary label.
+        A trained classifier. Of three or more classes shares and gaps are those of the favourable one.
     data
         Recorded data: the features, the sensitive column and the recorded label. Rows without a label are left out.
     audit, fair
@@ -174,6 +186,8 @@ def report(
         for what they get.
     author, purpose, date
         For the record: who made it, what the model is for, and when.
+    reviewed_by, approved_by
+        Who signs it off, and when: ``Ana Vos, 2026-11-18``; without, there is a line to sign on paper.
     sources
         The files behind the data, with their hashes.
 
@@ -205,16 +219,19 @@ def report(
         except P4FError as error:
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
-    more = [section for own in SECTIONS if (section := own(facts, called, seed, progress)) is not None]
-    made = Record(author, purpose, date, sources, seed)
-    return _written(facts, compared, varied, more, problems, notes, title, called, made)
+    doubt = [
+        ("doubts", "Do the data contradict the belief?", doubted(facts, seed, progress)),
+        ("bands", "How sure the model can be", bands(facts, called, seed, progress)),
+    ]
+    made = Record(author, purpose, date, sources, seed, reviewed_by, approved_by)
+    return _written(facts, compared, varied, doubt, problems, notes, title, called, made)
 
 
 def _written(
     facts: Facts,
     compared: Comparison | None,
     varied: Sensitivity | None,
-    more: list[Section],
+    doubt: list[tuple[str, str, Markup | None]],
     problems: list[str],
     notes: list[str],
     title: str | None,
@@ -242,8 +259,8 @@ def _written(
         parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
     if varied is not None:
         left_out = [own.name for own in facts.belief.probabilities if own.name not in varied.parameters.index]
-        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, left_out)))
-    parts += more
+        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, names, left_out)))
+    parts += [(name, heading, content) for name, heading, content in doubt if content is not None]
     parts.append(("suspects", "Rows for review", suspects(facts)))
     parts.append(("record", "Record", record(facts, made)))
     headings = {name: heading for name, heading, _ in parts}
@@ -283,7 +300,9 @@ def _sentence(concern: str) -> str:
 
 def _parameters(facts: Facts) -> pd.DataFrame:
     table = facts.belief.parameters.rename(columns={"still_needed": "more_for_10_points"})
-    return table.assign(more_for_5_points=[own.still_needed(0.05) for own in facts.belief.probabilities])
+    # An amount, which is no probability, needs no points.
+    needed = {own.name: own.still_needed(0.05) for own in facts.belief.probabilities}
+    return table.assign(more_for_5_points=[needed.get(str(name)) for name in table.index])
 
 
 def _together(frames: list[pd.DataFrame]) -> pd.DataFrame | None:

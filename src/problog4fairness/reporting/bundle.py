@@ -27,7 +27,7 @@ MANIFEST, PAGE, QUEUE, BELIEF, COMPARISON = "bundle.json", "report.html", "suspe
 FLAGS = {
     "fair": "--fair", "recorded": "--recorded", "favourable": "--favourable", "title": "--title", "author": "--author",
     "purpose": "--purpose", "date": "--date", "delimiter": "--delimiter", "encoding": "--encoding",
-    "decimal": "--decimal", "seed": "--seed",
+    "decimal": "--decimal", "seed": "--seed", "reviewed_by": "--reviewed-by", "approved_by": "--approved-by",
 }  # fmt: skip
 READING = ("delimiter", "encoding", "decimal")
 

@@ -16,14 +16,14 @@ from problog4fairness.rows.types import Codes
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def changes(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
-    """A row for each group, and one for all.
+def changes(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+    """A row for each group, and one for all; ``decisions`` are labels by their position.
 
     ``recorded`` and ``decided`` are shares of favourable labels, ``raised`` and ``lowered`` the shares of decisions
     that differ from the record in either direction; each with ``_low`` and ``_high``, Wilson's 95% interval. Rows of
     uncertain group count for each group by their share.
     """
-    recorded = _favourable(rows.recorded)
+    recorded, decided = _favourable(rows, rows.recorded), _favourable(rows, decisions)
     measures = {
         "recorded": recorded,
         "decided": decided,
@@ -33,26 +33,29 @@ def changes(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
     return _by_group(way, {name: (values, None) for name, values in measures.items()})
 
 
-def audited_quality(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
-    """A row for each group, and one for all: shares of fair labels, and of decisions and records that are right."""
-    fair = _favourable(rows.fair)
+def audited_quality(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+    """A row for each group, and one for all: shares of favourable labels, and of decisions and records that are right.
+
+    Of many classes those are right that are the fair one; errors are about the favourable one against the others.
+    """
+    fair, decided = _favourable(rows, rows.fair), _favourable(rows, decisions)
     measures: dict[str, tuple[Bools, Bools | None]] = {
         "fair": (fair, None),
-        "accuracy": (decided == fair, None),
+        "accuracy": (decisions == rows.fair, None),
         "wrongly_refused": (~decided, fair),
         "wrongly_granted": (decided, ~fair),
     }
     if rows.recorded is not None:
-        measures["record_right"] = (_favourable(rows.recorded) == fair, None)
+        measures["record_right"] = (rows.recorded == rows.fair, None)
     return _by_group(way, measures)
 
 
-def disparities(way: Grouping, rows: Rows, decided: Bools) -> pd.DataFrame:
+def disparities(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
     """The difference of shares of favourable labels on record and as decided, with Newcombe's interval.
 
     Of two groups that of the sensitive one minus that of the other, of more the largest.
     """
-    found = [_difference(way, values) for values in (_favourable(rows.recorded), decided)]
+    found = [_difference(way, _favourable(rows, codes)) for codes in (rows.recorded, decisions)]
     return pd.DataFrame(found, columns=["value", "low", "high"], index=["recorded", "decided"])
 
 
@@ -69,8 +72,8 @@ def _difference(way: Grouping, values: Bools) -> tuple[float, float, float]:
     return found.value, found.low, found.high
 
 
-def _favourable(codes: Codes | None) -> Bools:
-    favourable: Bools = np.asarray(codes) == 1
+def _favourable(rows: Rows, codes: Codes | None) -> Bools:
+    favourable: Bools = np.asarray(codes) == rows.favourable
     return favourable
 
 

@@ -10,27 +10,10 @@ from problog4fairness.reporting.markup import Content, Markup, bullets, figure, 
 from problog4fairness.reporting.svg import inline, page_style
 
 
-def doubted(facts: Facts, seed: int, progress: bool | None) -> Doubts:
-    """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
-    audit, column = None, facts.label.column
-    if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:
-        labelled = facts.audit[facts.audit[column].notna()]
-        if len(labelled):
-            audit = coded(facts.model, labelled, "the audit", recorded=column, fair=facts.fair)
-    return check(
-        facts.belief,
-        facts.rows,
-        audit=audit,
-        independent=facts.model.independent,
-        random_state=seed,
-        progress=progress,
-    )
-
-
-def section(facts: Facts, seed: int, progress: bool | None) -> Markup:
+def doubted(facts: Facts, seed: int, progress: bool | None) -> Markup:
     """Whether the data contradict the belief."""
     try:
-        found = doubted(facts, seed, progress)
+        found = _tested(facts, seed, progress)
     except P4FError as error:
         return tag("p", f"The belief could not be tested: {error}")
     rows = [[own.name, own.p_text, own.question, own.found] for own in found]
@@ -50,3 +33,20 @@ def section(facts: Facts, seed: int, progress: bool | None) -> Markup:
         *(tag("p", note) for note in found.notes),
     ]
     return join(parts, "\n")
+
+
+def _tested(facts: Facts, seed: int, progress: bool | None) -> Doubts:
+    """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
+    audit, column = None, facts.label.column
+    if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:
+        labelled = facts.audit[facts.audit[column].notna()]
+        if len(labelled):
+            audit = coded(facts.model, labelled, "the audit", recorded=column, fair=facts.fair)
+    return check(
+        facts.belief,
+        facts.rows,
+        audit=audit,
+        independent=facts.model.independent,
+        random_state=seed,
+        progress=progress,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from problog4fairness.doubt import Sensitivity
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
 from problog4fairness.metrics import METRICS
 from problog4fairness.reporting.markup import Content, Markup, bullets, figure, folded, join, stacked, table, tag, terms
+from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import inline, page_style
 
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
@@ -131,8 +133,9 @@ def _compared(found: Comparison) -> list[str]:
     ]
 
 
-def sensitivity(found: Sensitivity, left_out: Sequence[str] = ()) -> Markup:
+def sensitivity(found: Sensitivity, names: Names, left_out: Sequence[str] = ()) -> Markup:
     """What moves if a parameter is wrong; ``left_out`` are parameters that were not varied."""
+    found = replace(found, parameters=found.parameters.assign(meaning=found.parameters["meaning"].map(names.said)))
     sentences = _moves(found)
     known = found.parameters["low"] < found.parameters["high"]
     over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,13 +19,19 @@ from problog4fairness.reporting.suspects import QueueCheck, Review, checked_queu
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.joining import matches
 from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.types import Floats
+from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
 
-# The favourable label is decided for where it is likelier than this.
+# The favourable of two labels is decided for where it is likelier than this.
 THRESHOLD = 0.5
+
+
+def decided(chances: Floats) -> Codes:
+    """The label that is decided for, by its position; ``chances`` are ``[rows, classes]``."""
+    chosen = chances[:, 1] > THRESHOLD if chances.shape[1] == 2 else chances.argmax(axis=1)
+    return chosen.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,9 @@ class Facts:
         By sensitive variable, what the model changes.
     review, queue
         The rows that were most likely distorted, and whether that was right on audited rows (None where unknown).
-    audit_rows, audit_chance
-        The audited rows coded, and the model's probability of a favourable fair label for each; None without an audit.
+    audit_rows, audit_chances
+        The audited rows coded, and the model's probability of each fair label, ``[rows, classes]``; None without an
+        audit.
     overlap
         How many audited rows are also in the data; None without an audit.
     dropped
@@ -74,7 +82,7 @@ class Facts:
     overlap: int | None
     dropped: int
     audit_rows: Rows | None = None
-    audit_chance: Floats | None = None
+    audit_chances: Floats | None = None
     queue: QueueCheck | None = None
 
     @property
@@ -94,8 +102,6 @@ def collect(
 ) -> Facts:
     """Predict, count and compare; the parameters are those of :func:`~problog4fairness.report`."""
     check_is_fitted(model)
-    if len(model.classes_) != 2:
-        raise P4FError(f"a report is for labels with two values; the model has {len(model.classes_)}")
     column = recorded or model.recorded_
     if column is None:
         raise P4FError("name the column of the recorded label by recorded=...; the model does not know it")
@@ -104,26 +110,26 @@ def collect(
     ways = groupings(model, rows)
     judged: list[pd.DataFrame | None] = [None] * len(ways)
     overlap, queue = None, None
-    audit_rows, audit_chance = None, None
+    audit_rows, audit_chances = None, None
     if audit is not None:
         if fair is None:
             raise P4FError("name the column of the fair label in the audit by fair=...")
         audit = _labelled(audit, fair, "the audit")
-        audit_rows, audit_chance = _audited(model, audit, fair, column)
-        judged = [*_judged(model, audit_rows, audit_chance, ways)]
+        audit_rows, audit_chances = _audited(model, audit, fair, column)
+        judged = [*_judged(model, audit_rows, audit_chances, ways)]
         queue = checked_queue(model, audit_rows)
         overlap = int((matches(kept, audit, fair) >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
-    found, chance = review(model, rows, kept[shown], ways[0])
-    decided = chance > THRESHOLD
+    found, chances = review(model, rows, kept[shown], ways[0])
+    decisions = decided(chances)
     divisions = [
-        Division(way, changes(way, rows, decided), disparities(way, rows, decided), quality)
+        Division(way, changes(way, rows, decisions), disparities(way, rows, decisions), quality)
         for way, quality in zip(ways, judged, strict=True)
     ]
     label = Label(column, tuple(model.classes_.tolist()))
     dropped = len(data) - len(kept)
     return Facts(
-        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chance, queue
+        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chances, queue
     )
 
 
@@ -137,15 +143,15 @@ def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
 
 
 def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str) -> tuple[Rows, Floats]:
-    """Audited rows coded, and the model's probability of a favourable fair label for each."""
+    """Audited rows coded, and the model's probability of each fair label, ``[rows, classes]``."""
     seen = recorded in audit.columns and bool(audit[recorded].notna().all())
     rows = coded(model, audit, "the audit", recorded=recorded if seen else None, fair=fair)
-    return rows, fair_proba(model, rows)[:, 1]
+    return rows, fair_proba(model, rows)
 
 
-def _judged(model: DebiasedClassifier, rows: Rows, chance: Floats, ways: list[Grouping]) -> list[pd.DataFrame]:
+def _judged(model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping]) -> list[pd.DataFrame]:
     """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
-    found = [audited_quality(way, rows, chance > THRESHOLD) for way in groupings(model, rows)]
+    found = [audited_quality(way, rows, decided(chances)) for way in groupings(model, rows)]
     # Nobody of a group may have been audited.
     return [own.reindex([*way.groups, "all"]).fillna({"rows": 0}) for own, way in zip(found, ways, strict=True)]
 

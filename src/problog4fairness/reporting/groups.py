@@ -11,14 +11,15 @@ from matplotlib.ticker import PercentFormatter
 
 from problog4fairness.beliefs.amounts import count, percent
 from problog4fairness.beliefs.proportions import interval
+from problog4fairness.beliefs.words import Label
 from problog4fairness.reporting.coding import groupings
-from problog4fairness.reporting.facts import THRESHOLD, Facts
+from problog4fairness.reporting.facts import Facts, decided
 from problog4fairness.reporting.markup import Markup, figure, join, printable, stacked, table, tag
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import inline, page_style
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.types import Floats
+from problog4fairness.rows.types import Codes, Floats
 
 BINS = 5
 # A point of the calibration figure rests on so many rows at least.
@@ -28,17 +29,17 @@ COLOURS = (("#0072B2", "v"), ("#D55E00", "o"), ("#009E73", "s"), ("#CC79A7", "D"
 
 def by_group(facts: Facts, names: Names) -> Markup | None:
     """Confusion counts and a calibration figure for each sensitive variable; None without an audit."""
-    rows, chance = facts.audit_rows, facts.audit_chance
-    if rows is None or chance is None or rows.fair is None:
+    rows, chances = facts.audit_rows, facts.audit_chances
+    if rows is None or chances is None or rows.fair is None:
         return None
     parts: list[Markup] = []
     ways = groupings(facts.model, rows)
     for number, way in enumerate(ways):
         if len(ways) > 1:
             parts.append(tag("h3", f"By {way.name}"))
-        counts = confusion(way, rows, chance)
-        parts.append(_confusion_table(counts, facts.label.good, facts.label.bad))
-        found = calibration(way, rows, chance)
+        counts = confusion(way, rows, decided(chances))
+        parts.append(_confusion_table(counts, facts.label))
+        found = calibration(way, rows, chances[:, -1])
         words = [
             f"{row.group}: said {percent(row.said)}, found {percent(row.found)} of {count(row.rows, 'row')}."
             for row in found.itertuples()
@@ -56,23 +57,24 @@ def by_group(facts: Facts, names: Names) -> Markup | None:
     return join(parts, "\n")
 
 
-def confusion(way: Grouping, rows: Rows, chance: Floats) -> pd.DataFrame:
-    """By group, and for all: how many audited rows there are of each fair label and decision."""
-    fair, decided = np.asarray(rows.fair) == 1, chance > THRESHOLD
-    shares = np.column_stack([way.shares, np.ones(len(chance))])
+def confusion(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+    """By group, and for all: how many audited rows should have the favourable label or not, and get it or not."""
+    fair, given = np.asarray(rows.fair) == rows.favourable, decisions == rows.favourable
+    shares = np.column_stack([way.shares, np.ones(len(given))])
     kinds = {
-        "rightly_given": fair & decided,
-        "wrongly_refused": fair & ~decided,
-        "wrongly_given": ~fair & decided,
-        "rightly_refused": ~fair & ~decided,
+        "rightly_given": fair & given,
+        "wrongly_refused": fair & ~given,
+        "wrongly_given": ~fair & given,
+        "rightly_refused": ~fair & ~given,
     }
     frame = pd.DataFrame({name: values @ shares for name, values in kinds.items()})
     return frame.set_axis(pd.Index([*way.groups, "all"], name="group"))
 
 
-def _confusion_table(counts: pd.DataFrame, good: str, bad: str) -> Markup:
-    header = ["Group", f"Should have {good}, and gets it", "Should have it, but does not get it",
-              "Should not have it, but gets it", f"Should have {bad}, and gets that"]  # fmt: skip
+def _confusion_table(counts: pd.DataFrame, label: Label) -> Markup:
+    last = f"Should have {label.bad}, and gets {'that' if len(label.values) == 2 else 'one'}"
+    header = ["Group", f"Should have {label.good}, and gets it", "Should have it, but does not get it",
+              "Should not have it, but gets it", last]  # fmt: skip
     order = [*range(len(counts) - 2, -1, -1), len(counts) - 1] if len(counts) > 2 else [len(counts) - 1]
     rows = []
     for group, row in counts.iloc[order].iterrows():
@@ -89,7 +91,7 @@ def _of(part: float, whole: float) -> Markup:
 
 def calibration(way: Grouping, rows: Rows, chance: Floats) -> pd.DataFrame:
     """By group and fifth of probabilities: what the model says on average, and what share the audit found."""
-    fair, found = np.asarray(rows.fair) == 1, []
+    fair, found = np.asarray(rows.fair) == rows.favourable, []
     edges = np.quantile(chance, np.linspace(0, 1, BINS + 1)[1:-1])
     place, member = np.searchsorted(edges, chance, side="right"), way.shares.argmax(axis=1)
     for group, name in enumerate(way.groups):

@@ -61,17 +61,17 @@ def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
 def _parameter_doubt(own: Parameter, overlap: bool) -> str | None:
     if own.value is None or own.rows is None or own.low is None or own.high is None:
         return None
-    more = count(own.still_needed(0.1), "more row")
+    needed = own.still_needed(0.1)
+    more = f" Audit {count(needed, 'more row')} like these." if needed else ""
     if own.high - own.low > NO_IDEA:
         why = "Another parameter may explain the same errors. " if overlap else ""
         way_out = "State a value, or rule it out."
         return f"The audited rows do not tell how large {own.name} is ({own.meaning}). {why}{way_out}"
     if own.rows < FEW_ROWS:
-        return f"Only {count(own.rows, 'audited row')} tell about {own.name} ({own.meaning}). Audit {more} like these."
+        return f"Only {count(own.rows, 'audited row')} tell about {own.name} ({own.meaning}).{more}"
     if own.high - own.low > max(own.value, 0.1):
         return (
-            f"{own.name} ({own.meaning}) is known only to lie between {percent(own.low)} and {percent(own.high)}. "
-            f"Audit {more} like these."
+            f"{own.name} ({own.meaning}) is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
         )
     return None
 
@@ -95,6 +95,7 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
         "An audit must be a random draw, of each group at least, and its fair labels must be right. What the audit "
         "gets wrong, the model repeats.",
         *_seen(facts),
+        *_classes(facts),
         *facts.belief.caveats(),
         *_used_twice(facts),
         *notes,
@@ -102,6 +103,17 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
         "repetitions on the same rows. None of them covers a wrong belief or another population.",
         "Do not use this model for people unlike those in the data, or as the only ground of a decision about "
         "anybody. The list of rows for review holds suspicions, not findings.",
+    ]
+
+
+def _classes(facts: Facts) -> list[str]:
+    """What is told of a label with many classes."""
+    label = facts.label
+    if len(label.values) == 2:
+        return []
+    return [
+        f"{label.column} has {len(label.values)} classes. A decision is right where it is the fair class; shares, "
+        f"differences and kinds of errors are about {label.good} against all others, whichever those are."
     ]
 
 

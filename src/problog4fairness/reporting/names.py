@@ -14,6 +14,16 @@ from problog4fairness.errors import P4FError
 # What stands on a page as it is: the program, letters of figures that were placed already, and tags apart from what
 # they say of themselves to those who cannot see.
 _KEPT = re.compile(r'(<pre.*?</pre>|<style.*?</style>|<text.*?</text>|<[^>]*?aria-label="|<[^>]*>)', re.DOTALL)
+# What is said of a label's values, and how it is said where they have names; {} stands for a value.
+_OF_LABELS = (
+    ("a fair {} is recorded as {}", "somebody who should have {} is recorded with {}"),
+    ("(?:with|and) a fair {}", "who should have {}"),
+    ("have a fair {}", "should have {}"),
+    ("Fair {}", "Should have {},"),
+    ("were recorded as {}", "were recorded with {}"),
+    ("Recorded as {}", "Recorded with {}"),
+    ("the label = {}", "{}"),
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,8 @@ class Names:
         'Of the applicants from poor areas who should have a loan, 41% had none.'
         >>> names.said("Where poor_area = 1, the record is right.")
         'For applicants from poor areas, the record is right.'
+        >>> names.said("Of the people with poor_area = 1 and a fair 1, 32% were recorded as 1.")
+        'Of the applicants from poor areas who should have a loan, 32% were recorded with a loan.'
         """
         return self._replaced(text, lambda part: part)
 
@@ -80,6 +92,12 @@ class Names:
             lead = "" if key.startswith(f"{self.label} = ") else r"(?:(people|[Ww]here) (?:with )?)?"
             pattern = rf"{lead}(?<![\w.]){re.escape(written(key))}(?![\w.]*\w)"
             text = re.sub(pattern, partial(_led, written(words)), text)
+        start = f"{self.label} = "
+        own = {key.removeprefix(start): words for key, words in self.words.items() if key.startswith(start)}
+        labels = {written(value): written(words) for value, words in own.items()}
+        for said, named in _OF_LABELS if labels else ():
+            value = rf"({'|'.join(map(re.escape, labels))})(?![\w.]*\w)"
+            text = re.sub(said.replace("{}", value), partial(_named, labels, named), text)
         return text
 
 
@@ -87,3 +105,8 @@ def _led(words: str, found: re.Match[str]) -> str:
     """The words with what leads to them: a name says who people are, so that "people with" goes."""
     before = found[1] if found.re.groups else None
     return {"where": "for ", "Where": "For "}.get(before or "", "") + words
+
+
+def _named(labels: Mapping[str, str], sentence: str, found: re.Match[str]) -> str:
+    """A sentence about a label's values with their words."""
+    return sentence.format(*(labels[value] for value in found.groups()))

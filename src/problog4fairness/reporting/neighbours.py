@@ -36,7 +36,7 @@ def neighbours(rows: Rows, way: Grouping, chosen: np.ndarray[Any, np.dtype[np.in
     names = [name for name in rows.features if name not in way.name.split(", ")]
     if not names or not len(chosen):
         return found
-    places, recorded = _placed(rows.frame[names]), np.asarray(rows.recorded) == 1
+    places, recorded = _placed(rows.frame[names]), np.asarray(rows.recorded) == rows.favourable
     group = way.shares.argmax(axis=1)
     everybody = np.random.default_rng(0).permutation(len(rows))[:MOST_ROWS]
     for own in np.unique(group[chosen]):

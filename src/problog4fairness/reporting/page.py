@@ -21,7 +21,9 @@ def page(title: str, about: Content, sections: Sequence[tuple[str, str, Markup]]
     sections
         Identifier, heading and content of each.
     """
-    style = files("problog4fairness.reporting").joinpath("page.css").read_text(encoding="utf-8")
+    folder = files("problog4fairness.reporting")
+    colours, style = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("palette.css", "page.css"))
+    colours = colours.replace(".light", ":root").replace(".dark", "@media (prefers-color-scheme: dark) { :root") + "}"
     links = (tag("li", tag("a", heading, href=f"#{name}")) for name, heading, _ in sections)
     body = [
         tag("header", "\n", tag("h1", title), "\n", tag("p", about, class_="about"), "\n"),
@@ -36,7 +38,7 @@ def page(title: str, about: Content, sections: Sequence[tuple[str, str, Markup]]
         '<meta name="referrer" content="no-referrer">',
         '<meta name="color-scheme" content="light dark">',
         tag("title", title),
-        f"<style>\n{style}</style>",
+        f"<style>\n{colours}\n{style}</style>",
     ]
     lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", join(body, "\n")]
     return "\n".join([*lines, "</body>", "</html>", ""])

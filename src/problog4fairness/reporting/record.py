@@ -70,6 +70,8 @@ class Record:
         The files.
     seed
         Of whatever was drawn at random for the report.
+    reviewed_by, approved_by
+        Who signed it off, and when.
     """
 
     author: str | None = None
@@ -77,6 +79,8 @@ class Record:
     date: str | None = None
     sources: Sequence[Source] = ()
     seed: int = 0
+    reviewed_by: str | None = None
+    approved_by: str | None = None
 
 
 def sha256(path: str | Path) -> str:
@@ -102,9 +106,10 @@ def record(facts: Facts, made: Record) -> Markup:
         "Date": made.date or NOT_STATED,
         "Author": made.author or NOT_STATED,
         "Purpose and intended use": made.purpose or NOT_STATED,
+        **{who: name for who, name in (("Reviewed by", made.reviewed_by), ("Approved by", made.approved_by)) if name},
     }
     parts: list[Content] = [terms(stated), tag("h3", "Files"), _files(facts, made), tag("h3", "Model and settings")]
-    parts += [terms(_settings(facts, made)), _signatures()]
+    parts += [terms(_settings(facts, made)), _signatures(stated)]
     return join(parts, "\n")
 
 
@@ -146,7 +151,9 @@ def _settings(facts: Facts, made: Record) -> dict[str, Content]:
         "Options": ", ".join(f"{name} = {value}" for name, value in options.items()) or "none",
         "Features": ", ".join(feature_names(model)),
         "Sensitive": ", ".join(facts.belief.sensitive_columns) or "none",
-        "Threshold": f"{facts.label.good} is decided where its probability is above {THRESHOLD:g}",
+        "Threshold": f"{facts.label.good} is decided where its probability is above {THRESHOLD:g}"
+        if len(facts.label.values) == 2
+        else "none: the likeliest of the classes is decided",
         "Seed of the report": str(made.seed),
         "Versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
     }
@@ -158,6 +165,8 @@ def _shown(learner: Any) -> str:
     return re.sub(r" object at 0x\w+", "", f"{type(learner).__name__}({settings})")
 
 
-def _signatures() -> Markup:
-    lines = (tag("p", f"{who}, date", class_="sign") for who in ("Made by", "Reviewed by", "Approved by"))
+def _signatures(stated: Mapping[str, str]) -> Markup:
+    """Lines to sign on paper, for whom nobody signed yet."""
+    missing = (who for who in ("Made by", "Reviewed by", "Approved by") if who not in stated)
+    lines = (tag("p", f"{who}, date", class_="sign") for who in missing)
     return tag("div", *lines, class_="signatures")

@@ -55,7 +55,7 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
         learn_from_audit=model.audited_ > 0,
         sensitive_features=sensitive_of(model, rows),
         fair=fair,
-        favourable=facts.label.values[1],
+        favourable=facts.label.values[-1],
         independent=model.independent,
         seeds=[seed + number for number in range(SEEDS)],
         folds=FOLDS,

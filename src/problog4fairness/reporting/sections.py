@@ -66,7 +66,7 @@ def _picture(belief: Belief, label: Label) -> Markup:
 def parameters(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
     if not facts.belief.probabilities:
-        return tag("p", "The belief has no parameters.")
+        return _amounts(facts.belief)
     rows = [
         (
             rate.name,
@@ -90,6 +90,21 @@ def parameters(facts: Facts) -> Markup:
         ],
         "\n",
     )
+
+
+def _amounts(belief: Belief) -> Markup:
+    """Parameters that are no probabilities."""
+    known = belief.parameters
+    if known.empty:
+        return tag("p", "The belief has no parameters.")
+    rows = [
+        (str(name), own["meaning"], stacked(f"{own['value']:.3g}", between), behind)
+        for name, own in known.iterrows()
+        for between in ["" if pd.isna(own["low"]) else f"{own['low']:.3g} to {own['high']:.3g}"]
+        for behind in ["stated" if pd.isna(own["rows"]) else count(own["rows"])]
+    ]
+    header = ["Parameter", "What it is", "Value, 95% interval", "Audited rows behind it"]
+    return table(header, rows, caption="Parameters of the belief", numbers=(2, 3))
 
 
 def _rate(rate: Parameter) -> Markup:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from problog4fairness.reporting.neighbours import neighbours
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
+from problog4fairness.rows.writing import write_whole
 
 LABEL = "the recorded label is not the fair one"
 FEATURES = "a recorded feature is not the fair one"
@@ -71,12 +74,12 @@ class QueueCheck:
 
 
 def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grouping) -> tuple[Review, Floats]:
-    """The rows to look at, and for every row the probability of a favourable fair label.
+    """The rows to look at, and for every row the probability of each fair label, ``[rows, classes]``.
 
     Parameters
     ----------
     model
-        A trained classifier of a binary label.
+        A trained classifier.
     rows
         Recorded data.
     shown
@@ -84,8 +87,8 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
     way
         The groups by which the expected number is told, and in which people alike are looked for.
     """
-    fair, chance, what = _explained(model, rows)
-    known = np.nan_to_num(chance)
+    chances, chance, what = _explained(model, rows)
+    fair, known = chances[:, -1], np.nan_to_num(chance)
     order = np.lexsort((np.arange(len(known)), -known))
     order = order[known[order] > 0]
     last = known[order[min(MOST_SHOWN, len(order)) - 1]] if len(order) else 0.0
@@ -104,7 +107,12 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
         while name in table.columns:
             name += "_"
         table[name] = values
-    return Review(table, what, _expected(rows, way, known), tied), fair
+    return Review(table, what, _expected(rows, way, known), tied), chances
+
+
+def write_queue(table: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write all rows for review, likeliest first, as CSV with six digits."""
+    write_whole(Path(path), table.to_csv(float_format="%.6g"))
 
 
 def checked_queue(model: DebiasedClassifier, rows: Rows) -> QueueCheck | None:
@@ -122,14 +130,14 @@ def checked_queue(model: DebiasedClassifier, rows: Rows) -> QueueCheck | None:
 
 
 def _expected(rows: Rows, way: Grouping, chance: Floats) -> pd.DataFrame:
-    recorded = np.asarray(rows.recorded)
+    favourable = np.asarray(rows.recorded) == rows.favourable
     shares = np.column_stack([way.shares, np.ones(len(chance))])
-    columns = {name: (chance * (recorded == code)) @ shares for name, code in (("favourable", 1), ("other", 0))}
+    columns = {name: (chance * own) @ shares for name, own in (("favourable", favourable), ("other", ~favourable))}
     return pd.DataFrame(columns, index=pd.Index([*way.groups, "all"], name="group"))
 
 
 def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, str]:
-    """For each row P(favourable fair label), the probability that its record was distorted, and what that means.
+    """P(fair label), ``[rows, classes]``, the probability that each row's record was distorted, and what that means.
 
     Where the belief says that labels are distorted, it is that of the label; where only features are, that at least one
     of them is. Programs that do not say which label is fair get the model's probability of the other label.
@@ -137,9 +145,9 @@ def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, s
     try:
         found = explain(model, rows)
     except P4FError:
-        fair = fair_proba(model, rows)[:, 1]
-        return fair, np.where(rows.recorded == 1, 1 - fair, fair), DISAGREES
-    fair, label = found.fair[:, 1], np.asarray(found.distorted)
+        fair = fair_proba(model, rows)
+        return fair, 1 - fair[np.arange(len(rows)), np.asarray(rows.recorded)], DISAGREES
+    fair, label = found.fair, np.asarray(found.distorted)
     features = model.belief_.feature_distortion(rows)
     if features and np.nan_to_num(label).max() < 1e-9:
         return fair, 1 - np.prod([1 - chance for chance in features.values()], axis=0), FEATURES

@@ -16,7 +16,9 @@ from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report, report
+from problog4fairness.reporting.facts import collect
 from problog4fairness.reporting.record import Source
+from problog4fairness.reporting.suspects import Review
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.roles import check_column, find_labels, rewritten
 from problog4fairness.rows.values import plain, values_of
@@ -102,9 +104,7 @@ def report_tables(
     options
         As for :func:`~problog4fairness.report`.
     """
-    column = recorded or model.recorded_
-    if column is None:
-        raise P4FError("the model does not know the column of the recorded label; name it by recorded=...")
+    column = _recorded(model, recorded)
     taken = {*model.belief_.sensitive_columns, *model.feature_names_in_}
     for name, role in ((column, "recorded"), (fair, "fair")):
         if name in taken or (fair == column and role == "fair"):
@@ -126,6 +126,26 @@ def report_tables(
         for source in sources
     ]
     return report(model, cleaned, audit=audit, fair=fair, recorded=column, sources=sources, **options)
+
+
+def review_table(model: DebiasedClassifier, data: pd.DataFrame, *, recorded: str | None = None) -> Review:
+    """The rows for review of a table as it was read, without the rest of a report.
+
+    Parameters
+    ----------
+    model, data, recorded
+        As for :func:`report_tables`.
+    """
+    column = _recorded(model, recorded)
+    check_column(data, column, "recorded label", "recorded")
+    return collect(model, _clean(model, data, column), None, None, column).review
+
+
+def _recorded(model: DebiasedClassifier, recorded: str | None) -> str:
+    column = recorded or model.recorded_
+    if column is None:
+        raise P4FError("the model does not know the column of the recorded label; name it by recorded=...")
+    return column
 
 
 def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:
@@ -150,7 +170,7 @@ def _fair(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, favourable:
     """The fair label in the values of the recorded one."""
     classes = model.classes_.tolist()
     known = [plain(value) for value in classes]
-    if set(values_of(audit[fair])) <= set(known):
+    if len(classes) > 2 or set(values_of(audit[fair])) <= set(known):
         return rewritten(audit[fair], known, classes, "fair label")
     pair, _ = find_labels(audit, fair, None, favourable)
     return rewritten(audit[fair], pair, classes, "fair label")

@@ -86,6 +86,11 @@ def read_chunks(
 class Chunks:
     r"""A table that is read piece by piece; see :func:`read_chunks`.
 
+    Parameters
+    ----------
+    source, rows, delimiter, encoding, decimal, texts
+        As :func:`read_chunks` takes them.
+
     Examples
     --------
     >>> import tempfile

@@ -30,6 +30,11 @@ def identifiers(frame: pd.DataFrame) -> list[str]:
     dense (a running number), in order, of one length of at least seven digits (an account), or in a column that is
     called a number or an id; some may be missing. Numbers with fractions never: incomes may well be all different.
 
+    Parameters
+    ----------
+    frame
+        The table.
+
     Examples
     --------
     >>> import pandas as pd

@@ -13,15 +13,15 @@ from problog4fairness.rows.types import Codes
 
 
 def find_classes(labels: Any, favourable: Any = None) -> tuple[Any, ...]:
-    """The classes of recorded labels; of two, the favourable one last, which is the larger one by default."""
+    """The classes of recorded labels, the favourable one last, which is the largest one by default."""
     classes = np.unique(np.asarray(labels))
     if len(classes) < 2:
         raise P4FError(f"y has one class only ({classes.tolist()[0]!r}); a classifier needs two or more")
     if favourable is not None:
-        if len(classes) != 2 or favourable not in classes:
-            raise P4FError(f"favourable={favourable!r} is not one of two labels {list(classes)}")
-        if classes[0] == favourable:
-            classes = classes[::-1]
+        if favourable not in classes:
+            count = "two" if len(classes) == 2 else len(classes)
+            raise P4FError(f"favourable={favourable!r} is not one of {count} labels {list(classes)}")
+        return (*classes[classes != favourable], *classes[classes == favourable])
     return tuple(classes)
 
 

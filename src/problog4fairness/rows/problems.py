@@ -65,6 +65,11 @@ def note(message: str) -> None:
 def reason_of(error: Exception) -> str:
     """An error in words; of one that the system raised for a file, ``file: reason``.
 
+    Parameters
+    ----------
+    error
+        What was raised.
+
     Examples
     --------
     >>> from problog4fairness.rows import reason_of

@@ -17,8 +17,8 @@ from problog4fairness.rows.values import Value, conventional, match, plain, valu
 if TYPE_CHECKING:
     import pandas as pd
 
-# A sensitive column with more values than this is a measurement, not a group.
-MAX_GROUPS = 20
+# A sensitive column with more values than this is a measurement, not a group; and so is a label.
+MAX_GROUPS = MAX_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Roles:
         Names of the columns of the recorded label, of the sensitive variable, and of the fair label, where an audit
         has it.
     labels
-        The label's values, (unfavourable, favourable).
+        The label's values, the favourable one last.
     levels
         The groups; with two, the sensitive one is the second.
     fair_labels
@@ -48,14 +48,14 @@ class Roles:
     recorded: str
     sensitive: str
     fair: str | None
-    labels: tuple[Value, Value]
+    labels: tuple[Value, ...]
     levels: tuple[Value, ...]
-    fair_labels: tuple[Value, Value] | None = None
+    fair_labels: tuple[Value, ...] | None = None
 
     @property
     def favourable(self) -> Value:
         """The favourable label."""
-        return self.labels[1]
+        return self.labels[-1]
 
     @property
     def binary(self) -> bool:
@@ -96,14 +96,18 @@ class Roles:
         return frame.assign(**columns).reset_index(drop=True)
 
     def label_codes(self, frame: pd.DataFrame) -> Codes:
-        """The recorded label of a clean table: 1 is favourable."""
-        return np.asarray(frame[self.recorded] == self.labels[1], dtype=np.int64)
+        """The recorded label of a clean table by its position among the labels, -1 where there is none."""
+        return self._codes(frame[self.recorded])
 
     def fair_codes(self, frame: pd.DataFrame) -> Codes:
-        """The fair label of a clean table: 1 is favourable."""
+        """The fair label of a clean table by its position among the labels, -1 where there is none."""
         if self.fair is None:
             raise TableError("there is no column of the fair label; name it by fair=...", argument="fair")
-        return np.asarray(frame[self.fair] == self.labels[1], dtype=np.int64)
+        return self._codes(frame[self.fair])
+
+    def _codes(self, labels: pd.Series[Any]) -> Codes:
+        place = {label: number for number, label in enumerate(self.labels)}
+        return np.asarray(labels.map(place, na_action="ignore").fillna(-1), dtype=np.int64)
 
     def group_codes(self, frame: pd.DataFrame) -> Codes:
         """The group of each row of a clean table, by its position among the levels: 1 of two is the sensitive one."""
@@ -124,8 +128,8 @@ def find_roles(
     """Find out which value means what.
 
     0 and 1, false and true, no and yes (in any case, also n and y, f and t) mean what they say: the second is
-    favourable, and the sensitive group. A note tells that this was assumed. Of any other two values, the caller has to
-    name one; the error lists them.
+    favourable, and the sensitive group. A note tells that this was assumed. Of any other two values, and of three or
+    more classes, the caller has to name one; the error lists them.
 
     Parameters
     ----------
@@ -165,6 +169,17 @@ def find_roles(
 def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> None:
     """Raise the error that lists the columns where one is missing, and the name that may be meant.
 
+    Parameters
+    ----------
+    frame
+        The table.
+    name
+        The column that should be there.
+    role
+        What it is for, in words.
+    argument
+        The argument that named it.
+
     Examples
     --------
     >>> import pandas as pd
@@ -188,15 +203,26 @@ def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> No
 
 def find_labels(
     frame: pd.DataFrame, recorded: str, fair: str | None = None, favourable: object = None
-) -> tuple[tuple[Value, Value], tuple[Value, Value] | None]:
-    """(unfavourable, favourable) as the recorded column writes it, and as the fair one does; as :func:`find_roles`."""
+) -> tuple[tuple[Value, ...], tuple[Value, ...] | None]:
+    """The labels as the recorded column writes them, and as the fair one does; the favourable one is the last."""
     seen = _label_values(frame, recorded, "recorded")
     if fair is None:
-        return _label_pair(recorded, seen, favourable), None
+        return _ordered_labels(recorded, seen, favourable), None
     true = _label_values(frame, fair, "fair")
-    together = list(dict.fromkeys([*seen, *true]))
-    if len(together) <= 2:
-        labels = _label_pair(recorded, together, favourable)
+    together = sorted({*seen, *true}, key=[*seen, *true].index)
+    many = len(seen) > 2
+    if len(true) > 2 and not many:
+        raise TableError(
+            f"column {fair!r} of the fair label has {len(true)} values ({listed(true, 6)}), {recorded!r} has "
+            f"{len(seen)}: recode the others, or leave their rows out"
+        )
+    if many and not set(seen) & set(true):
+        raise TableError(
+            f"columns {recorded!r} ({listed(seen, 6)}) and {fair!r} ({listed(true, 6)}) have no label in common; write "
+            "both labels in one way"
+        )
+    if many or len(together) <= 2:
+        labels = _ordered_labels(recorded, together, favourable)
         return labels, labels
     # The two columns write the same thing in two ways: what is said may be about either of them.
     said = [_means(favourable, values) for values in (seen, true)]
@@ -225,12 +251,27 @@ def _label_values(frame: pd.DataFrame, name: str, role: str) -> list[Value]:
     values = values_of(frame[name])
     if not values:
         raise TableError(f"column {name!r} of the {role} label holds no value")
-    if len(values) > 2:
+    if len(values) > MAX_CLASSES:
         raise TableError(
-            f"column {name!r} of the {role} label has {len(values)} values ({listed(values, 6)}); a label has two: "
-            "recode the others, or leave their rows out"
+            f"column {name!r} of the {role} label has {len(values)} values ({listed(values, 6)}); a label has two, or "
+            f"{MAX_CLASSES} at most: make classes of them"
         )
     return values
+
+
+def _ordered_labels(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, ...]:
+    """The labels of a column, the favourable one last."""
+    if len(values) <= 2:
+        return _label_pair(name, values, favourable)
+    if favourable is None:
+        raise TableError(
+            f"column {name!r} of the recorded label has {len(values)} values ({listed(values, 6)}); say which one is "
+            "favourable by favourable=..., or recode the others where there should be two",
+            argument="favourable",
+        )
+    good = match(favourable, values, name, "favourable")
+    note(f"{name}: there are {len(values)} classes, {listed(values)}; {good!r} is the favourable one")
+    return (*(value for value in values if value != good), good)
 
 
 def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, Value]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.sensitive import Sensitive, as_shares
 from problog4fairness.rows.types import Codes, Floats
 
@@ -25,7 +25,7 @@ class Rows:
     features
         The columns that a learner reads.
     classes
-        The labels; of two, the favourable one is the second.
+        The labels; the favourable one is the last.
     recorded
         ``[rows]``: the recorded label by its position in ``classes``, -1 where none was recorded; None for rows to
         predict.
@@ -56,6 +56,14 @@ class Rows:
     def __len__(self) -> int:
         return len(self.frame)
 
+    def __repr__(self) -> str:
+        return f"Rows({len(self)} rows, {len(self.features)} features, classes {self.classes})"
+
+    @property
+    def favourable(self) -> int:
+        """The position of the favourable label in ``classes``: the last."""
+        return len(self.classes) - 1
+
     @property
     def outputs(self) -> int:
         """How many logits a classifier of the label has: 1 for two classes, k for k."""
@@ -75,8 +83,7 @@ class Rows:
     def column(self, name: str, needed_for: str) -> pd.Series[Any]:
         """A column by its name; ``needed_for`` says in the error what it is for."""
         if name not in self.frame.columns:
-            there = ", ".join(map(str, self.frame.columns)) or "none"
-            raise P4FError(f"no column {name!r} for {needed_for}; there are {there}")
+            raise P4FError(f"no column {name!r} for {needed_for}; {among(name, self.frame.columns)}")
         return self.frame[name]
 
     def take(self, rows: Codes) -> Rows:

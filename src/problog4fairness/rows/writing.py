@@ -142,7 +142,12 @@ def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike
 def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
     """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
 
-    The arguments are those of :func:`refuse_overwrite`.
+    Parameters
+    ----------
+    output
+        The file to be written; None or ``-`` for standard output.
+    inputs
+        The files that are read.
 
     Examples
     --------
@@ -205,6 +210,11 @@ def _check_place(path: Path) -> None:
 
 def check_folder(folder: str | PathLike[str]) -> None:
     """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to.
+
+    Parameters
+    ----------
+    folder
+        It need not exist.
 
     Examples
     --------
@@ -325,6 +335,11 @@ def whole_output() -> Iterator[IO[bytes]]:
 
 def is_parquet(target: str | PathLike[str]) -> bool:
     """Whether a table of this name is written as Parquet.
+
+    Parameters
+    ----------
+    target
+        The name of a file.
 
     Examples
     --------

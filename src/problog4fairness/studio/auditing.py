@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from problog4fairness.beliefs import Annotators, HistoricalBias, MeasurementBias, UnknownGroup
 from problog4fairness.beliefs.audit_table import AuditTable
-from problog4fairness.beliefs.drawing import ROW
+from problog4fairness.beliefs.drawing import OWN, ROW
 from problog4fairness.beliefs.planned_table import PlannedTable
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import Roles, read_table, write_table
+from problog4fairness.studio.facts import cell
 from problog4fairness.studio.project import AUDIT, REVIEWS, Project
 from problog4fairness.studio.reviews import Reviews
 
@@ -21,8 +24,52 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
     from problog4fairness.beliefs.plan import AuditPlan
 
+# Held by who changes the file of drawn rows, which several pages may have open.
+_CHANGING = threading.Lock()
 
-def plan(project: Project, error: float) -> AuditPlan:
+
+@dataclass(frozen=True)
+class Asked:
+    """What reviewers are asked for: the fair label, or the fair value of a feature.
+
+    Attributes
+    ----------
+    column
+        Where the recorded one stands.
+    labels
+        What it may be, the favourable or higher one first.
+    feature
+        Whether it is a feature.
+    """
+
+    column: str
+    labels: tuple[str, ...]
+    feature: bool = False
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The key of each label: 1 and 0 where there are two."""
+        keys = "10" if len(self.labels) == 2 else "123456789"
+        return dict(zip(keys, self.labels, strict=False))
+
+    @classmethod
+    def of(cls, project: Project, belief: Belief) -> Asked:
+        """What the parameters of a belief are about."""
+        if isinstance(belief, HistoricalBias) and belief.label is None:
+            belief = belief.measurement
+        if not isinstance(belief, MeasurementBias):
+            roles = project.roles()
+            return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))
+        values = [project.values(name) for name in belief.features]
+        if len(values) > 1 or len(values[0]) != 2:
+            raise P4FError(
+                "this page reviews one feature with two values; p4f plan --feature ... --draw audit.csv draws rows for "
+                "the others, p4f estimate reads them"
+            )
+        return cls(belief.features[0], (str(values[0][1]), str(values[0][0])), feature=True)
+
+
+def plan(project: Project, error: float | None = None) -> AuditPlan:
     """Which rows to look at next, after those that are answered.
 
     Parameters
@@ -30,35 +77,54 @@ def plan(project: Project, error: float) -> AuditPlan:
     project
         The project; it has a belief.
     error
-        Half the width of the interval of every parameter.
+        Half the width of the interval of every parameter; as it was chosen by default.
     """
     said, belief = project.choices, project.belief().unknown()
+    feature = [asked.column] if (asked := Asked.of(project, belief)).feature else []
     table = PlannedTable(
         project.frame,
         str(said.table),
         str(said.sensitive),
-        recorded=said.recorded,
+        recorded=None if feature else said.recorded,
         favourable=said.favourable,
         group=said.group,
+        features=feature,
+        fair_features=[said.fair for _ in feature],
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the column may still be empty; what was assumed is told with the plan
         pilot = table.filled_in(read_table(project.path(AUDIT)), said.fair) if project.has(AUDIT) else None
         return belief.plan_audit(
             table.coded(belief),
-            recorded=said.recorded,
+            recorded=table.recorded,
             fair=table.columns(belief, said.fair),
-            error=error,
+            error=said.error if error is None else error,
             pilot=pilot,
-            favourable=table.roles.favourable,
+            favourable=None if feature else table.roles.favourable,
         )
+
+
+def from_table(project: Project) -> Belief:
+    """The belief with what the table itself tells: votes that agree, or rows of which the group is known."""
+    belief = project.belief().unknown()
+    if isinstance(belief, Annotators):
+        return belief.estimate(project.frame, favourable=project.roles().favourable)
+    if isinstance(belief, UnknownGroup):
+        return belief.estimate(project.frame)
+    raise P4FError("the table does not tell the parameters of this belief; draw rows and look at them")
+
+
+def tells_itself(belief: Belief) -> bool:
+    """Whether a table can tell parameters of this belief without an audit."""
+    return isinstance(belief, Annotators | UnknownGroup)
 
 
 def draw(project: Project, found: AuditPlan) -> None:
     """Write the next round below what is there."""
-    before = read_table(project.path(AUDIT), verbatim=True) if project.has(AUDIT) else None
-    rows = found.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
-    write_table(rows, str(project.path(AUDIT)))
+    with _CHANGING:
+        before = read_table(project.path(AUDIT), verbatim=True) if project.has(AUDIT) else None
+        rows = found.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
+        write_table(rows, str(project.path(AUDIT)))
 
 
 @dataclass
@@ -75,14 +141,32 @@ class Audit:
 
     def __post_init__(self) -> None:
         self.roles: Roles = self.project.roles()
-        self.fair = self.project.choices.fair
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the column of the fair label may still be empty
-            self.drawn: pd.DataFrame = read_table(self.project.path(AUDIT))
-        if ROW not in self.drawn or self.fair not in self.drawn:
-            raise P4FError(f"{AUDIT} lacks the column {ROW!r} or {self.fair!r}; p4f plan --draw {AUDIT} writes both")
-        self.labels = tuple(str(label) for label in reversed(self.roles.labels))
+        self._drawn: tuple[int, pd.DataFrame] | None = None
+        self.fair = self._fair_column()
+        if ROW not in self.drawn:
+            raise P4FError(f"{AUDIT} lacks the column {ROW!r}: p4f plan did not draw it; p4f estimate takes it so")
+        self.asked = Asked.of(self.project, self.project.belief())
+        self.labels = self.asked.labels
         self.reviews = Reviews(self.project.path(REVIEWS), self.labels)
+
+    def _fair_column(self) -> str:
+        """The column of the fair label: as it was chosen, or the one that a command added under another name."""
+        if self.project.choices.fair not in self.drawn:
+            added = set(map(str, self.drawn.columns)) - set(map(str, self.project.frame.columns)) - set(OWN)
+            if len(added) != 1:
+                raise P4FError(f"{AUDIT} has no column {self.project.choices.fair!r} for the fair label")
+            self.project.choose(fair=added.pop())
+        return self.project.choices.fair
+
+    @property
+    def drawn(self) -> pd.DataFrame:
+        """The drawn rows, read again where the file has changed: others may draw a round, or fill it in."""
+        changed = self.project.path(AUDIT).stat().st_mtime_ns
+        if self._drawn is None or self._drawn[0] != changed:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the column of the fair label may still be empty
+                self._drawn = changed, read_table(self.project.path(AUDIT))
+        return self._drawn[1]
 
     @property
     def numbers(self) -> list[int]:
@@ -96,33 +180,54 @@ class Audit:
 
     def shown(self, number: int) -> dict[str, str]:
         """What a reviewer sees of a row: everything but what was recorded, and what the plan added."""
-        hidden = {self.roles.recorded, self.fair}
+        hidden = {self.roles.recorded, self.asked.column, self.fair}
         row = self.drawn[self.drawn[ROW] == number].iloc[0]
         known = set(map(str, self.project.frame.columns))
-        return {str(name): str(value) for name, value in row.items() if name in known and name not in hidden}
+        return {str(name): cell(value) for name, value in row.items() if name in known and name not in hidden}
 
     def write(self) -> int:
         """Bring the file up to date with what reviewers agree on; how many rows have a fair label."""
-        agreed = self.reviews.agreed()
+        with _CHANGING:
+            kept, labels = self._known()
+            filled = kept.assign(**{self.fair: labels})
+            if not filled.equals(kept):
+                write_table(filled, str(self.project.path(AUDIT)))
+        return sum(label != "" for label in labels)
+
+    def _known(self) -> tuple[pd.DataFrame, list[str]]:
+        """The file as it is now, and its fair labels: a row of which no reviewer spoke keeps what it says."""
         kept = read_table(self.project.path(AUDIT), verbatim=True)
-        filled = kept.assign(**{self.fair: [agreed.get(number, "") for number in self.numbers]})
-        write_table(filled, str(self.project.path(AUDIT)))
-        return len(agreed)
+        agreed, spoken_of = self.reviews.agreed(), self.reviews.spoken_of()
+        written = zip(map(int, kept[ROW]), map(str, kept[self.fair]), strict=True)
+        return kept, [agreed.get(row, "") if row in spoken_of else label for row, label in written]
 
     def estimate(self) -> Belief | None:
         """The belief with the parameters that the answers tell so far; None before the first one."""
-        agreed = self.reviews.agreed()
-        if not agreed:
+        kept, labels = self._known()
+        if not any(labels):
             return None
-        known = self.drawn.assign(**{self.fair: [agreed.get(number) for number in self.numbers]})
-        said: dict[str, Any] = {"favourable": str(self.roles.favourable)}
-        if self.roles.binary:
-            said["group"] = str(self.roles.group)
+        by_row = {int(row): label or None for row, label in zip(kept[ROW], labels, strict=True)}
+        known = self.drawn.assign(**{self.fair: [by_row.get(row) for row in self.numbers]})
         known = known[known[self.fair].notna()].reset_index(drop=True)
-        table = AuditTable(known, AUDIT, self.roles.sensitive, self.roles.recorded, self.fair, **said)
+        said: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
+        if self.asked.feature:
+            known[self.fair] = known[self.fair].map({str(own): own for own in self.project.values(self.asked.column)})
+            said |= {"features": [self.asked.column], "fair_features": [self.fair]}
+        else:
+            said |= {"recorded": self.asked.column, "fair": self.fair, "favourable": str(self.roles.favourable)}
+        table = AuditTable(known, AUDIT, self.roles.sensitive, **said)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.project.belief().unknown().estimate_table(table)
+
+    def answers(self) -> pd.DataFrame:
+        """Every answer that stands, with its note."""
+        import pandas as pd
+
+        names = {"row": ROW, "reviewer": "reviewer", "label": self.fair, "note": "note", "at": "at"}
+        return pd.DataFrame([vars(said) for said in self.reviews.answers()], columns=pd.Index(names)).rename(
+            columns=names
+        )
 
     def take(self, file: Path, reviewer: str) -> int:
         """Add the fair labels of a file with the columns of the drawn rows; how many were new."""
@@ -133,7 +238,7 @@ class Audit:
         written = {str(label): str(label) for label in self.labels}
         labels: dict[int, str] = {}
         for number, value in zip(known[ROW], known[self.fair], strict=True):
-            text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+            text = cell(value)
             if text not in written or int(number) not in set(self.numbers):
                 raise P4FError(f"row {number}: {text!r} is no answer; a fair label is {' or '.join(self.labels)}")
             labels[int(number)] = text

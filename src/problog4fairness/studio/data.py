@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from nicegui import events, ui
 
 from problog4fairness import datasets
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import TableError, identifiers, write_table
-from problog4fairness.rows.values import values_of
-from problog4fairness.studio.facts import Column, columns_of
-from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, text, title
+from problog4fairness.studio.facts import Column, cell
+from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title
 from problog4fairness.studio.server import LARGEST_UPLOAD
 from problog4fairness.studio.state import Go, Studio
 
 SHOWN = 25
 MAX_CHOICES = 50
+# Columns that are shown at once.
+MAX_COLUMNS = 60
+# Looking at the columns of a wider table takes minutes, and the page could not show them.
+WIDEST = 2000
+EXAMPLE = {
+    "income (known)": [2243, 1500, 1659],
+    "job (known)": ["clerk", "nurse", "clerk"],
+    "poor_area (the group)": [0, 1, 1],
+    "granted (recorded)": [1, 1, 0],
+}
+QUESTIONS = {
+    "recorded": ("favourable", "Which column is the recorded label?", "Which value is favourable?"),
+    "sensitive": ("group", "Which column is sensitive?", "Which group was treated unfairly?"),
+}
 
 
 def show(studio: Studio, go: Go) -> None:
@@ -28,36 +43,29 @@ def show(studio: Studio, go: Go) -> None:
     if studio.project.choices.table is None:
         _empty(studio, go)
         return
-    try:
-        frame = studio.project.frame
-    except (P4FError, OSError) as error:
-        box(" ".join(str(error).split()), "bad")
-        _empty(studio, go)
-        return
-    text("p", f"{Path(studio.project.choices.table).name}: {len(frame):,} rows, {len(frame.columns)} columns")
-    if studio.project.remarks:
-        box(studio.project.remarks)
-    _roles(studio, go)
-    heading("Columns")
-    waiting = ui.spinner()
-    cards = ui.element("div").classes("cards")
-
-    async def look() -> None:
-        found = await asyncio.to_thread(columns_of, frame)
-        odd = set(map(str, identifiers(frame)))
-        waiting.delete()
-        with cards:
-            for column in found:
-                _card(studio, column, column.name in odd)
-
-    ui.timer(0, look, once=True)
-    heading("Rows")
-    _rows(studio)
-    ui.button("Another table", on_click=guarded(lambda: _forget(studio, go))).props("flat no-caps").classes(
-        "self-start"
-    )
     name = Path(studio.project.choices.table).name
-    same(studio.project.command("plan", "--data", name), f'frame = pd.read_csv("{name}")')
+    with ui.element("div").classes("stack").props("role=status") as waiting:
+        ui.spinner(size="2rem")
+        soft(f"reading {name}")
+    place = ui.element("div").classes("stack parts")
+
+    async def read() -> None:
+        try:
+            width = len((await asyncio.to_thread(lambda: studio.project.frame)).columns)
+            if width > WIDEST:
+                studio.project.choose(table=None)
+                raise TableError(f"{name} has {width:,} columns, and this page shows {WIDEST:,}; use p4f in a terminal")
+        except (P4FError, OSError) as error:
+            waiting.delete()
+            with place:
+                box(" ".join(str(error).split()), "bad")
+                _empty(studio, go)
+            return
+        waiting.delete()
+        with place:
+            await _Table(studio, go).show()
+
+    ui.timer(0, guarded(read), once=True)
 
 
 def _empty(studio: Studio, go: Go) -> None:
@@ -77,6 +85,16 @@ def _empty(studio: Studio, go: Go) -> None:
         )
         go("data")
 
+    def take(name: str) -> None:
+        studio.project.begin(studio.project.path(name))
+        go("data")
+
+    tables = studio.project.tables()[:MAX_CHOICES]
+    if tables:
+        soft("In this folder:")
+        with ui.element("div").classes("keys"):
+            for name in tables:
+                ui.button(name, on_click=guarded(partial(take, name))).props("outline no-caps")
     upload = ui.upload(
         label="Drop a CSV or Parquet file here, or choose one with +",
         on_upload=guarded(took),
@@ -87,100 +105,182 @@ def _empty(studio: Studio, go: Go) -> None:
     upload.props('accept=".csv,.tsv,.txt,.parquet" flat bordered').style("width: min(34rem, 100%)")
     soft("Larger tables are named when the page is started: p4f studio table.csv")
     ui.button("Try it with made-up loans", on_click=guarded(demo)).props("outline no-caps").classes("self-start")
+    heading("What it needs")
+    soft("A column that was recorded and may be unfair, one that says who belongs to which group, and what else is "
+         "known of each person. No column has to say what would have been fair.")  # fmt: skip
+    table(pd.DataFrame(EXAMPLE))
 
 
-def _roles(studio: Studio, go: Go) -> None:
-    project = studio.project
-    names = list(map(str, project.frame.columns))
+class _Table:
+    """A table that was read: which column is what, its columns at a glance, its rows."""
 
-    def choose(role: str, event: events.ValueChangeEventArguments[Any]) -> None:
-        other = {"recorded": "favourable", "sensitive": "group"}.get(role)
-        project.choose(**{role: event.value, **({other: None} if other else {})})
-        go("data")
+    def __init__(self, studio: Studio, go: Go) -> None:
+        self.project, self.go = studio.project, go
+        self.frame = studio.project.frame
+        self.page, self.every, self.looked = 1, False, False
 
-    with columns():
-        for role, value, question, means in (
-            ("recorded", "favourable", "Which column is the recorded label?", "Which value is favourable?"),
-            ("sensitive", "group", "Which column is sensitive?", "Which group was treated unfairly?"),
-        ):
-            column = getattr(project.choices, role)
-            with ui.element("div").classes("card"):
-                ui.select(names, value=column, label=question, on_change=guarded(partial(choose, role))).props(
-                    f"outlined data-role={role}"
-                )
-                if column is None:
-                    continue
-                values = [str(one) for one in values_of(project.frame[column])][: MAX_CHOICES + 1]
-                if len(values) > MAX_CHOICES:
-                    box(f"{column} has more than {MAX_CHOICES} values; it is a measurement, not a group", "bad")
-                    continue
-                chosen = getattr(project.choices, value)
-                ui.select(
-                    values,
-                    value=chosen if chosen in values else None,
-                    label=means,
-                    on_change=guarded(partial(choose, value)),
-                ).props(f"outlined data-role={value}")
-    try:
-        roles = project.roles()
-    except TableError as error:
-        if project.choices.recorded and project.choices.sensitive:
+    async def show(self) -> None:
+        """Lay it out; what takes time comes afterwards."""
+        name = Path(str(self.project.choices.table)).name
+        text("p", f"{name}: {len(self.frame):,} rows, {len(self.frame.columns)} columns")
+        if self.project.remarks:
+            box(self.project.remarks)
+        for role in QUESTIONS:
+            await asyncio.to_thread(self._values, role)
+        with columns():
+            for role, (value, question, _) in QUESTIONS.items():
+                with ui.element("div").classes("card"):
+                    self._column(role, question)
+                    self._value(role, value)
+        self._verdict()
+        heading("Columns")
+        self.waiting = ui.spinner()
+        self.cards = ui.element("div").classes("cards")
+        self.odd: set[str] = set()
+        ui.timer(0, guarded(self._look), once=True)
+        heading("Rows")
+        self._rows()
+        again = ui.button("Another table", on_click=guarded(self._forget))
+        again.props("flat no-caps").classes("self-start")
+        read = "parquet" if name.endswith(".parquet") else "csv"
+        same(self.project.command("plan", "--data", name), f"frame = pd.read_{read}({json.dumps(name)})")
+
+    def _values(self, role: str) -> list[str] | None:
+        """The values to choose from for a role; None where there are too many, or no column yet."""
+        column = getattr(self.project.choices, role)
+        if column not in self.frame.columns or self.project.count(column) > MAX_CHOICES:
+            return None
+        return [str(one) for one in self.project.values(column)]
+
+    def _column(self, role: str, question: str) -> None:
+        names, chosen = list(map(str, self.frame.columns)), getattr(self.project.choices, role)
+        field = ui.select(names, value=chosen if chosen in names else None, label=question)
+        field.props(f"outlined data-role={role}").on_value_change(guarded(partial(self._choose, role)))
+
+    @ui.refreshable_method
+    def _value(self, role: str, value: str) -> None:
+        column, values = getattr(self.project.choices, role), self._values(role)
+        if column is None:
+            return
+        if values is None:
+            box(f"{column} has more than {MAX_CHOICES} values; it is a measurement, not a group", "bad")
+            return
+        chosen = getattr(self.project.choices, value)
+        field = ui.select(values, value=chosen if chosen in values else None, label=QUESTIONS[role][2])
+        field.props(f"outlined data-role={value}").on_value_change(guarded(partial(self._choose, value)))
+
+    async def _choose(self, role: str, event: events.ValueChangeEventArguments[Any]) -> None:
+        if role in QUESTIONS:
+            self.project.choose(**{role: event.value, QUESTIONS[role][0]: None})
+            await asyncio.to_thread(self._values, role)
+            self._value.refresh()
+            self._show_cards()
+        else:
+            self.project.choose(**{role: event.value})
+        self._verdict.refresh()
+
+    @ui.refreshable_method
+    def _verdict(self) -> None:
+        """What the choice means, or what is wrong with it."""
+        said = self.project.choices
+        if not (said.recorded and said.sensitive) or None in map(self._values, QUESTIONS):
+            soft("Choose both columns; then state a belief about them.")
+            return
+        try:
+            roles = self.project.roles()
+        except TableError as error:
             box(" ".join(str(error).split()), "bad")
-        return
-    box(
-        f"{roles.recorded} = {roles.favourable} is favourable. Groups of {roles.sensitive}: "
-        f"{', '.join(map(str, roles.levels))}{f'; {roles.group} is the sensitive one' if roles.binary else ''}.",
-        "good",
-    )
-    ui.button("State a belief", on_click=lambda: go("belief")).props("unelevated no-caps").classes("self-start")
+            return
+        groups = f"Groups of {roles.sensitive}: {', '.join(map(str, roles.levels))}"
+        which = f"; {roles.group} is the sensitive one" if roles.binary else ""
+        box(f"{roles.recorded} = {roles.favourable} is favourable. {groups}{which}.", "good")
+        ui.button("State a belief", on_click=lambda: self.go("belief")).props("unelevated no-caps").classes(
+            "self-start"
+        )
 
+    async def _look(self) -> None:
+        """Look at every column, which takes a while in large tables."""
+        await asyncio.to_thread(self.project.columns)
+        self.odd = set(map(str, await asyncio.to_thread(identifiers, self.frame)))
+        self.waiting.delete()
+        self.looked = True
+        self._show_cards()
 
-def _card(studio: Studio, column: Column, odd: bool) -> None:
-    def learn(event: events.ValueChangeEventArguments[Any]) -> None:
-        rest = tuple(name for name in studio.project.choices.drop if name != column.name)
-        studio.project.choose(drop=rest if event.value else (*rest, column.name))
+    def _show_cards(self) -> None:
+        if not self.looked:
+            return
+        found = self.project.columns()
+        self.cards.clear()
+        with self.cards:
+            for column in found if self.every else found[:MAX_COLUMNS]:
+                self._card(column)
+            if len(found) > MAX_COLUMNS and not self.every:
+                ui.button(f"All {len(found)} columns", on_click=self._all).props("outline no-caps")
 
-    with ui.element("div").classes("card"):
-        text("b", column.name)
-        with ui.element("div").classes("bars").props('aria-hidden="true"'):
-            for height in column.bars:
-                ui.element("i").style(f"height: {100 * height:.0f}%")
-        text("span", " to ".join(dict.fromkeys(column.ends)), "soft")
-        lacking = f", {column.missing:,} missing" if column.missing else ""
-        text("span", f"{column.values:,} values{lacking}", "soft")
-        if odd:
-            text("span", "seems to identify rows: it will be left out", "soft")
-        elif column.name not in (studio.project.choices.recorded, studio.project.choices.sensitive):
-            ui.checkbox("learn from it", value=column.name not in studio.project.choices.drop, on_change=guarded(learn))
+    def _all(self) -> None:
+        self.every = True
+        self._show_cards()
 
+    def _card(self, column: Column) -> None:
+        said = self.project.choices
+        roles = {said.recorded: "the recorded label", said.sensitive: "the sensitive column"}
+        with ui.element("div").classes("card").props("data-column"):
+            text("b", column.name)
+            with ui.element("div").classes("bars").props('aria-hidden="true"'):
+                for height in column.bars:
+                    ui.element("i").style(f"height: {100 * height:.0f}%")
+            text("span", column.about, "soft")
+            lacking = f", {column.missing:,} missing" if column.missing else ""
+            text("span", f"{column.values:,} values{lacking}", "soft")
+            if column.name in roles:
+                text("span", roles[column.name], "role")
+            elif column.name in self.odd:
+                text("span", "seems to identify rows: it will be left out", "soft")
+            else:
+                learn = ui.checkbox("learn from it", value=column.name not in said.drop)
+                learn.on_value_change(guarded(partial(self._learn, column.name)))
+                learn.props["aria-label"] = f"learn from {column.name}"
 
-def _rows(studio: Studio) -> None:
-    frame = studio.project.frame
-    place = {"page": 1}
-    pages = max(1, -(-len(frame) // SHOWN))
+    def _learn(self, name: str, event: events.ValueChangeEventArguments[Any]) -> None:
+        rest = tuple(other for other in self.project.choices.drop if other != name)
+        self.project.choose(drop=rest if event.value else (*rest, name))
 
-    @ui.refreshable
-    def part() -> None:
-        begin = (place["page"] - 1) * SHOWN
-        names = [
-            {"name": f"c{i}", "label": str(n), "field": f"c{i}", "align": "left"} for i, n in enumerate(frame.columns)
-        ]
-        rows = [
-            {"id": begin + number, **{f"c{i}": str(value) for i, value in enumerate(values)}}
-            for number, values in enumerate(frame.iloc[begin : begin + SHOWN].itertuples(index=False))
-        ]
-        ui.table(columns=names, rows=rows, row_key="id").props("flat dense").style("max-width: 100%")
+    def _rows(self) -> None:
+        pages = max(1, -(-len(self.frame) // SHOWN))
+        with ui.element("div").classes("scroll").props('tabindex=0 role=region aria-label="rows of the table"'):
+            self._part()
+        if pages == 1:
+            return
+        with ui.element("div").classes("keys"):
+            turn = ui.pagination(1, pages, value=1, direction_links=True, on_change=guarded(self._turn))
+            turn.props("max-pages=5")
+            row = ui.number("Go to row", min=1, max=len(self.frame), precision=0).props("outlined dense")
+            row.style("width: 9rem").on(
+                "keydown.enter", lambda: turn.set_value(min(pages, max(1, -(-int(row.value or 1) // SHOWN))))
+            )
 
-    def turn(event: events.ValueChangeEventArguments[Any]) -> None:
-        place["page"] = int(event.value)
-        part.refresh()
+    @ui.refreshable_method
+    def _part(self) -> None:
+        begin = (self.page - 1) * SHOWN
+        shown = self.frame.iloc[begin : begin + SHOWN, :MAX_COLUMNS]
+        with ui.element("table").classes("plain rows"):
+            with ui.element("thead"), ui.element("tr"):
+                for name in ("", *map(str, shown.columns)):
+                    text("th", name)
+            with ui.element("tbody"):
+                for number, values in enumerate(shown.itertuples(index=False), start=begin + 1):
+                    with ui.element("tr"):
+                        text("td", f"{number:,}", "soft")
+                        for value in values:
+                            text("td", cell(value))
+        if len(self.frame.columns) > MAX_COLUMNS:
+            soft(f"The first {MAX_COLUMNS} columns of {len(self.frame.columns)}.")
 
-    with ui.element("div").classes("scroll"):
-        part()
-    if pages > 1:
-        ui.pagination(1, pages, value=1, direction_links=True, on_change=guarded(turn)).props("max-pages=7")
+    def _turn(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        self.page = int(event.value)
+        self._part.refresh()
 
-
-def _forget(studio: Studio, go: Go) -> None:
-    studio.project.choose(table=None, recorded=None, favourable=None, sensitive=None, group=None, drop=())
-    go("data")
+    def _forget(self) -> None:
+        said: dict[str, Any] = dict.fromkeys(("table", "recorded", "favourable", "sensitive", "group"))
+        self.project.choose(drop=(), **said)
+        self.go("data")

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BARS = 12
+# Of texts with more values than this, no bar would tell anything.
+MANY = 1000
+# Values that are named.
+NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -26,16 +30,16 @@ class Column:
     missing
         How many rows lack one.
     bars
-        Heights between 0 and 1: of equal parts of its range, or of its most frequent values.
-    ends
-        What the first and the last bar are about.
+        Heights between 0 and 1: of equal parts of its range, or of its most frequent values; none for many texts.
+    about
+        What the bars are about: the range, or the most frequent values.
     """
 
     name: str
     values: int
     missing: int
     bars: tuple[float, ...]
-    ends: tuple[str, str]
+    about: str
 
 
 def columns_of(frame: pd.DataFrame) -> list[Column]:
@@ -49,12 +53,26 @@ def _column(name: str, values: pd.Series[Any]) -> Column:
     numeric = known.dtype.kind in "iuf" and different > BARS
     if numeric:
         counts, edges = np.histogram(known.to_numpy(dtype=float), bins=BARS)
-        ends = (f"{edges[0]:.4g}", f"{edges[-1]:.4g}")
+        about = f"{_number(edges[0])} to {_number(edges[-1])}"
+    elif different > MANY:
+        counts, about = np.array([]), "mostly different texts"
     else:
         frequent = known.value_counts().head(BARS)
         if known.dtype.kind in "iufb":
             frequent = frequent.sort_index()
         counts = frequent.to_numpy()
-        ends = (str(frequent.index[0]), str(frequent.index[-1])) if len(frequent) else ("", "")
+        more = f", {different - NAMED} more" if different > NAMED else ""
+        about = ", ".join(_number(one) if isinstance(one, float) else str(one) for one in frequent.index[:NAMED]) + more
     top = max(int(counts.max()), 1) if len(counts) else 1
-    return Column(name, different, int(values.isna().sum()), tuple(float(count) / top for count in counts), ends)
+    return Column(name, different, int(values.isna().sum()), tuple(float(count) / top for count in counts), about)
+
+
+def cell(value: Any) -> str:
+    """A value of a table as a person would write it; nothing where it is missing."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return "" if np.isnan(value) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.3g}"

@@ -6,17 +6,20 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting.svg import inline
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+
+
+class Chart(ui.echart, component="chart.js", esm={"p4f-echart": str(Path(inspect.getfile(ui.echart)).parent)}):
+    """A chart. It is here since a page must know where its script is when it is opened, before screens are loaded."""
 
 
 def text(kind: str, words: str, classes: str = "") -> ui.element:
@@ -36,22 +39,24 @@ def heading(words: str) -> None:
     text("h3", words)
 
 
-def soft(words: str) -> None:
+def soft(words: str) -> ui.element:
     """A remark."""
-    text("p", words, "soft")
+    return text("p", words, "soft")
 
 
-def box(words: str | Sequence[str], kind: str = "note") -> None:
+def box(words: str | Sequence[str], kind: str = "note") -> ui.element:
     """A remark that is to be seen: ``note``, ``good`` or ``bad``."""
     lines = [words] if isinstance(words, str) else words
-    with ui.element("div").classes(kind).props(f"role={'alert' if kind == 'bad' else 'status'}"):
+    with ui.element("div").classes(kind).props(f"role={'alert' if kind == 'bad' else 'status'}") as made:
         for line in lines:
             text("p", line)
+    return made
 
 
-def picture(figure: Figure, name: str, alternative: str) -> None:
-    """A figure, drawn in the page's own colours."""
-    ui.html(str(inline(figure, name, alternative)), sanitize=False).classes("scroll")
+def download(name: str, words: str) -> None:
+    """A link to a file of the project."""
+    link = text("a", words, "download")
+    link.props["href"], link.props["download"], link.props["data-file"] = f"/file/{name}", name, name
 
 
 def table(frame: pd.DataFrame) -> None:

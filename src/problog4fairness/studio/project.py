@@ -15,20 +15,43 @@ from typing import TYPE_CHECKING, Any
 
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileNote, Roles, TableError, find_roles, read_table, write_whole
+from problog4fairness.rows.values import Value, values_of
+from problog4fairness.studio.facts import MANY, Column, columns_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs import Belief
 
-CHOICES, BELIEF, AUDIT, REVIEWS, MODEL, REPORT = (
+CHOICES, BELIEF, DRAFT, AUDIT, REVIEWS, MODEL, REPORT = (
     "project.json",
     "belief.pl",
+    "belief.draft.pl",
     "audit.csv",
     "reviews.jsonl",
     "model.p4f",
     "report.html",
 )
+# What the last screens make: p4f compare -o, p4f bands -o, moves of the sliders, and p4f report --suspects, p4f predict
+# -o, p4f report --bundle.
+COMPARISON, PEOPLE, MOVES, SUSPECTS, SCORED, EVIDENCE = (
+    "comparison",
+    "people.csv",
+    "moves.npz",
+    "suspects.csv",
+    "scored.csv",
+    "evidence",
+)
+# What can be taken away, and how it is called.
+TAKEN = {
+    REPORT: "the page",
+    f"{EVIDENCE}.zip": "the evidence folder",
+    MODEL: "the model",
+    SCORED: "the table with scores",
+    SUSPECTS: "the rows for review",
+    BELIEF: "the belief",
+    AUDIT: "the audit",
+}
 FORMAT = 1
 
 
@@ -52,6 +75,16 @@ class Choices:
         Whether the fair label is independent of the group.
     seed
         Of everything that is drawn.
+    error
+        Half the width that the interval of every parameter may have after the audit.
+    reviewer
+        Who reviews on the main page.
+    seeds
+        How often a comparison splits the table.
+    title, author, purpose, date, reviewed_by, approved_by
+        For the record of the report.
+    names
+        What groups and labels are called in it, as ``p4f report --names`` takes them.
     """
 
     table: str | None = None
@@ -64,6 +97,16 @@ class Choices:
     learner: str = "auto"
     independent: bool = True
     seed: int = 0
+    error: float = 0.1
+    reviewer: str = ""
+    seeds: int = 5
+    title: str | None = None
+    author: str | None = None
+    purpose: str | None = None
+    date: str | None = None
+    reviewed_by: str | None = None
+    approved_by: str | None = None
+    names: tuple[str, ...] = ()
 
 
 @dataclass
@@ -80,6 +123,9 @@ class Project:
     choices: Choices = field(default_factory=Choices)
     remarks: list[str] = field(default_factory=list)
     _frame: pd.DataFrame | None = field(default=None, repr=False)
+    _columns: list[Column] | None = field(default=None, repr=False)
+    _values: dict[str, list[Value]] = field(default_factory=dict, repr=False)
+    _counts: dict[str, int] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(cls, folder: Path) -> Project:
@@ -92,7 +138,7 @@ class Project:
         """Change what was chosen, and keep it on the disk."""
         chosen = replace(self.choices, **changes)
         if chosen.table != self.choices.table:
-            self._frame = None
+            self._frame, self._columns, self._values, self._counts = None, None, {}, {}
         self.choices = chosen
         write_whole(self.folder / CHOICES, json.dumps({"format": FORMAT, **asdict(chosen)}, indent=2) + "\n")
 
@@ -102,6 +148,12 @@ class Project:
         inside = here.parent == self.folder.resolve()
         said: dict[str, Any] = dict.fromkeys(("recorded", "favourable", "sensitive", "group"))
         self.choose(table=here.name if inside else str(here), drop=(), **said)
+
+    def tables(self) -> list[str]:
+        """Files of the folder that may be the table, such as those that were there before."""
+        kinds = (".csv", ".tsv", ".parquet")
+        found = (file for file in self.folder.iterdir() if file.suffix.lower() in kinds and file.name != AUDIT)
+        return sorted(file.name for file in found if file.is_file())
 
     def path(self, name: str) -> Path:
         """A file of the project."""
@@ -128,11 +180,33 @@ class Project:
             self.remarks = [" ".join(str(one.message).split()) for one in heard]
         return self._frame
 
+    def columns(self) -> list[Column]:
+        """The columns of the table at a glance; the first call takes seconds where there are a million rows."""
+        if self._columns is None:
+            self._columns = columns_of(self.frame)
+        return self._columns
+
+    def values(self, column: str) -> list[Value]:
+        """The different values of a column, in order, without missing ones."""
+        if column not in self._values:
+            self._values[column] = values_of(self.frame[column])
+        return self._values[column]
+
+    def count(self, column: str) -> int:
+        """How many different values a column has."""
+        if column not in self._counts:
+            seen = {own.name: own.values for own in self._columns or ()}
+            self._counts[column] = seen[column] if column in seen else int(self.frame[column].nunique())
+        return self._counts[column]
+
     def roles(self) -> Roles:
         """Which column is what; an error says what is still to be chosen."""
         said = self.choices
         if said.recorded is None or said.sensitive is None:
             raise TableError("choose the recorded label and the sensitive column")
+        for column in {said.recorded, said.sensitive} & set(map(str, self.frame.columns)):
+            if self.count(column) > MANY:
+                raise TableError(f"column {column!r} has {self.count(column):,} values; a label or a group has a few")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FileNote)
             return find_roles(
@@ -157,6 +231,24 @@ class Project:
 
         write_whole(self.path(BELIEF), belief_text(belief))
 
+    @property
+    def is_audited(self) -> bool:
+        """Whether some drawn row has a fair label."""
+        if not self.has(AUDIT):
+            return False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the column may still be empty
+            audit = read_table(self.path(AUDIT))
+        return self.choices.fair in audit and bool(audit[self.choices.fair].notna().any())
+
+    def learning(self) -> list[str]:
+        """What training and comparison are told besides the columns: the audit, columns left out, the learner."""
+        said = self.choices
+        given = ["--audit", AUDIT, "--fair", said.fair] if self.is_audited else []
+        given += [part for name in said.drop for part in ("--drop", name)]
+        given += [] if said.independent else ["--dependent"]
+        return [*given, "--learner", said.learner, "--seed", str(said.seed)]
+
     def command(self, name: str, *arguments: str, roles: bool = True) -> str:
         """The command that does the same, to be typed in the project's folder."""
         said = self.choices
@@ -178,8 +270,9 @@ def _read_choices(file: Path) -> Choices:
     known = {own.name: own.type for own in fields(Choices)}
     if not isinstance(said, dict) or said.pop("format", None) != FORMAT or not set(said) <= set(known):
         raise P4FError(f"{file}: this is no project of this version of p4f studio")
-    if isinstance(said.get("drop"), list):
-        said["drop"] = tuple(map(str, said["drop"]))
+    for name in ("drop", "names"):
+        if isinstance(said.get(name), list):
+            said[name] = tuple(map(str, said[name]))
     default = asdict(Choices())
     for name, value in said.items():
         texts = default[name] is None or isinstance(default[name], str)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +46,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far reviewers agree on rows that at least two of them answered.
+    """How far two reviewers agree on the rows that both answered.
 
     Attributes
     ----------
-    rows
-        How many such rows there are.
-    same
-        On how many of them all said the same.
+    first, second
+        Their names.
+    rows, same
+        How many rows both answered, and of how many they said the same.
     kappa
-        Agreement beyond what chance gives (Fleiss' kappa on these rows); None where it says nothing.
+        Agreement beyond what chance gives (Cohen's kappa); None where it says nothing.
     """
 
+    first: str
+    second: str
     rows: int
     same: int
     kappa: float | None
@@ -75,11 +78,13 @@ class Reviews:
 
     def __init__(self, path: Path, labels: tuple[str, ...]) -> None:
         self._path, self._labels, self._lock = path, labels, threading.Lock()
+        # The size of the file when it was read, and its lines.
+        self._read: tuple[int, list[dict[str, Any]]] = (0, [])
 
     def answer(self, row: int, reviewer: str, label: str | None, note: str = "") -> Answer:
         """Keep an answer; None skips the row."""
-        if label is not None and label not in self._labels:
-            raise P4FError(f"a fair label is {' or '.join(self._labels)}, not {label!r}")
+        if label is not None:
+            self._check(label)
         said = Answer(row, checked_name(reviewer), label, note, _now())
         self._append(vars(said))
         return said
@@ -112,23 +117,46 @@ class Reviews:
                 found.setdefault(said.row, []).append(said)
         return found
 
+    def spoken_of(self) -> set[int]:
+        """The rows about which anybody ever said something, if only to take it back."""
+        return {line["undo"] if "undo" in line else line["row"] for line in self._lines() if "settled" not in line}
+
+    def settle(self, row: int, label: str | None, reviewer: str) -> None:
+        """Decide a row on which reviewers said different things; None leaves it open again."""
+        if label is not None:
+            self._check(label)
+        self._append({"settled": row, "label": label, "reviewer": checked_name(reviewer), "at": _now()})
+
+    def settled(self) -> dict[int, str]:
+        """The labels of rows that were decided."""
+        last = {line["settled"]: line["label"] for line in self._lines() if "settled" in line}
+        return {row: label for row, label in last.items() if label is not None}
+
     def agreed(self) -> dict[int, str]:
-        """The fair label of each row on which nobody contradicts anybody."""
-        return {
-            row: str(answers[0].label)
-            for row, answers in self.by_row().items()
-            if len({said.label for said in answers}) == 1
-        }
+        """The fair label of each row on which nobody contradicts anybody, or which was decided since."""
+        settled = self.settled()
+        same = {row: str(answers[0].label) for row, answers in self.by_row().items() if _all_same(answers)}
+        return same | {row: settled[row] for row in self.conflicts() if row in settled}
 
     def conflicts(self) -> dict[int, list[Answer]]:
-        """The rows on which reviewers said different things."""
-        return {row: answers for row, answers in self.by_row().items() if len({said.label for said in answers}) > 1}
+        """The rows on which reviewers said different things, decided or not."""
+        return {row: answers for row, answers in self.by_row().items() if not _all_same(answers)}
 
-    def agreement(self) -> Agreement:
-        """How far reviewers agree."""
-        shared = [[str(said.label) for said in answers] for answers in self.by_row().values() if len(answers) > 1]
-        same = sum(len(set(labels)) == 1 for labels in shared)
-        return Agreement(len(shared), same, _kappa(shared, self._labels))
+    def agreements(self) -> list[Agreement]:
+        """How far each two reviewers agree who answered the same rows."""
+        said = {name: {row: str(own.label) for row, own in self.of(name).items() if own.label is not None}
+                for name in self.reviewers()}  # fmt: skip
+        found = []
+        for first, second in combinations(said, 2):
+            pairs = [(label, said[second][row]) for row, label in said[first].items() if row in said[second]]
+            if pairs:
+                same = sum(one == other for one, other in pairs)
+                found.append(Agreement(first, second, len(pairs), same, _kappa(pairs, self._labels)))
+        return found
+
+    def answers(self) -> list[Answer]:
+        """All answers that stand, in the order in which they were given."""
+        return self._standing()
 
     def take(self, labels: Mapping[int, str], reviewer: str) -> int:
         """Add answers from a file; those that the reviewer gave already are kept as they are."""
@@ -137,6 +165,10 @@ class Reviews:
         for row, label in new.items():
             self.answer(row, reviewer, label)
         return len(new)
+
+    def _check(self, label: str) -> None:
+        if label not in self._labels:
+            raise P4FError(f"a fair label is {' or '.join(self._labels)}, not {label!r}")
 
     def _append(self, line: Mapping[str, Any]) -> None:
         data = json.dumps(line, ensure_ascii=False).encode() + b"\n"
@@ -158,13 +190,20 @@ class Reviews:
         for line in self._lines():
             if "undo" in line:
                 found.pop((line["undo"], line["reviewer"]), None)
-            else:
+            elif "row" in line:
                 said = Answer(**line)
                 found.pop((said.row, said.reviewer), None)
                 found[said.row, said.reviewer] = said
         return list(found.values())
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
+    def _lines(self) -> list[dict[str, Any]]:
+        """All lines; read again where the file, which only ever grows, has another size."""
+        size = self.size()
+        if size != self._read[0]:
+            self._read = (size, list(self._read_lines()))
+        return self._read[1]
+
+    def _read_lines(self) -> Iterator[dict[str, Any]]:
         if not self._path.exists():
             return
         for number, raw in enumerate(self._path.read_bytes().split(b"\n"), start=1):
@@ -192,22 +231,24 @@ def _is_answer(line: Any) -> bool:
         return False
     if set(line) == {"undo", "reviewer", "at"}:
         return isinstance(line["undo"], int)
+    if set(line) == {"settled", "label", "reviewer", "at"}:
+        return isinstance(line["settled"], int) and isinstance(line["label"], str | None)
     known = {"row", "reviewer", "label", "note", "at"}
     return set(line) == known and isinstance(line["row"], int) and isinstance(line["label"], str | None)
 
 
-def _kappa(shared: list[list[str]], labels: tuple[str, ...]) -> float | None:
-    if not shared:
-        return None
-    every = [label for answers in shared for label in answers]
-    by_chance = sum((every.count(label) / len(every)) ** 2 for label in labels)
+def _all_same(answers: list[Answer]) -> bool:
+    return len({said.label for said in answers}) == 1
+
+
+def _kappa(pairs: list[tuple[str, str]], labels: tuple[str, ...]) -> float | None:
+    """Cohen's kappa: each reviewer has shares of labels of their own, which tell how often they agree by chance."""
+    count = len(pairs)
+    shares = [[sum(pair[who] == label for pair in pairs) / count for label in labels] for who in (0, 1)]
+    by_chance: float = sum(one * other for one, other in zip(*shares, strict=True))
     if by_chance >= 1:
         return None
-    pairs = [
-        sum(answers.count(label) * (answers.count(label) - 1) for label in labels) / (len(answers) * (len(answers) - 1))
-        for answers in shared
-    ]
-    return (sum(pairs) / len(pairs) - by_chance) / (1 - by_chance)
+    return (sum(one == other for one, other in pairs) / count - by_chance) / (1 - by_chance)
 
 
 def _now() -> str:

@@ -11,7 +11,8 @@ from problog4fairness.studio import work
 from problog4fairness.studio.parts import box, guarded, soft, text
 from problog4fairness.studio.state import Studio
 
-Running = Callable[[work.Work], None]
+# Makes what is shown while it runs, and gives what brings it up to date.
+Running = Callable[[work.Work], Callable[[], None]]
 Done = Callable[[work.Work], None]
 
 
@@ -24,6 +25,7 @@ def long_work(
     *arguments: Any,
     running: Running | None = None,
     more: Callable[[], None] | None = None,
+    teach: str = "",
 ) -> None:
     """Show work of one kind, whoever began it and on whichever page.
 
@@ -36,39 +38,36 @@ def long_work(
     button
         What the button says.
     task, arguments
-        The function of :mod:`.tasks`, and what it gets besides the folder.
+        The function of :mod:`.tasks`, and what it gets besides the folder; a callable among them is asked then.
     done, running
         Show the result, and more than a bar while it runs.
     more
         Buttons beside the first.
+    teach
+        What there will be to see, said as long as there is nothing.
     """
 
     def begin() -> None:
-        studio.work[key] = work.start(key, task, str(studio.project.folder), *arguments)
+        studio.begin(key, task, *(own() if callable(own) else own for own in arguments))
         state.refresh()
 
     @ui.refreshable
-    def progress(job: work.Work) -> None:
-        if running is None:
-            ui.linear_progress(show_value=False).props(f'indeterminate aria-label="{key}"')
-            soft(f"{job.told[-1].get('step', key) if job.told else 'reading'}, {job.seconds:.0f} s")
-        else:
-            running(job)
-
-    @ui.refreshable
     def state() -> None:
-        job = studio.work.get(key)
+        job = studio.last(key)
         seen["state"] = None if job is None else job.state
         if job is not None and job.state == "running":
-            progress(job)
-            # Apart from what is drawn again and again: a button that is replaced while it is pressed does nothing.
+            seen["update"] = (running or progress)(job)
             ui.button("Stop", on_click=job.stop).props("outline no-caps color=negative").classes("self-start")
             return
+        if job is None and teach:
+            soft(teach)
         if job is not None and job.state == "failed":
             box(job.problem, "bad")
         if job is not None and job.state == "stopped":
             text("p", "It was stopped; what was there before is still there.")
         if job is not None and job.state == "done":
+            if studio.is_stale(job):
+                box(f"{' or '.join(job.of)} has changed since this was made; do it again.")
             done(job)
             if job.remarks:
                 box(job.remarks)
@@ -77,14 +76,42 @@ def long_work(
             if more is not None:
                 more()
 
-    seen: dict[str, str | None] = {"state": None}
+    seen: dict[str, Any] = {"state": None, "update": None}
     state()
 
     def look() -> None:
-        job = studio.work.get(key)
+        job = studio.last(key)
         if job is not None and job.state != seen["state"]:
             state.refresh()
         elif job is not None and job.state == "running":
-            progress.refresh(job)
+            seen["update"]()
 
     ui.timer(0.4, look)
+
+
+def progress(job: work.Work) -> Callable[[], None]:
+    """A bar, and what is being done."""
+    bar = ui.linear_progress(show_value=False).props(f'aria-label="{job.name}"')
+    said = text("p", "", "soft").props("role=status data-part=progress")
+
+    def update() -> None:
+        share, words = how_far(job)
+        bar.props(remove="indeterminate") if share is not None else bar.props("indeterminate")
+        bar.set_value(share or 0)
+        said.set_text(words)  # type: ignore[attr-defined]
+
+    update()
+    return update
+
+
+def how_far(job: work.Work) -> tuple[float | None, str]:
+    """Which share of the present step is done, None where that is not known; and the same in words."""
+    last = job.told[-1] if job.told else {}
+    words = [str(last.get("step", "reading the table"))]
+    words += [str(last["label"])] if last.get("label") else []
+    words += [f"loss {last['loss']:.4f}"] if last.get("loss") is not None else []
+    words.append(f"{job.seconds:.0f} s so far")
+    left = last.get("left")
+    # Fits end once they no longer become better, mostly long before they must.
+    words += [f"at most about {left:.0f} s left in this step"] if left is not None and left >= 1 else []
+    return last.get("share"), ", ".join(words)

@@ -55,17 +55,23 @@ def serve(
         raise P4FError("the page needs the extra studio: pip install 'problog4fairness[studio]'") from None
     from problog4fairness.studio.guard import Guard
     from problog4fairness.studio.project import Project
+    from problog4fairness.studio.reviewer_links import ReviewerLinks
     from problog4fairness.studio.shell import application
 
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     token = password or secrets.token_urlsafe(24)
-    hosts = {f"{name}:{port}" for name in (host, HERE, "localhost")}
-    guarded = Guard(application(Project.open(folder)), token, hosts, LARGEST_UPLOAD)
-    address = f"http://{host}:{port}/?token={token}"
+    hosts = {f"{name}:{port}" for name in (host.lower(), HERE, "localhost")}
+    reviewers = ReviewerLinks(f"http://{host}:{port}")
+    page = application(Project.open(folder), reviewers.link)
+    guarded = Guard(page, token, hosts, LARGEST_UPLOAD, reviewers, asks=password is not None)
+    address = f"http://{host}:{port}/" + ("" if password else f"?token={token}")
     config = uvicorn.Config(guarded, log_level="warning", ws_max_size=16 * MEBIBYTE, server_header=False)
     server = uvicorn.Server(config)
     say(f"{folder}: {address}")
+    if host not in (HERE, "localhost"):
+        say("Who can reach this address and knows the password sees the table and changes the project, and so does who")
+        say("listens in on the network: the connection is not encrypted. Use it in a network that you trust.")
     if browser and host == HERE:
         webbrowser.open(address)
     with listening:

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse
-from nicegui import ui
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from nicegui import Client, ui
+from nicegui.elements.mixins.text_element import TextElement
 
-from problog4fairness.studio import audit, belief, data, doubts, report, stress, train
-from problog4fairness.studio.parts import text
-from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, REPORT, Project
-from problog4fairness.studio.state import Studio
+from problog4fairness.errors import P4FError
+from problog4fairness.studio import editor
+from problog4fairness.studio.parts import box, text
+from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, REPORT, TAKEN, Project
+from problog4fairness.studio.reviewer_links import REVIEW
+from problog4fairness.studio.state import Go, Studio
 
+# The colours of reports, read as a file: importing that room takes seconds.
+_PALETTE = Path(__file__).parents[1] / "reporting" / "palette.css"
 _LOOK = Path(__file__).with_name("look.css")
 
 
 @dataclass(frozen=True)
 class Screen:
-    """A step of the path."""
+    """A step of the path: the module of the same name shows it.
+
+    Most modules need torch or matplotlib, which take seconds to load. So the first screen does not wait for the others:
+    they are loaded in a thread once it stands.
+    """
 
     key: str
     name: str
-    show: Callable[[Studio, Callable[[str], None]], None]
     done: Callable[[Studio], bool]
+
+    def load(self) -> None:
+        """Import what shows it; waits for another thread that is importing it."""
+        _loaded[self.key] = import_module(f"problog4fairness.studio.{self.key}").show
+
+    @property
+    def show(self) -> Callable[[Studio, Go], None] | None:
+        """Shows it; None before it is loaded."""
+        return _loaded.get(self.key)
+
+
+_loaded: dict[str, Callable[[Studio, Go], None]] = {}
 
 
 def _chosen(studio: Studio) -> bool:
@@ -38,72 +62,175 @@ def _made(name: str) -> Callable[[Studio], bool]:
 
 
 def _worked(key: str) -> Callable[[Studio], bool]:
-    return lambda studio: key in studio.work and studio.work[key].state == "done"
+    def done(studio: Studio) -> bool:
+        work = studio.last(key)
+        return work is not None and work.state == "done"
+
+    return done
 
 
 SCREENS = (
-    Screen("data", "Data", data.show, _chosen),
-    Screen("belief", "Belief", belief.show, _made(BELIEF)),
-    Screen("audit", "Audit", audit.show, _made(AUDIT)),
-    Screen("doubts", "Doubts", doubts.show, _worked("doubt")),
-    Screen("train", "Train", train.show, _made(MODEL)),
-    Screen("stress", "Stress", stress.show, _worked("stress")),
-    Screen("report", "Report", report.show, _made(REPORT)),
+    Screen("data", "Data", _chosen),
+    Screen("belief", "Belief", _made(BELIEF)),
+    Screen("audit", "Audit", _made(AUDIT)),
+    Screen("doubts", "Doubts", _worked("doubt")),
+    Screen("train", "Train", _made(MODEL)),
+    Screen("stress", "Compare", _worked("stress")),
+    Screen("report", "Report", _made(REPORT)),
 )
 
 
-def application(project: Project) -> FastAPI:
-    """The application that shows a project."""
+@cache
+def _look() -> str:
+    """The style of all pages."""
+    colours, look = (file.read_text(encoding="utf-8") for file in (_PALETTE, _LOOK))
+    return colours.replace(".light", "body").replace(".dark", "body.body--dark") + look
+
+
+@cache  # once in this process
+def _load_all() -> None:
+    """Load all screens, in the background."""
+
+    def load() -> None:
+        for screen in SCREENS:
+            screen.load()
+
+    threading.Thread(target=load, name="studio: screens", daemon=True).start()
+
+
+def application(project: Project, link: Callable[[str], str] = str) -> FastAPI:
+    """The application that shows a project; ``link`` gives the address of a reviewer's page."""
     web = FastAPI(openapi_url=None)
-    studio = Studio(project)
+    studio = Studio(project, link)
 
     @ui.page("/")
     def page(screen: str = "data") -> None:
         _page(studio, screen)
 
+    @ui.page(f"{REVIEW}{{name:path}}")
+    async def review_page(name: str) -> None:
+        ui.add_css(_look())
+        ui.dark_mode(value=None)
+        page = await asyncio.to_thread(import_module, "problog4fairness.studio.review")
+        page.show(studio, name)
+
     @web.get("/page")
     def report_page() -> FileResponse:
-        return FileResponse(project.path(REPORT), media_type="text/html")
+        # A page from who knows where: whatever is in it, it may do nothing.
+        return FileResponse(
+            project.path(REPORT), media_type="text/html", headers={"content-security-policy": "sandbox"}
+        )
 
-    ui.run_with(web, title="p4f studio", show_welcome_message=False, tailwind=False, dark=None, reconnect_timeout=30)
+    @web.get(editor.MODULE)
+    def program_module() -> FileResponse:
+        return FileResponse(editor.SCRIPT, media_type="text/javascript")
+
+    @web.get("/file/{name}")
+    def file(name: str) -> Response:
+        if name not in TAKEN or not project.has(name):
+            return PlainTextResponse("there is no such file", 404)
+        return FileResponse(project.path(name), filename=name)
+
+    ui.run_with(
+        web,
+        title="p4f studio",
+        show_welcome_message=False,
+        tailwind=False,
+        dark=None,
+        language="en-US",
+        reconnect_timeout=30,
+        gzip_middleware_factory=None,  # the guard reads pages, and this machine is near
+    )
     return web
 
 
+class _Step:
+    """A button of the path. It stays, and is marked anew: a click on one that is being replaced would be lost."""
+
+    def __init__(self, studio: Studio, go: Go, number: int, screen: Screen) -> None:
+        self._studio, self._number, self._screen = studio, number, screen
+        self._button = ui.element("button").on("click", lambda: go(screen.key))
+        with self._button:
+            self._mark = TextElement(tag="span", text="").classes("mark").props('aria-hidden="true"')
+            text("span", screen.name)
+
+    def mark(self, here: str) -> None:
+        """Show whether it is done, and whether it is the one that is shown."""
+        done = self._screen.done(self._studio)
+        self._mark.set_text("✓" if done else str(self._number))
+        self._button.props(f'aria-label="{self._number}. {self._screen.name}{", done" if done else ""}"')
+        self._button.classes(**{"add" if done else "remove": "done"})
+        self._button.props(**{"add" if self._screen.key == here else "remove": 'aria-current="step"'})
+        if self._screen.key == here:  # on a phone, the path is longer than the page is wide
+            place = "{block: 'nearest', inline: 'center'}"
+            ui.run_javascript(f"getHtmlElement({self._button.id})?.scrollIntoView({place})")
+
+
+def _show(show: Callable[[Studio, Go], None], studio: Studio, go: Go) -> None:
+    """Show a screen; files of the project that cannot be read are named, and the others stay within reach."""
+    try:
+        show(studio, go)
+    except (P4FError, OSError) as error:
+        box(" ".join(str(error).split()), "bad")
+
+
 def _page(studio: Studio, screen: str) -> None:
-    ui.add_css(_LOOK.read_text(encoding="utf-8"))
-    dark = ui.dark_mode(value=None)
+    _without_frame(ui.context.client)
+    ui.add_css(_look())
+    ui.dark_mode(value=None)
     known = {one.key: one for one in SCREENS}
     here = {"key": screen if screen in known else "data"}
 
     def go(key: str) -> None:
         here["key"] = key
         ui.navigate.history.replace(f"/?screen={key}")
-        path.refresh()
+        mark()
         body.refresh()
+
+    def mark() -> None:
+        for step in path:
+            step.mark(here["key"])
 
     with ui.element("header").classes("top"):
         text("h1", "p4f studio")
-        text("span", str(studio.project.folder), "folder")
-        ui.button("Light or dark", on_click=lambda: dark.set_value(not dark.value)).props("flat dense no-caps")
-
-    @ui.refreshable
-    def path() -> None:
-        for number, one in enumerate(SCREENS, start=1):
-            done = one.done(studio)
-            button = ui.element("button").classes("done" if done else "").on("click", lambda key=one.key: go(key))
-            button.props(f'aria-label="{number}. {one.name}{", done" if done else ""}"')
-            if one.key == here["key"]:
-                button.props('aria-current="step"')
-            with button:
-                text("span", "✓" if done else str(number), "mark")
-                text("span", one.name)
+        text("span", studio.project.folder.resolve().name, "folder").props["title"] = str(studio.project.folder)
+        dark = ui.button("Light or dark").props("flat dense no-caps")
+        dark.on("click", js_handler="() => Quasar.Dark.toggle()")  # the browser knows which of the two is shown
 
     @ui.refreshable
     def body() -> None:
-        known[here["key"]].show(studio, go)
+        screen = known[here["key"]]
+        if screen.show is not None:
+            _show(screen.show, studio, go)
+            return
+
+        async def load() -> None:
+            await asyncio.to_thread(screen.load)
+            body.refresh()
+
+        ui.spinner(size="2rem").props('aria-label="loading"')
+        ui.timer(0, load, once=True)
 
     with ui.element("div").classes("house"):
         with ui.element("nav").classes("path").props('aria-label="The path"'):
-            path()
+            path = [_Step(studio, go, number, screen) for number, screen in enumerate(SCREENS, start=1)]
+            mark()
         with ui.element("main").classes("screen"):
             body()
+    seen = [one.done(studio) for one in SCREENS]
+
+    def look() -> None:
+        """Mark what was done on a screen, here or on another page."""
+        now = [one.done(studio) for one in SCREENS]
+        if now != seen:
+            seen[:] = now
+            mark()
+
+    ui.timer(1, look)
+    ui.context.client.on_connect(_load_all)
+
+
+def _without_frame(client: Client) -> None:
+    """Take the landmark from the element that the framework puts around a page: the screen is what is main."""
+    for around in client.page_container:
+        around.props("role=presentation")

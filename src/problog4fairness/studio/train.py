@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import events, ui
 
 from problog4fairness.studio import tasks, work
+from problog4fairness.studio.charts import axis, chart, colour
 from problog4fairness.studio.known import belief_is_known
-from problog4fairness.studio.parts import box, guarded, heading, same, soft, text, title
+from problog4fairness.studio.parts import box, guarded, heading, same, text, title
 from problog4fairness.studio.project import BELIEF, MODEL
-from problog4fairness.studio.running import long_work
+from problog4fairness.studio.running import long_work, progress
 from problog4fairness.studio.state import Go, Studio
 
 ABOUT = {
@@ -20,6 +21,14 @@ ABOUT = {
     "boosted": "trees: mostly best on tables",
     "network": "several small networks, averaged",
 }
+TEACH = (
+    "Nothing has been learned yet. While the model learns, you see how likely the recorded rows become; it can be "
+    "stopped at any time. What it did not learn will be said here."
+)
+# Of what was heard, the last so many points are drawn.
+MOST = 400
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+HEIGHT = "14rem"
 
 
 def show(studio: Studio, go: Go) -> None:
@@ -31,12 +40,14 @@ def show(studio: Studio, go: Go) -> None:
 
     def choose(name: str, event: events.ValueChangeEventArguments[Any]) -> None:
         project.choose(**{name: event.value})
+        command.refresh()
 
-    ui.radio(
+    learners = ui.radio(
         {name: f"{name}: {about}" for name, about in ABOUT.items()},
         value=project.choices.learner,
         on_change=guarded(lambda event: choose("learner", event)),
     )
+    learners.props('aria-label="What learns"')
     ui.checkbox(
         "The fair label does not depend on the group, so the model does not see it",
         value=project.choices.independent,
@@ -45,57 +56,82 @@ def show(studio: Studio, go: Go) -> None:
 
     def more() -> None:
         if project.has(MODEL):
+            ui.button("Compare and stress it", on_click=lambda: go("stress")).props("outline no-caps")
             ui.button("To the report", on_click=lambda: go("report")).props("outline no-caps")
 
-    long_work(studio, "train", "Train", tasks.train, _done, running=_running, more=more)
-    learner = project.choices.learner
-    same(
-        project.command("train", project.choices.table or "", "--belief", BELIEF, "--learner", learner, "-o", MODEL),
-        f'clf = p4f.DebiasedClassifier(belief, "{learner}", random_state={project.choices.seed})\n'
-        f'clf.fit(X, y, sensitive_features=groups)\nclf.save("{MODEL}")',
-    )
+    long_work(studio, "train", "Train", tasks.train, _done, running=_running, more=more, teach=TEACH)
+
+    @ui.refreshable
+    def command() -> None:
+        said = project.choices
+        fair = ", fair=fair" if project.is_audited else ""
+        same(
+            project.command("train", said.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
+            f'clf = p4f.DebiasedClassifier(belief, "{said.learner}", independent={said.independent}, '
+            f"random_state={said.seed})\n"
+            f'clf.fit(X, y, sensitive_features=groups{fair})\nclf.save("{MODEL}")',
+        )
+
+    command()
 
 
-def _running(job: work.Work) -> None:
-    told = _losses(job)
-    if not told:
-        ui.linear_progress(show_value=False).props('indeterminate aria-label="training"')
-        soft("reading the table")
-        return
-    last = told[-1]
-    ui.linear_progress(last["share"], show_value=False).props('aria-label="training"')
-    left = f", about {job.seconds * (1 - last['share']) / last['share']:.0f} s left" if last["share"] > 0.02 else ""
-    text("p", f"loss {last['loss']:.4f}{left}")
-    _curve(told)
+def _running(job: work.Work) -> Callable[[], None]:
+    bar = progress(job)
+    drawn = chart(_curve({}, "seconds"), "how likely the recorded rows are, so far", HEIGHT)
+    drawn.props("data-part=curve")
+
+    def update() -> None:
+        bar()
+        found: dict[str, list[tuple[float, float]]] = {}
+        for one in job.told[-MOST:]:
+            if one.get("loss") is not None:
+                name = f"{one['fit']}. {one['label'].split()[-1] if one['label'] else 'fit'}"
+                found.setdefault(name, []).append((one["seconds"], one["loss"]))
+        drawn.set_visibility(bool(found))
+        drawn.options.update(_curve(found, "seconds"))
+        drawn.update()
+
+    update()
+    return update
 
 
 def _done(job: work.Work) -> None:
     done = job.result
     heading("The model")
     taught = f", {done['audited']} of them audited" if done["audited"] else ""
-    text("p", f"{done['rows']:,} rows{taught}; {job.seconds:.1f} s.")
+    left_out = f"; {done['left_out']:,} left out for lack of a label or a group" if done["left_out"] else ""
+    text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
     for line in done["words"]:
         text("p", line)
-    if done["concerns"]:
-        box(done["concerns"], "bad")
-    _curve(_losses(job))
+    box(done["concerns"] or "It learned: nothing that is looked at speaks against it.", _kind(done)).props(
+        "data-part=learned"
+    )
+    if done["history"]:
+        chart(_curve(done["history"], "step"), "how likely the recorded rows became while it learned", HEIGHT)
 
 
-def _losses(job: work.Work) -> list[dict[str, Any]]:
-    return [one for one in job.told if "loss" in one and math.isfinite(one["loss"])]
+def _kind(done: dict[str, Any]) -> str:
+    return "bad" if done["concerns"] else "good"
 
 
-def _curve(told: list[dict[str, Any]]) -> None:
-    """The likelihood that is learned from, so far."""
-    if len(told) < 2:
-        return
-    losses = [one["loss"] for one in told]
-    ui.echart(
+def _curve(found: dict[str, Any], unit: str) -> dict[str, Any]:
+    """The loss, minus the mean log-likelihood of recorded rows, as lines."""
+    lines = [
         {
-            "animation": False,
-            "grid": {"left": 60, "right": 10, "top": 30, "bottom": 10},
-            "xAxis": {"type": "category", "data": list(range(1, len(losses) + 1)), "show": False},
-            "yAxis": {"type": "value", "scale": True, "name": "-log likelihood"},
-            "series": [{"type": "line", "data": losses, "showSymbol": False, "lineStyle": {"color": "#D55E00"}}],
+            "type": "line",
+            "name": name,
+            "data": points,
+            "showSymbol": len(points) < 3,
+            "symbolSize": 5,
+            "lineStyle": {"color": colour(COLOURS[number % len(COLOURS)]), "width": 2},
+            "itemStyle": {"color": colour(COLOURS[number % len(COLOURS)])},
         }
-    ).style("height: 12rem; max-width: 40rem")
+        for number, (name, points) in enumerate(found.items())
+    ]
+    return {
+        "grid": {"left": 64, "right": 16, "top": 34, "bottom": 40},
+        "legend": {"show": len(lines) > 1, "top": 0, "type": "scroll", "textStyle": {"color": "var(--ink)"}},
+        "xAxis": axis(unit, nameGap=26, scale=False),
+        "yAxis": axis("-log likelihood", nameGap=46),
+        "series": lines,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import threading
 import time
@@ -10,10 +11,12 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Literal
 
 from problog4fairness.errors import P4FError
 from problog4fairness.lifetime import end_with_parent, in_lasting_thread
+from problog4fairness.rows import write_whole
 
 Tell = Callable[[dict[str, Any]], None]
 State = Literal["running", "done", "failed", "stopped"]
@@ -37,6 +40,10 @@ class Work:
         One line that says why it failed.
     remarks
         Warnings of the library, one line each.
+    of
+        What it was made from, as hashes by name: to tell whether that has changed.
+    file
+        Where its result is kept once it is done; None for nowhere.
     """
 
     name: str
@@ -45,6 +52,8 @@ class Work:
     result: Any = None
     problem: str = ""
     remarks: list[str] = field(default_factory=list)
+    of: dict[str, str] = field(default_factory=dict)
+    file: Path | None = None
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -63,10 +72,36 @@ class Work:
         """Wait until it is over."""
         self._over.wait(seconds)
 
+    def keep(self) -> None:
+        """Write what was done to its file."""
+        if self.file is not None:
+            self.file.parent.mkdir(exist_ok=True)
+            said = {"result": self.result, "remarks": self.remarks, "seconds": self.seconds, "of": self.of}
+            write_whole(self.file, json.dumps(said, default=str) + "\n")
 
-def start(name: str, function: Callable[..., Any], *arguments: Any) -> Work:
-    """Run ``function(tell, *arguments)`` in another process; it must be importable, its arguments plain data."""
-    work = Work(name)
+    @classmethod
+    def kept(cls, name: str, file: Path) -> Work | None:
+        """What was done before, by this server or another; None where there is nothing to be read."""
+        try:
+            said = json.loads(file.read_text(encoding="utf-8"))
+            seconds, of = float(said["seconds"]), dict(said["of"])
+            return cls(name, "done", [], said["result"], "", list(said["remarks"]), of, file, 0.0, seconds)
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def start(
+    name: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    of: dict[str, str] | None = None,
+    file: Path | None = None,
+) -> Work:
+    """Run ``function(tell, *arguments)`` in another process; it must be importable, its arguments plain data.
+
+    ``of`` and ``file`` are those of :class:`Work`.
+    """
+    work = Work(name, of=of or {}, file=file)
     threading.Thread(target=_follow, args=(work, function, arguments), name=f"studio: {name}", daemon=True).start()
     return work
 
@@ -102,7 +137,9 @@ def _take(work: Work, ours: Connection) -> None:
     elif kind == "remark":
         work.remarks.append(said)
     elif kind == "done":
-        work.result, work.state = said, "done"
+        work.result = said
+        work.keep()
+        work.state = "done"
     else:
         work.problem, work.state = said, "failed"
 

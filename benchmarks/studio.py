@@ -1,0 +1,142 @@
+"""What a person waits for in ``p4f studio``, in a real browser; needs Chromium.
+
+python benchmarks/studio.py [--rounds 3] [--rows 1000000]
+
+Seconds are those of the clock, on whatever else the machine does; the best of the rounds is printed beside the goal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from problog4fairness.studio.project import REVIEWS, Project
+from tests.reporting.browser import installed
+from tests.studio.driver import Page, Server
+from tests.studio.screenshots import demo, visit, walk
+
+# Milliseconds from a change in the page until something else in it has changed.
+CHANGED = """(part, change) => new Promise(done => {
+  const begun = performance.now();
+  new MutationObserver((_, watch) => { watch.disconnect(); done(performance.now() - begun); })
+    .observe(document.querySelector(part), {childList: true, subtree: true, characterData: true, attributes: true});
+  change(); })"""
+
+
+def main() -> None:
+    """Print what was measured, a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    options = parser.parse_args()
+    if installed() is None:
+        print("no Chromium; `make browser` installs it on Debian")
+        return
+    with TemporaryDirectory() as place, Page(Path(place) / "tab") as page:
+        folder = Path(place)
+        start = min(first_screen(page, folder / f"new{number}") for number in range(options.rounds))
+        say("from p4f studio to the first screen", f"{start:.1f} s", "3 s")
+        say(f"{options.rows:,} rows", *large(page, folder, options.rows))
+        project = demo(folder / "loans")
+        with Server(str(project.folder)) as server:
+            page.open(server.address)
+            visit(page, "Belief")
+            page.until("!!document.querySelector('[data-part=picture] svg') && !!document.querySelector('.cm-content')")
+            say("a keystroke in the program to the picture", f"{keystroke(page, options.rounds):.0f} ms", "300 ms")
+            (project.folder / REVIEWS).unlink()
+            say("rows audited by keyboard", f"{audited(page):.0f} a minute", "")
+            walk(page, server.address)
+            say("a move of a slider", slider(page, options.rounds), "200 ms")
+
+
+def say(what: str, measured: str, goal: str) -> None:
+    """One line."""
+    print(f"{what:45} {measured:32} {f'goal: {goal}' if goal else ''}", flush=True)
+
+
+def first_screen(page: Page, folder: Path) -> float:
+    """Seconds from the command to a screen that can be used."""
+    begun = time.monotonic()
+    with Server("-o", str(folder)) as server:
+        page.open(server.address)
+        return time.monotonic() - begun
+
+
+def keystroke(page: Page, rounds: int) -> float:
+    """Milliseconds from a digit that is typed to the sentences of the changed program, which come with its picture."""
+    times: list[Any] = []
+    for number in range(rounds):
+        page.ask("document.querySelector('.cm-content').focus()")
+        line = "[...document.querySelectorAll('.cm-line')].find(line => line.textContent.startsWith('0.'))"
+        page.ask(f"getSelection().collapse(document.createTreeWalker({line}, NodeFilter.SHOW_TEXT).nextNode(), 2)")
+        typing = f"() => document.execCommand('insertText', false, '{number + 1}')"
+        times.append(page.ask(f"({CHANGED})('[data-part=words]', {typing})"))
+        page.ask("new Promise(done => setTimeout(done, 1500))")
+    return float(min(times))
+
+
+def audited(page: Page, rows: int = 30) -> float:
+    """Rows a minute that somebody who need not think can answer."""
+    visit(page, "Audit")
+    if "Somebody else" in page.words():
+        page.click("Somebody else")
+    page.fill("Your name", "quick")
+    page.click("Begin")
+    page.says("0 of ")
+    begun = time.monotonic()
+    for count in range(1, rows + 1):
+        page.press("01"[count % 2])
+        page.says(f"{count} of ")
+    return 60 * rows / (time.monotonic() - begun)
+
+
+def slider(page: Page, rounds: int) -> str:
+    """Milliseconds from a move of the first slider to the numbers that it moves."""
+    visit(page, "Compare")
+    page.ask("document.querySelectorAll('main [role=tab]')[1].click()")
+    page.until("!!document.querySelector('.slider input[type=range]')")
+    times: list[Any] = []
+    for number in range(rounds):
+        find = "const slider = document.querySelector('.slider input[type=range]')"
+        value = f"slider.value = +slider.min + (+slider.max - slider.min) * {(number + 1) / (rounds + 1)}"
+        move = f"() => {{ {find}; {value}; slider.dispatchEvent(new Event('input', {{bubbles: true}})); }}"
+        times.append(page.ask(f"({CHANGED})('[data-part=numbers]', {move})"))
+    return f"{min(times):.0f} ms"
+
+
+def large(page: Page, folder: Path, rows: int) -> tuple[str, str]:
+    """Until a large table is on the screen, and the most memory that its server had."""
+    rng = np.random.default_rng(0)
+    numbers = {f"x{number}": rng.normal(size=rows).round(3) for number in range(8)}
+    labels = {
+        "group": rng.integers(0, 2, rows),
+        "granted": rng.integers(0, 2, rows),
+        "job": rng.choice(["a", "b"], rows),
+    }
+    project = Project.open(folder / "large")
+    pd.DataFrame({**numbers, **labels}).to_csv(project.path("table.csv"), index=False)
+    project.begin(project.path("table.csv"))
+    project.choose(recorded="granted", sensitive="group")
+    begun = time.monotonic()
+    with Server(str(project.folder)) as server:
+        page.open(server.address)
+        page.says(f"{rows:,} rows", 600)
+        page.says("State a belief", 600)
+        seconds = time.monotonic() - begun
+        visit(page, "Belief")
+        page.until("!!document.querySelector('[data-part=picture] svg')", 600)
+        status = Path(f"/proc/{server.process}/status").read_text()
+        most = int(status.split("VmHWM:")[1].split()[0]) / 2**20
+    return f"{seconds:.1f} s, {most:.2f} GiB", "2 GiB"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The parameters of cells, counted in audited rows and drawn to each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from problog4fairness.beliefs.audit import tell
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.proportions import Estimate, interval
+from problog4fairness.beliefs.shrinkage import Shrunk, shrunk
+from problog4fairness.errors import P4FError
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Floats
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.row import Change, RowBias
+
+# How a parameter says that it was drawn to others.
+SHRUNK = "drawn to the other cells of its group"
+FEW_ROWS = 30
+
+
+def counted_cells(belief: RowBias, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+    """The share of each cell, drawn to those of the same group; one with a prior of its own is counted by itself."""
+    found: dict[str, Parameter] = {}
+    for change in belief.reads:
+        hits, total = _counts(belief, change, rows)
+        of_change = [own for cell, own in belief.by_cell().items() if (cell.fair, cell.recorded) == change]
+        for group in belief.groups:
+            own = [one for one in of_change if one.cell is not None and belief.place(one.cell)[0] == group]
+            places = [one.cell.group for one in own if one.cell is not None]
+            k, n = hits[places], total[places]
+            _warn_few(belief, change, group, float(n.sum()))
+            told = shrunk(k, n, confidence) if len(own) > 1 else [None]
+            for one, cell, *counts in zip(own, told, k.tolist(), n.tolist(), strict=True):
+                found[one.name] = _estimated(one, cell, counts[0], counts[1], confidence)
+    return tuple(found[own.name] for own in belief.probabilities)
+
+
+def _estimated(own: Parameter, told: Shrunk | None, hits: float, rows: float, confidence: float) -> Parameter:
+    """A parameter by what its cell and the others tell; alone, by what it says itself."""
+    if told is None or own.prior is not None:
+        value = float(hits / rows) if rows else float("nan")
+        return own.estimated(Estimate(value, *interval(value, rows, confidence), round(rows)), confidence=confidence)
+    estimate = Estimate(told.value, told.low, told.high, round(rows))
+    return replace(own, prior=told.prior).estimated(estimate, SHRUNK)
+
+
+def _counts(belief: RowBias, change: Change, rows: Rows) -> tuple[Floats, Floats]:
+    """For each cell how many rows with the fair class were recorded as the other one, and how many there are."""
+    if rows.fair is None or rows.recorded is None:
+        raise P4FError("audited rows have a recorded and a fair label")
+    each = np.ones(len(rows)) if rows.weights is None else rows.weights
+    weight = each * (rows.fair == change[0])
+    places, cells = belief.positions(change, rows), math.prod(belief.shape(change))
+
+    def summed(values: Floats) -> Floats:
+        own = np.bincount(places.astype(np.int64), values, cells) if places.ndim == 1 else values @ places
+        return np.asarray(own, dtype=np.float64)
+
+    hits, total = summed(weight * (rows.recorded == change[1])), summed(weight)
+    if (each == each.round()).all():
+        return hits, total
+    # Rows that were drawn by their label count differently: a cell tells as much as equal rows with its spread would.
+    telling = np.minimum(1, total / np.maximum(summed(weight**2), 1e-300))
+    return hits * telling, total * telling
+
+
+def _warn_few(belief: RowBias, change: Change, group: int, rows: float) -> None:
+    where = f"with a fair {change[0]} where {belief.variable.group_text(group)}"
+    if rows == 0:
+        raise P4FError(f"no audited row is {where}; audit some, or leave that group out of groups=[...]")
+    if rows < FEW_ROWS:
+        tell(f"only {rows:.0f} audited rows are {where}; its cells rest on them")

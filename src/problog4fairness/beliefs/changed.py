@@ -1,0 +1,202 @@
+"""Bias of the label that changed over time."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs.audit import tell
+from problog4fairness.beliefs.change import ChangeFound, search_change
+from problog4fairness.beliefs.dependence import By, by
+from problog4fairness.beliefs.row import RowBias
+from problog4fairness.beliefs.words import Label, Stage
+from problog4fairness.errors import MissingValueError, P4FError
+from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.types import Codes, Floats, Level
+from problog4fairness.rows.varying import Period, days_of
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.audit_table import AuditTable
+
+# A chance above this does not show that anything changed.
+LEVEL = 0.05
+
+
+class ChangedBias(RowBias):
+    """The recorded label is a distorted copy of the fair one, more often in some periods than in others.
+
+    P(recorded = 1) = h (1 - neg_c) + (1 - h) pos_c, in the cell c of the row: its group and its period
+
+    Use it where rules, people or forms changed on some day: before a reform applications from poor areas were turned
+    down, after it hardly any. It is :class:`RowBias` with the period as one more column.
+
+    What identifies it: audited rows from before and after the change. Where the day is not stated, :meth:`estimate`
+    searches it among the days of the audited rows, tests whether there was a change, and says so where there is no
+    sign of one (:attr:`found`).
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    when
+        The column with the day of each row, written as 2020-03-01. No learner reads it.
+    changed
+        The first day after the change, or those of several changes; None to search for one.
+    negative, positive
+        None to be estimated for each group and period, False for "does not happen"; or :func:`by`, what it depends on
+        besides.
+    levels, groups, favourable
+        As for :class:`RowBias`.
+
+    Attributes
+    ----------
+    found
+        What the search found: the ``day``, ``low`` and ``high`` around it, and ``p``, the chance of as clear a change
+        where there was none. None where the day was stated.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.ChangedBias("poor_area", "day", changed="2020-03-01", positive=False, groups=[1])
+    >>> belief.parameters["meaning"].tolist()[1]
+    'a fair 1 is recorded as 0 where poor_area = 1 and day since 2020-03-01'
+    >>> belief.bind({"neg(1,0)": 0.5, "neg(1,1)": 0.1}).words()[1]
+    'The bias is taken to have changed on 2020-03-01.'
+    """
+
+    title = "bias that changed over time"
+    command = "changed"
+    about = "Bias that changed over time: the recorded label y_ is a copy of the fair label y_h, distorted by period."
+    found: ChangeFound | None = None
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        when: str,
+        changed: Any = None,
+        negative: By | Literal[False] | None = None,
+        positive: By | Literal[False] | None = None,
+        *,
+        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] | None = None,
+        favourable: Any = None,
+    ) -> None:
+        period = _period(when, changed)
+        parts = [_in_periods(own, period, name) for own, name in ((negative, "negative"), (positive, "positive"))]
+        super().__init__(sensitive, *parts, levels=levels, groups=groups, favourable=favourable)
+
+    @property
+    def period(self) -> Period:
+        """The periods."""
+        return next(own for own in self.variables if isinstance(own, Period))
+
+    def require_settled(self) -> None:
+        """See :meth:`LabelStage.require_settled`."""
+        if not self.period.changes:
+            raise MissingValueError(
+                "the day of the change is not known; search it in audited rows with .estimate(...), alone, or state "
+                "changed='2020-03-01'"
+            )
+        super().require_settled()
+
+    def _fitted_to(self, rows: Rows) -> Self:
+        """See :meth:`Belief._fitted_to`: also the day of the change."""
+        if self.period.changes:
+            return super()._fitted_to(rows)
+        found = search_change(*self._errors(rows))
+        if found.p > LEVEL:
+            tell(
+                f"the audit does not show that the bias changed (p = {found.p:.2f}); the likeliest day, {found.day}, "
+                "is taken, or believe in LabelBias"
+            )
+        period = replace(self.period, changes=(found.day,))
+        reads = {
+            change: [period if isinstance(own, Period) else own for own in self._read(change)[1:]]
+            for change in self.reads
+        }
+        other = copy.copy(self._about(reads))
+        other.found, other.open = found, self.open
+        return RowBias._fitted_to(other, rows)
+
+    def _errors(self, rows: Rows) -> tuple[Any, Codes, Floats]:
+        """Of the audited rows on which the bias acts the days, the cells, and whether they were distorted."""
+        acting, fair = self._at_risk(rows, *self.reads), np.asarray(rows.fair)
+        weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+        # Equal rows that are counted count as so many; rows that were drawn by their label are each one.
+        repeated = np.repeat(np.arange(len(rows)), weights.astype(int) if (weights == weights.round()).all() else 1)
+        own = repeated[acting[repeated]]
+        if not len(own):
+            raise P4FError("no audited row is of a group and a fair label on which the bias acts; audit some")
+        days = days_of(rows.column(self.period.columns[0], "when=..."))
+        cells = 2 * rows.shares(self.variable).argmax(axis=1) + fair
+        return days[own], cells[own], (fair != rows.recorded)[own].astype(np.float64)
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """See :meth:`LabelStage.sentences`."""
+        days = " and ".join(self.period.changes) or "some day, which audited rows will tell"
+        first = f"The bias is taken to have changed on {days}"
+        if self.found is not None:
+            chance = f"below {self.found.p:.3f}" if self.found.p < 0.0015 else f"{self.found.p:.3f}"
+            first += (
+                f", which was searched in audited rows: days from {self.found.low} to {self.found.high} explain them "
+                f"almost as well, and the chance of such a change where there was none is {chance}"
+            )
+        return [f"{first}.", *super().sentences(label, stage)]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return super().to_json() | ({} if self.found is None else {"found": asdict(self.found)})
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = super()._from_json(value)
+        if not any(isinstance(own, Period) for own in belief.variables):
+            raise ValueError("it has no periods")
+        if "found" in value:
+            belief.found = ChangeFound(**value["found"])
+            if not 0 < belief.found.p <= 1:
+                raise ValueError("its chance is no probability")
+        return belief
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        if table.when is None:
+            raise P4FError("name the column with the day of each row: when=...")
+        said = by(*table.by, model=table.model) if table.by or table.model else None
+        return cls(
+            table.sensitive,
+            table.when,
+            table.changed or None,
+            said if table.negative else False,
+            said if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+        )
+
+
+def _period(when: str, changed: Any) -> Period:
+    """The periods between the days that somebody stated; two, with an unknown day between them, where nobody did."""
+    if changed is None:
+        return Period((when,), (0, 1), "after")
+    stated = [changed] if isinstance(changed, str) or not np.iterable(changed) else list(changed)
+    if not stated:
+        raise P4FError("changed=[] names no day; write 2020-03-01, or leave it out to have the day searched for")
+    try:
+        days = sorted({str(day) for day in days_of(pd.Series(stated))})
+    except P4FError:
+        raise P4FError(f"changed={changed!r} is no day; write 2020-03-01, or several in a list") from None
+    return Period((when,), tuple(range(len(days) + 1)), "after" if len(days) == 1 else "period", changes=tuple(days))
+
+
+def _in_periods(own: By | Literal[False] | None, period: Period, name: str) -> By | Literal[False]:
+    if own is False:
+        return False
+    if own is not None and not isinstance(own, By):
+        raise P4FError(f"{name} is None, False or by(...); state numbers by .bind({{...}}), one for each cell")
+    return replace(own or By(), period=period)

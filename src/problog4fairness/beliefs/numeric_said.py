@@ -1,0 +1,82 @@
+"""Measurement bias of numbers as a program, in words and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from problog4fairness.beliefs.gauges import NEUTRAL, Amount
+from problog4fairness.beliefs.picturing import OTHERS, sensitive
+from problog4fairness.beliefs.sensitive import declaration, goal, sensitive_comment
+from problog4fairness.beliefs.text import comment, number
+from problog4fairness.program.diagram import Diagram, Node
+from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.types import Floats
+
+
+def numeric_program(
+    variable: Sensitive, names: Mapping[str, str], amounts: Sequence[Amount], nodes: Floats, weights: Floats
+) -> str:
+    """The label through every point of every group.
+
+    Parameters
+    ----------
+    variable
+        The sensitive variable.
+    names
+        The name of each feature in the program.
+    amounts
+        How they are recorded.
+    nodes, weights
+        The points of a standard normal number.
+    """
+    places = [f"K{i + 1}" for i in range(len(names))]
+    head = [
+        "Measurement bias of numbers: recorded = factor * fair + shift + noise, by group. The fair value of a row is",
+        f"one of {len(nodes)} points: its mean, given the recorded value and the group, plus a multiple of its",
+        f"standard deviation. x_(g,{','.join(places).lower()}) is the row with fair values at these points, by the "
+        "numbers of group g.",
+        sensitive_comment(variable),
+        *(f"{own.name}, {own.meaning}: {own}" for own in amounts),
+    ]
+    parts = [comment(*head), declaration(variable) + "\nnn(h,X) :: y_h(X)."]
+    multiples = ", ".join(f"{z:.4f}" for z in nodes)
+    for feature, name in names.items():
+        points = " ;\n    ".join(f"{number(w)} :: {name}(X,{k + 1})" for k, w in enumerate(weights))
+        parts.append(f"{comment(f'{feature}: at its mean plus {multiples} standard deviations')}\n{points}.")
+    at = ", ".join(f"{name}(X,{place})" for name, place in zip(names.values(), places, strict=True))
+    rules = [
+        f"y(X) :- {goal(variable, level)}, {at}, y_h(x_({level},{','.join(places)}))."
+        for level in range(len(variable.levels))
+    ]
+    return "\n\n".join([*parts, "\n".join(rules), "?- y(x)."]) + "\n"
+
+
+def numeric_words(variable: Sensitive, gauges: Mapping[tuple[str, int], Mapping[str, Amount]]) -> list[str]:
+    """A sentence for each feature and group."""
+    found = [
+        "The recorded labels are taken as fair, but some recorded numbers are taken as distorted copies of the fair "
+        "ones, and the label depends on the fair ones."
+    ]
+    for (feature, level), own in reversed(list(gauges.items())):
+        said = {kind: str(own.get(kind, f"{neutral:g}")) for kind, neutral in NEUTRAL.items()}
+        found.append(
+            f"Where {variable.group_text(level)}, the recorded {feature} is the fair one times {said['factor']}, plus "
+            f"{said['shift']}, plus chance with a standard deviation of {said['noise']}; fair values have a mean of "
+            f"{said['mean']} and a standard deviation of {said['spread']}."
+        )
+    acting = {level for _, level in gauges}
+    untouched = [variable.group_text(level) for level in range(len(variable.levels)) if level not in acting]
+    return found + [f"Where {group}, recorded numbers are taken as right." for group in untouched]
+
+
+def numeric_picture(variable: Sensitive, features: Sequence[str], amounts: Sequence[Amount], label: str) -> Diagram:
+    """The fair numbers, which nobody has seen, the recorded ones below them, and the label."""
+    nodes = [Node(OTHERS, observed=True), *sensitive([variable])]
+    for name in features:
+        own = [amount for amount in amounts if amount.feature == name]
+        fair = tuple(amount.name for amount in own if amount.measure in ("mean", "spread"))
+        moved = tuple(amount.name for amount in own if amount.name not in fair)
+        nodes.append(Node(f"{name} (fair)", variable.columns, fair))
+        nodes.append(Node(f"{name} (recorded)", (f"{name} (fair)", *variable.columns), moved, observed=True))
+    causes = (OTHERS, *(f"{name} (fair)" for name in features))
+    return Diagram((*nodes, Node(label, causes, observed=True, classifier=True)))

@@ -1,0 +1,36 @@
+"""Whether the bias changed over time, though the belief says that it did not, or not then."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.beliefs.change import search_change
+from problog4fairness.doubt.audited import alike, audited_rows
+from problog4fairness.doubt.case import Case
+from problog4fairness.doubt.finding import Finding, NotDone
+from problog4fairness.rows.varying import days_of
+
+
+def change_test(case: Case) -> Finding:
+    """Whether some day divides audited rows into more and less distorted ones.
+
+    Within people of whom the belief says the same, by fair label; see :func:`.beliefs.change.search_change`.
+    """
+    if case.when is None:
+        raise NotDone("no column with days was named")
+    rows = audited_rows(case)
+    days = days_of(case.rows.frame[case.when].iloc[rows])
+    wrong = case.recorded[rows] != case.fair
+    found = search_change(days, alike(case, rows)[0], wrong.astype(np.float64), case.seed)
+    late = days >= np.datetime64(found.day)
+    rates = [percent(float(wrong[side].mean())) for side in (~late, late)]
+    sentence = (
+        f"Of {count(len(rows), 'audited row')}, {rates[0]} were recorded wrongly before {found.day} and {rates[1]} "
+        f"since then, the day of {case.when!r} that divides them best; by the belief nothing changed."
+    )
+    advice = (
+        f"The bias changed: believe in ChangedBias(..., when={case.when!r}, changed={found.day!r}), or let it search "
+        "the day."
+    )
+    return Finding(sentence, found.p, rows[wrong], advice)

@@ -1,0 +1,61 @@
+"""Methods are compared where labels are missing, or are the votes of several people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import problog4fairness as p4f
+from problog4fairness.errors import P4FError
+
+ROWS = 900
+
+
+@pytest.fixture(scope="module")
+def people() -> tuple[pd.DataFrame, np.ndarray, pd.Series]:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=ROWS), "z": rng.normal(size=ROWS), "area": rng.integers(0, 2, ROWS)})
+    fair = (rng.random(ROWS) < 1 / (1 + np.exp(-3 * frame["x"] + frame["z"]))).astype(int)
+    return frame, fair, pd.Series(fair, dtype=float).where(np.arange(ROWS) < 300)
+
+
+def test_rows_without_a_label_are_learned_from_through_the_belief_alone(people):
+    frame, fair, audited = people
+    rng = np.random.default_rng(2)
+    good, bad = {1: 0.5, 0: 0.9}, {1: 0.05, 0: 0.2}
+    chance = np.where(fair == 1, frame["area"].map(good), frame["area"].map(bad))
+    paid = np.where(rng.random(ROWS) < chance, fair, np.nan)
+    belief = p4f.SelectiveLabels("area", good, bad)
+    found = p4f.compare(frame, paid, belief, "linear", fair=audited, seeds=2, folds=3)
+    assert found.left_out == {}
+    assert (found.rows, found.audited) == (int((~np.isnan(paid)).sum()), 300)
+    accuracy = found.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
+    assert accuracy["this model"] > accuracy["the record as it is"] + 0.03
+    # Complete cases are what a user would fit: the same as without the other rows.
+    known = ~np.isnan(paid)
+    plain = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(frame[known], paid[known].astype(int))
+    assert plain.predict_proba(frame)[:, 1].mean() > fair.mean() + 0.05
+
+
+def test_votes_are_compared_with_what_most_say(people):
+    frame, fair, audited = people
+    rng = np.random.default_rng(3)
+    errors = {"ann": 0.5, "bob": 0.6, "eve": 0.4}
+    lost = {name: (fair == 1) & (frame["area"] == 1) & (rng.random(ROWS) < own) for name, own in errors.items()}
+    votes = pd.DataFrame({name: np.where(own | (rng.random(ROWS) < 0.02), 0.0, fair) for name, own in lost.items()})
+    votes = votes.where(rng.random(votes.shape) < 0.9)
+    belief = p4f.Annotators(tuple(votes), "area").estimate(frame.join(votes), features=["x", "z"])
+    found = p4f.compare(frame, votes, belief, "linear", fair=audited, methods=["lower"], seeds=2, folds=3)
+    accuracy = found.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
+    assert accuracy["this model"] > accuracy["the record as it is"] + 0.03
+    assert found.rows < ROWS  # ties have no majority
+
+
+def test_gaps_without_a_belief_about_them_are_refused(people):
+    frame, fair, _ = people
+    gaps = pd.Series(fair, dtype=float).where(np.arange(ROWS) > 10)
+    with pytest.raises(P4FError, match="y has 11 missing values; drop those rows"):
+        p4f.compare(frame, gaps, p4f.LabelBias("area", 0.1, 0.1), "linear")
+    with pytest.raises(P4FError, match="class_weight is for rows that all have a label"):
+        p4f.compare(frame, gaps, p4f.SelectiveLabels("area", 0.9, 0.5), "linear", class_weight="balanced")

@@ -1,0 +1,129 @@
+"""Pictures of every screen of the studio, on the demo's loans: ``make screenshots``.
+
+``python -m tests.studio.screenshots FOLDER [LOOK ...]`` walks the path in Chromium, does everything on it, and takes a
+picture of each screen at each of the looks below.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from problog4fairness import LabelBias, datasets
+from problog4fairness.beliefs.drawing import ROW
+from problog4fairness.rows import write_table
+from problog4fairness.studio.auditing import Audit, draw, plan
+from problog4fairness.studio.project import Project
+from problog4fairness.studio.shell import SCREENS
+from tests.studio.driver import Page, Server
+
+# Width in pixels, colour scheme, and the largest height.
+LOOKS = {
+    "light": (1280, "light", 1600),
+    "dark": (1280, "dark", 1600),
+    "phone": (390, "light", 1600),
+    "phone-dark": (390, "dark", 1600),
+    "tablet": (768, "light", 1600),
+    "wide": (2560, "light", 1600),
+}
+QUIET = (
+    "!document.querySelector('.q-spinner') && "
+    "![...document.querySelectorAll('button')].some(button => button.innerText === 'Stop')"
+)
+TO_DO = "[...document.querySelectorAll('[data-do]:not([data-do=reset])')].map(button => button.dataset.do)"
+
+
+def demo(folder: Path, rows: int = 2000) -> Project:
+    """A project of the demo's loans whose belief is stated, half of whose rows are audited, by what is true of them."""
+    project = Project.open(folder)
+    made = datasets.loans(rows=rows, audited=10, new=10)
+    write_table(made.loans, str(project.path("loans.csv")))
+    project.choose(table="loans.csv", recorded="granted", favourable="1", sensitive="poor_area", group="1")
+    project.keep_belief(LabelBias("poor_area", levels=(0, 1)).with_favourable(1))
+    draw(project, plan(project, 0.1))
+    audit = Audit(project)
+    granted = audit.drawn.set_index(ROW)["granted"]
+    poor = audit.drawn.set_index(ROW)["poor_area"]
+    # Of the people from poor areas who were turned down, two of five should not have been.
+    fair = {row: "1" if granted[row] or (poor[row] and row % 5 < 2) else "0" for row in audit.numbers}
+    audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) * 4 // 5]}, "ana")
+    audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) // 3]}, "ben")
+    audit.write()
+    estimated = audit.estimate()
+    assert estimated is not None
+    project.keep_belief(estimated)
+    project.choose(learner="linear")
+    return project
+
+
+def visit(page: Page, name: str) -> None:
+    """Go to a screen by the path."""
+    page.click(name)
+    page.until(f"document.querySelector('.path [aria-current]').innerText.includes('{name}') && {QUIET}")
+
+
+def walk(page: Page, address: str) -> None:
+    """Do on each screen what is to be done there."""
+    page.open(address)
+    for screen in SCREENS:
+        visit(page, screen.name)
+        for _ in tabs(page):
+            for name in page.ask(TO_DO):
+                page.begin(name)
+                page.ask("new Promise(done => setTimeout(done, 1000))")
+                page.until(QUIET, 600)
+
+
+def tabs(page: Page) -> Iterator[str]:
+    """Open one tab of the screen after the other; what their pictures are called after the screen's name."""
+    count = int(page.ask("document.querySelectorAll('main [role=tab]').length"))
+    for number in range(max(count, 1)):
+        if number:
+            page.ask(f"document.querySelectorAll('main [role=tab]')[{number}].click()")
+            page.ask("new Promise(done => setTimeout(done, 1000))")
+            page.until(QUIET)
+        yield f"-{number + 1}" if number else ""
+
+
+def take(page: Page, width: int, scheme: str, height: int) -> bytes:
+    """A picture of what the page shows, as PNG in few colours."""
+    from PIL import Image
+
+    page.resize(width)
+    page.browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.until(QUIET)
+    page.ask("new Promise(done => setTimeout(done, 800))")
+    high = min(height, int(page.ask("document.documentElement.scrollHeight")))
+    clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": 1}
+    shot = page.browser.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
+    image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
+    # Few colours, and those far apart: the rare ones are those of the methods.
+    image = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    kept = io.BytesIO()
+    image.save(kept, "PNG", optimize=True)
+    return kept.getvalue()
+
+
+def main(folder: Path, looks: list[str]) -> None:
+    """Write ``SCREEN-LOOK.png`` for each screen and look."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as place:
+        project = demo(Path(place) / "loans")
+        with Server(str(project.folder)) as server, Page(Path(place) / "tab") as page:
+            walk(page, server.address)
+            for screen in SCREENS:
+                visit(page, screen.name)
+                for tab in tabs(page):
+                    for look in looks or LOOKS:
+                        file = folder / f"{screen.key}{tab}-{look}.png"
+                        file.write_bytes(take(page, *LOOKS[look]))
+                        print(f"{file}: {file.stat().st_size / 1000:.0f} kB", flush=True)
+            print(*page.browser.complaints(), sep="\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
