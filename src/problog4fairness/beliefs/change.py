@@ -64,10 +64,13 @@ def search_change(days: Any, cells: Codes, hit: Floats, seed: int = 0) -> Change
     seen, shuffled = np.zeros(len(first)), np.zeros((SHUFFLED, len(first)))
     for cell in np.unique(cells):
         own = np.flatnonzero(cells == cell)
-        before = np.searchsorted(own, first)
-        hits = hit[own]
-        seen += _gain(hits[None], before)[0]
-        shuffled += _gain(rng.permuted(np.tile(hits, (SHUFFLED, 1)), axis=1), before)
+        before, hits = np.searchsorted(own, first), hit[own].astype(np.int64)
+        until = np.concatenate([[0], hits.cumsum()])[before]
+        seen += _gain(until[None], before, hits.sum(), len(own))[0]
+        # Who was distorted, shuffled: how many of them then are between one day and the next.
+        between = np.diff(before, prepend=0, append=len(own))
+        drawn = rng.multivariate_hypergeometric(between, hits.sum(), SHUFFLED, method="marginals")
+        shuffled += _gain(drawn[:, :-1].cumsum(axis=1), before, hits.sum(), len(own))
     best = int(seen.argmax())
     near = np.flatnonzero(seen >= seen[best] - NEAR)
     above = int((shuffled.max(axis=1) >= seen[best] - 1e-9).sum())
@@ -89,13 +92,11 @@ def _candidates(days: Any) -> Codes:
     return np.asarray(starts)
 
 
-def _gain(hits: Floats, before: Codes) -> Floats:
-    """``[draws, days]``: log-likelihood that two probabilities add, of hits ``[draws, rows]``."""
-    total, rows = hits.sum(axis=1, keepdims=True), hits.shape[1]
-    sums = np.concatenate([np.zeros((len(hits), 1)), hits.cumsum(axis=1)], axis=1)[:, before]
-    return _likelihood(sums, before) + _likelihood(total - sums, rows - before) - _likelihood(total, rows)
+def _gain(hits: Codes, before: Codes, total: int, rows: int) -> Floats:
+    """``[draws, days]``: log-likelihood that two probabilities add, with hits ``[draws, days]`` before each day."""
+    return _likelihood(hits, before) + _likelihood(total - hits, rows - before) - _likelihood(total, rows)
 
 
-def _likelihood(hits: Floats, rows: Any) -> Floats:
+def _likelihood(hits: Any, rows: Any) -> Floats:
     share = hits / np.maximum(rows, 1)
     return np.asarray(xlogy(hits, share) + xlogy(rows - hits, 1 - share))
