@@ -249,6 +249,12 @@ def test_a_model_knows_combinations_that_no_linked_row_has():
     assert found.probabilities[-1].value > 0.8
 
 
+def test_a_model_of_very_many_combinations_says_what_to_do():
+    table = pd.DataFrame({"q": np.arange(40), "r": np.arange(40), "a": np.arange(40) % 2})
+    with pytest.raises(P4FError, match="1,600 combinations of values, and a model of them takes 1,000 at most; join"):
+        UnknownGroup("a", {"q": range(40), "r": range(40)}).estimate(table, additive=True)
+
+
 def test_bounds_of_three_groups_hold_each_of_them():
     data, rng = people(2000, 5), np.random.default_rng(0)
     codes = np.searchsorted(CODES, data["postcode"])

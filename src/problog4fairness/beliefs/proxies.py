@@ -13,11 +13,14 @@ from scipy.special import expit, logit, softmax
 
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import proportion
+from problog4fairness.errors import P4FError
 from problog4fairness.rows.types import Codes, Floats
 
 # What a squared weight of the model costs, so that values which all linked people of one group share have one.
 PENALTY = 0.02
 SOURCE = "a logistic model of the proxies"
+# Parameters of a model: how sure they are together is a matrix of their square, which the belief's file has, too.
+MOST_TOGETHER = 1_000
 
 
 def linked_shares(
@@ -55,6 +58,11 @@ def _modelled(
     of each proxy, as many are of each group as it says. Two proxies that tell of the group together what neither tells
     alone are beyond it.
     """
+    if len(parameters) > MOST_TOGETHER:
+        raise P4FError(
+            f"the proxies have {len(parameters):,} combinations of values, and a model of them takes {MOST_TOGETHER:,} "
+            "at most; join values that are alike"
+        )
     matrix = _design(sizes)
     count = 1 + max(own.cell.recorded for own in parameters if own.cell)
     seen = np.zeros((len(matrix), count))
