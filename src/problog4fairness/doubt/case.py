@@ -53,6 +53,8 @@ class Case:
         ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
     when
         The column with the day of each row, where there is one.
+    notes
+        What was left out, in words.
     seed
         All that is random is drawn from it.
     learners
@@ -68,6 +70,7 @@ class Case:
     others: Sequence[Belief] = ()
     numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     when: str | None = None
+    notes: tuple[str, ...] = ()
     seed: int = 0
     learners: Mapping[str, Learner] = field(default_factory=quick_learners)
 
