@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.classifier.drawing import possible
 from problog4fairness.learners import Linear, Network
+from problog4fairness.rows import Rows
 from tests.classifier.data import loans
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
@@ -128,3 +133,11 @@ def test_bad_input(options, message):
         model.bounds(frame, recorded, **options)
     with pytest.raises(p4f.errors.P4FError, match="pass their recorded labels as y"):
         model.bounds(frame, None)
+
+
+def test_a_range_stays_off_certainty_where_fair_labels_are_known():
+    rows = Rows(pd.DataFrame({"x": [1, 2]}), ("x",), (0, 1), np.array([0, 1]))
+    audited = replace(rows, fair=np.array([1, -1]))
+    assert possible(0.0, 1.0, rows) == (0.0, 1.0)
+    assert possible(0.0, 1.0, audited) == (0.001, 0.999)
+    assert possible(0.0, 0.0, audited) == (0.001, 0.001)

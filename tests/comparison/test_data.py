@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from problog4fairness.beliefs import SelectiveLabels
 from problog4fairness.comparison import compared_rows
 from problog4fairness.errors import P4FError
 
@@ -104,3 +105,13 @@ def test_columns_of_any_type(kind):
     )
     assert found.groups.tolist() == found.recorded.tolist() == [1, 0, 1, 0]
     assert found.fair.tolist() == [1, 0, -1, -1]
+
+
+def test_no_label_at_all_is_said():
+    with pytest.raises(P4FError, match="y has no label; a classifier needs rows of two or more classes"):
+        compared_rows(X, [None] * len(X), sensitive_features="area", beliefs=[SelectiveLabels("area")])
+
+
+def test_labels_are_told_as_they_are_written():
+    with pytest.raises(P4FError, match=r"favourable='z' is not one of two labels \['a', 'b'\]"):
+        compared_rows(X, np.array(["a", "b"])[Y], sensitive_features="area", favourable="z")

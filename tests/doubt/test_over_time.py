@@ -40,7 +40,9 @@ def test_a_change_is_found_and_the_belief_that_knows_it_is_not_contradicted():
     assert found.contradicts
     assert "believe in ChangedBias(..., when='day', changed='20" in found.advice
     right = p4f.ChangedBias("group", "day", REFORM, positive=False, groups=[1])
-    assert not checked(right, data).contradicted
+    passed = checked(right, data)
+    assert not passed.contradicted
+    assert passed["over time"].found.endswith("by the belief nothing changed that it does not say.")
     without = checked(p4f.LabelBias("group", positive=False, groups=[1]), data.drop(columns="day"))["over time"]
     assert "no column with days was named" in without.found
 

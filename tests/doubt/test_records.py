@@ -8,6 +8,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.beliefs import Annotators, ProgramBelief, SelectiveLabels
+from problog4fairness.doubt import reading
 from problog4fairness.errors import P4FError
 
 ROWS, AUDITED, NAMES = 900, 200, ("ann", "bob", "eve")
@@ -68,3 +69,18 @@ def test_votes_of_a_program_of_ones_own_are_not_taken_apart(people):
     program = ProgramBelief(str(belief), columns=belief.network_columns(), recorded=NAMES)
     with pytest.raises(P4FError, match="is tested one by one: pass Annotators, and a data frame"):
         program.check(people, recorded="ann")
+
+
+def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
+    monkeypatch.setattr(reading, "MOST_ROWS", 300)
+    data = p4f.datasets.loans(rows=1000, audited=1, new=1)
+    table = data.loans.assign(repaid=data.loans_repaid)
+    belief = p4f.LabelBias("poor_area", {1: 0.4}, False, groups=[1])
+    found = p4f.check(belief, table, recorded="granted", fair="repaid", progress=False)
+    assert (found.rows, found.audited) == (300, 300)
+    assert found.notes == tuple(
+        f"Of 1,000 {kind} rows, 300 were drawn at random and tested." for kind in ("recorded", "audited")
+    )
+    few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid", progress=False)
+    assert (few.rows, few.audited) == (250, 300)
+    assert few.notes == ("Of 750 audited rows, 300 were drawn at random and tested.",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,13 +69,57 @@ def test_far_out_it_says_that_it_guesses(moves):
 
 
 def test_it_is_read_as_it_was_written(tmp_path, moves):
-    moves.save(tmp_path / "moves.npz")
-    again, point = WhatIf.load(tmp_path / "moves.npz"), {"p1": 0.4}
+    moves.save(tmp_path / "moves")
+    again, point = WhatIf.load(tmp_path / "moves"), {"p1": 0.4}
     assert again.at(point).disparity == moves.at(point).disparity
     assert (again.names, again.words()) == (moves.names, moves.words())
-    (tmp_path / "bad.npz").write_bytes(b"no numbers")
-    with pytest.raises(p4f.errors.P4FError, match=r"bad.npz cannot be read"):
-        WhatIf.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize("damage", [lambda file: b"no numbers", lambda file: file[:-9], lambda file: file[:60]])
+def test_a_damaged_file_is_refused_in_one_line(tmp_path, moves, damage):
+    moves.save(tmp_path / "moves")
+    (tmp_path / "bad").write_bytes(damage((tmp_path / "moves").read_bytes()))
+    with pytest.raises(p4f.errors.P4FError, match=r"bad cannot be read \(.*; make it again"):
+        WhatIf.load(tmp_path / "bad")
+
+
+def test_parts_of_two_files_are_refused(tmp_path, moves):
+    replace(moves, row=moves.row[:-1]).save(tmp_path / "bad")
+    with pytest.raises(p4f.errors.P4FError, match=r"row has the shape \(499,\), not \(500,\)"):
+        WhatIf.load(tmp_path / "bad")
+
+
+def test_a_box_is_kept_to_or_refused(data, model):
+    frame, area, _, recorded = data
+
+    def varied(**options):
+        return what_if(model, frame, recorded, sensitive_features=area, progress=False, **options)
+
+    assert varied(box={"p1": (0.2, 0.6)}).ranges[0] == pytest.approx([0.2, 0.6])
+    with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'p9'"):
+        varied(box={"p9": (0.2, 0.6)})
+    with pytest.raises(p4f.errors.P4FError, match="the smaller one first"):
+        varied(box={"p1": (0.6, 0.2)})
+    with pytest.raises(p4f.errors.P4FError, match=r"beyond=-0\.1 is not between 0 and 1"):
+        varied(beyond=-0.1)
+
+
+def test_rows_of_one_group_only_are_refused(data, model):
+    frame, area, _, recorded = data
+    inside = area == 1
+    with pytest.raises(p4f.errors.P4FError, match=r"have no rows: area = 0, area = 1; pass rows of all"):
+        what_if(model, frame[inside], recorded[inside], sensitive_features=area[inside])
+
+
+@pytest.mark.parametrize("value", [7.0, -0.1, float("nan")])
+def test_only_probabilities_are_asked_about(moves, value):
+    with pytest.raises(p4f.errors.ProbabilityError, match=r"p1=.* is not between 0 and 1"):
+        moves.at({"p1": value})
+
+
+def test_far_out_nothing_overflows(moves):
+    steep = replace(moves, surface=1e4 * moves.surface)
+    assert np.isfinite(steep.at({"p1": 1.0, "p2": 1.0}).disparity)
 
 
 def test_what_cannot_be_varied_is_said(data, moves):

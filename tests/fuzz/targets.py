@@ -146,6 +146,35 @@ def _change_model(content: bytes, others: Sequence[bytes], rng: Random) -> bytes
     return packed.getvalue()
 
 
+# Fits at other values of the parameters.
+
+
+@cache
+def _moves() -> Sequence[bytes]:
+    import tempfile
+
+    from problog4fairness import DebiasedClassifier, LabelBias
+    from problog4fairness.doubt import what_if
+
+    data = ROWS[["area", "income"]].fillna(0), (ROWS["area"] != "north").astype(int)
+    found = []
+    for belief in (LabelBias("poor", 0.3, 0.05), LabelBias("poor", {1: 0.2}, False, groups=[1])):
+        model = DebiasedClassifier(belief, "linear", random_state=0).fit(*data, sensitive_features=ROWS["poor"])
+        moves = what_if(model, *data, sensitive_features=ROWS["poor"], progress=False)
+        with tempfile.TemporaryDirectory() as folder:
+            moves.save(Path(folder) / "moves")
+            found.append((Path(folder) / "moves").read_bytes())
+    return found
+
+
+def _read_moves(path: Path) -> object:
+    from problog4fairness.doubt import WhatIf
+
+    moves = WhatIf.load(path)
+    found = [moves.along(name, steps=3) for name in moves.names]
+    return moves.at(dict.fromkeys(moves.names, 0.4)), moves.words(), found
+
+
 # Tables.
 
 
@@ -241,6 +270,7 @@ TARGETS = {
     "program": Target(_programs, _read_program, seconds=30),
     "belief": Target(_beliefs, _read_belief, seconds=75),
     "model": Target(_models, _read_model, _change_model, seconds=75),
+    "moves": Target(_moves, _read_moves),
     "table": Target(_tables, _read_table, _change_table),
     "store": Target(_stores, _read_store, _change_store),
 }

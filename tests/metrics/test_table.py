@@ -8,6 +8,9 @@ import pytest
 from problog4fairness import metrics
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import METRICS, scores
+from problog4fairness.metrics.judged import Judged
+from problog4fairness.metrics.table import _part
+from problog4fairness.metrics.values import accuracy
 
 
 def people(rows=200, groups=2):
@@ -87,3 +90,10 @@ def test_metrics_in_each_group_are_fairlearns_metric_frame():
     assert weighted.overall["accuracy"] == pytest.approx(
         metrics.accuracy(label, decision, sample_weight=np.arange(1, 201))
     )
+
+
+def test_a_part_of_many_classes_keeps_what_is_right():
+    chances = np.array([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.2, 0.1, 0.7]])
+    whole = Judged.of([2, 1, 1, 0], chances, [0, 0, 1, 1])
+    assert accuracy(_part(whole, np.array([0, 2]))) == 1
+    assert accuracy(_part(whole, np.array([1, 3]))) == 0

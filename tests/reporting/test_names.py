@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import problog4fairness as p4f
@@ -62,3 +64,9 @@ def test_names_cannot_inject():
     names = Names.of({"a": {1: "<script>x</script>"}, "<b>": {1: "ok"}})
     assert names.page("<p>a = 1</p>") == "<p>&lt;script&gt;x&lt;/script&gt;</p>"
     assert names.page("<p>&lt;b&gt; = 1</p>") == "<p>ok</p>"
+
+
+def test_a_label_that_begins_another_one():
+    names = replace(Names.of({"mark": {"pass": "a pass", "pass with merit": "a merit"}}), label="mark")
+    assert names.said("12% have a fair pass with merit.") == "12% should have a merit."
+    assert names.said("12% have a fair pass.") == "12% should have a pass."

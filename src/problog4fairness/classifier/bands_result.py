@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIRM, OPEN = "firm", "open"
-DISPARITY, SELECTED, CHANCE, ACCURACY, SHARE_OPEN = (
-    "disparity",
-    "selection rate",
-    "mean fair probability",
-    "accuracy",
-    "open decisions",
-)
+DISPARITY, SELECTED, CHANCE, ACCURACY = "disparity", "selection rate", "mean fair probability", "accuracy"
 COLUMNS = ("quantity", "group", "value", "low", "high")
 
 

@@ -144,7 +144,7 @@ def least_signal(observation: Observation) -> float:
 def possible(low: float, high: float, rows: Rows) -> tuple[float, float]:
     """A range of a parameter, kept off 0 and 1 where fair labels are known: there one distorted row is impossible."""
     least = 0.0 if rows.fair is None or (rows.fair < 0).all() else LEAST
-    return max(low, least), min(high, 1 - least)
+    return float(np.clip(low, least, 1 - least)), float(np.clip(high, least, 1 - least))
 
 
 def _tensor(weights: Floats) -> torch.Tensor:

@@ -141,9 +141,7 @@ def compare(
         levels=_levels(beliefs, columns) if levels is None else levels,
         split_groups=split_groups,
         names=columns,
-        belief=next(
-            (own for own in beliefs.values() if own.recorded_columns or own.missing_labels or own.withheld), None
-        ),
+        beliefs=list(beliefs.values()),
     )
     some = bool((data.fair < 0).any())
     options: dict[str, Any] = {"independent": independent, "test_features": test_features}

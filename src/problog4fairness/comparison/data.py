@@ -81,7 +81,7 @@ def compared_rows(
     levels: Sequence[Any] | None = None,
     split_groups: Any = None,
     names: Sequence[str] = (),
-    belief: Belief | None = None,
+    beliefs: Sequence[Belief] = (),
 ) -> ComparedRows:
     """From what a user has.
 
@@ -105,8 +105,8 @@ def compared_rows(
         The name of a column of X, which is then no feature, or a value for each row: a pupil, a household.
     names
         Names for sensitive columns that come without.
-    belief
-        Says whether labels may be missing, or are the votes of several people.
+    beliefs
+        They say whether labels may be missing, or are the votes of several people, and which columns no learner reads.
 
     Examples
     --------
@@ -128,9 +128,11 @@ def compared_rows(
         split_groups, frame = frame[split_groups], frame.drop(columns=split_groups)
     frame, columns = _with_sensitive(frame, sensitive_features, names)
     # People are not compared by what says how the record came about.
-    columns = tuple(name for name in columns if belief is None or name not in belief.withheld)
-    hidden = () if belief is None else (*belief.recorded_columns, *belief.withheld)
-    features = [name for name in frame.columns if name not in hidden]
+    withheld = {name for own in beliefs for name in own.withheld}
+    columns = tuple(name for name in columns if name not in withheld)
+    belief = next((own for own in beliefs if own.recorded_columns or own.missing_labels), None)
+    votes = () if belief is None else belief.recorded_columns
+    features = [name for name in frame.columns if name not in {*withheld, *votes}]
     if belief is None or is_plain(belief, y):
         found = _classes(y, favourable, len(frame))
         classes = found if classes is None else tuple(classes)
@@ -139,11 +141,8 @@ def compared_rows(
         record = read_record(belief, y, len(frame))
         classes = find_classes(record_labels(record), favourable)
         codes = record_codes(record, classes)
-        frame = (
-            pd.concat([frame.drop(columns=list(belief.recorded_columns), errors="ignore"), record], axis=1)
-            if belief.recorded_columns
-            else frame
-        )
+        if votes:
+            frame = pd.concat([frame.drop(columns=list(votes), errors="ignore"), record], axis=1)
     known = None if fair is None else _fair(fair, classes, len(frame))
     rows = Rows(frame, tuple(features), classes, codes, known)
     sensitive = _sensitive(frame, columns, levels)

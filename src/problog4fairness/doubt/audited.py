@@ -8,9 +8,10 @@ import numpy as np
 from scipy.stats import chi2_contingency
 
 from problog4fairness.beliefs.amounts import count, percent, points
+from problog4fairness.classifier.bounds import with_values
 from problog4fairness.doubt.case import SIMULATED, Case
 from problog4fairness.doubt.finding import LEAST_AUDITED, Finding, NotDone, largest_of_normals, share_of_draws
-from problog4fairness.doubt.uncertainty import MOST, effective_rows, with_values
+from problog4fairness.doubt.uncertainty import MOST, effective_rows
 from problog4fairness.rows.types import Codes, Floats
 
 # Fits on rows drawn anew, which tell how far predictions are off by chance.
@@ -76,8 +77,8 @@ def ruled_out_test(case: Case) -> Finding:
     """Whether something was recorded that the belief calls impossible for that fair label."""
     rows = audited_rows(case)
     open_values = {
-        place: min(max(own.value or 0.0, 0.01), 0.99)
-        for place, own in enumerate(case.belief.probabilities)
+        own.name: min(max(own.value or 0.0, 0.01), 0.99)
+        for own in case.belief.probabilities
         if effective_rows(own) < MOST
     }
     audited = case.rows.take(rows).without_record()

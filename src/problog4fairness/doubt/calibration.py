@@ -27,6 +27,8 @@ def calibration_test(case: Case) -> Finding:
     masks = [(name, own) for name, own in masks if own.sum() >= LEAST_CELL]
     chances = case.chances[rows]
     values, noise, told = _calibration(case, rows, chances, masks)
+    if not told:
+        raise NotDone(f"no group has {LEAST_CELL} audited rows")
     others = _refitted(case, rows, masks)
     spread = np.sqrt(noise + others)
     scores = np.abs(values) / np.maximum(spread, 1e-9)

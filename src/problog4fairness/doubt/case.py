@@ -13,9 +13,10 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.classifier.bounds import with_values
 from problog4fairness.doubt.crossfit import Crossfit, crossfit, fair_chances, folds_of, quick_learners
 from problog4fairness.doubt.finding import NotDone
-from problog4fairness.doubt.uncertainty import deviations, drawn, moved, with_values
+from problog4fairness.doubt.uncertainty import deviations, drawn, moved
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.encoder import encode, make_encoder, prepared
 from problog4fairness.rows.groups import Grouping
@@ -52,6 +53,8 @@ class Case:
         ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
     when
         The column with the day of each row, where there is one.
+    notes
+        What was left out, in words.
     seed
         All that is random is drawn from it.
     learners
@@ -67,6 +70,7 @@ class Case:
     others: Sequence[Belief] = ()
     numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     when: str | None = None
+    notes: tuple[str, ...] = ()
     seed: int = 0
     learners: Mapping[str, Learner] = field(default_factory=quick_learners)
 
@@ -208,7 +212,7 @@ class Case:
         step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
         values = start + step
         values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
-        belief = with_values(self.belief, {int(i): float(values[i]) for i in uncertain})
+        belief = with_values(self.belief, {self.belief.probabilities[i].name: float(values[i]) for i in uncertain})
         again = self.learned(belief, self.table, [self.through.learner])
         _, gain = self._better(belief, again, values - start)
         return max(again, self.through, key=lambda own: own.mean).likelihood, gain

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.beliefs.amounts import percent
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.doubt.audited import conditional_test, independence_test, ruled_out_test
 from problog4fairness.doubt.calibration import calibration_test
@@ -20,7 +20,7 @@ from problog4fairness.doubt.features import feature_tables_test
 from problog4fairness.doubt.finding import Finding, NotDone, holm
 from problog4fairness.doubt.over_time import change_test
 from problog4fairness.doubt.parameters import fit_test
-from problog4fairness.doubt.reading import MOST_ROWS, read_case
+from problog4fairness.doubt.reading import read_case
 from problog4fairness.doubt.recorded import affine_test, plain_test, range_test
 from problog4fairness.doubt.which import which_test
 from problog4fairness.errors import P4FError
@@ -74,7 +74,7 @@ def check(
         With all its parameters known.
     table
         The recorded data: a data frame, or :class:`~problog4fairness.Rows`. Of more than 20,000 rows, so many are
-        drawn at random.
+        drawn at random; and of more than 20,000 audited rows.
     recorded
         The column of the recorded label, which may be missing where the belief says when; not needed for votes.
     audit
@@ -133,12 +133,10 @@ def check(
         for name, _, test in TESTS:
             advance(name)
             findings.append(_worst(test, cases))
-    notes: tuple[str, ...] = ()
-    if len(table) > MOST_ROWS:
-        notes = (f"Of {count(len(table), 'recorded row')}, {count(MOST_ROWS)} were drawn at random and tested.",)
+    first = next(iter(cases.values()))
+    notes = first.notes
     if belief.recorded_columns:
         notes = (*notes, f"Each of {', '.join(cases)} was tested alone, and corrected for; not whether they copy.")
-    first = next(iter(cases.values()))
     if first.observation.drawn:
         share = percent(first.observation.drawn)
         notes = (*notes, f"Rows stand for more fair vectors than are listed: {share} of the weight rests on draws.")

@@ -14,10 +14,11 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import every
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier.bounds import with_values
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.classifier.fitting import training_rows
 from problog4fairness.doubt.learned import LEARNED
-from problog4fairness.doubt.profile import Profile, with_values
+from problog4fairness.doubt.profile import Profile
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats

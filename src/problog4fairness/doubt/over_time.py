@@ -25,9 +25,11 @@ def change_test(case: Case) -> Finding:
     found = search_change(days, alike(case, rows)[0], wrong.astype(np.float64), case.seed)
     late = days >= np.datetime64(found.day)
     rates = [percent(float(wrong[side].mean())) for side in (~late, late)]
+    how = "wrongly, or not at all," if case.belief.missing_labels else "wrongly"
+    known = "nothing changed" if case.belief.when is None else "nothing changed that it does not say"
     sentence = (
-        f"Of {count(len(rows), 'audited row')}, {rates[0]} were recorded wrongly before {found.day} and {rates[1]} "
-        f"since then, the day of {case.when!r} that divides them best; by the belief nothing changed."
+        f"Of {count(len(rows), 'audited row')}, {rates[0]} were recorded {how} before {found.day} and {rates[1]} "
+        f"since then, the day of {case.when!r} that divides them best; by the belief {known}."
     )
     advice = (
         f"The bias changed: believe in ChangedBias(..., when={case.when!r}, changed={found.day!r}), or let it search "

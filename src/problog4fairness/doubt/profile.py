@@ -7,14 +7,14 @@ At the maximum the slope in p is that with w held fixed, so it takes no further 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.classifier.bounds import with_values
 from problog4fairness.learners import Linear, Task
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.linear import FittedLinear
@@ -23,12 +23,6 @@ from problog4fairness.rows.types import Floats
 
 # How far slopes look to either side, and curvatures.
 STEP, APART = 1e-4, 5e-3
-
-
-def with_values(belief: Belief, values: Mapping[str, float]) -> Belief:
-    """The belief with other values of some parameters, everything else as it is."""
-    changed = (replace(own, value=values.get(own.name, own.value)) for own in belief.probabilities)
-    return belief.with_probabilities(tuple(changed))
 
 
 class Profile:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.amounts import count
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier.audited import with_fair
 from problog4fairness.classifier.table import training_rows
@@ -22,7 +23,7 @@ from problog4fairness.rows.problems import FileNote
 from problog4fairness.rows.roles import check_column
 from problog4fairness.rows.rows import Rows
 
-# More recorded rows than this are not looked at: so many are drawn at random.
+# More recorded rows than this, or audited ones, are not looked at: so many are drawn at random.
 MOST_ROWS = 20_000
 _FAIR = "fair label"
 
@@ -168,16 +169,30 @@ def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) ->
 
 
 def _sampled(case: Case) -> Case:
-    """At most so many rows of the table, and all that were audited."""
-    if case.size <= MOST_ROWS:
-        return case
-    chosen = np.sort(np.random.default_rng([case.seed, 0]).choice(case.size, MOST_ROWS, replace=False))
+    """At most so many rows of the table, and so many that were audited."""
+    rng, notes = np.random.default_rng([case.seed, 0]), []
     audited = np.zeros(len(case.rows), dtype=bool)
     audited[case.audited] = True
     for own in case.fair_features.values():
         audited |= own.notna().to_numpy()
-    audited[chosen] = False
-    order = np.concatenate([chosen, np.flatnonzero(audited)])
+    chosen = np.arange(case.size)
+    if case.size > MOST_ROWS:
+        chosen = np.sort(rng.choice(case.size, MOST_ROWS, replace=False))
+        notes.append(f"Of {count(case.size, 'recorded row')}, {count(MOST_ROWS)} were drawn at random and tested.")
+    others = np.setdiff1d(np.flatnonzero(audited), chosen)
+    room = MOST_ROWS - int(audited[chosen].sum())
+    if len(others) > room:
+        others = np.sort(rng.choice(others, room, replace=False))
+        notes.append(f"Of {count(audited.sum(), 'audited row')}, {count(MOST_ROWS)} were drawn at random and tested.")
+    if not notes:
+        return case
+    order = np.concatenate([chosen, others])
     features = {name: own.iloc[order].reset_index(drop=True) for name, own in case.fair_features.items()}
-    rows = case.rows.take(order)
-    return replace(case, rows=rows, size=MOST_ROWS, fair_features=features, numbers=case.numbers[order])
+    return replace(
+        case,
+        rows=case.rows.take(order),
+        size=len(chosen),
+        fair_features=features,
+        numbers=case.numbers[order],
+        notes=tuple(notes),
+    )

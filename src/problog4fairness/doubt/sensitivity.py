@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier.bounds import with_values
 from problog4fairness.classifier.calibration import audited_folds, calibrated, settled
 from problog4fairness.classifier.drawing import possible
 from problog4fairness.classifier.explaining import fair_proba
@@ -147,7 +148,7 @@ def _variants(
     """The belief with other values of one parameter, in order; and what to say where its range was cut."""
     if parameter.value is None:
         raise P4FError(f"parameter {parameter.name} has no value to start from")
-    low, high = _interval(parameter)
+    low, high = interval_of(parameter)
     floor, ceiling = belief.admissible(parameter, rows)
     # An end of the interval that is the value itself is fitted already.
     below, above = ((values - 1) // 2 + (end == parameter.value) for end in (low, high))
@@ -160,16 +161,10 @@ def _variants(
             f"{parameter.name} was varied from {start:.2f} to {end:.2f} only, not over its whole interval "
             f"({low:.2f} to {high:.2f}): further out, recorded labels say almost nothing about fair ones."
         )
-    return [_Variant(_with_value(belief, parameter, value), parameter, value) for value in others], notes
+    return [_Variant(with_values(belief, {parameter.name: value}), parameter, value) for value in others], notes
 
 
-def _with_value(belief: Belief, parameter: Parameter, value: float) -> Belief:
-    return belief.with_probabilities(
-        tuple(replace(own, value=value) if own.name == parameter.name else own for own in belief.probabilities)
-    )
-
-
-def _interval(parameter: Parameter) -> tuple[float, float]:
+def interval_of(parameter: Parameter) -> tuple[float, float]:
     """The interval of a parameter that has a value; the value alone where it was stated."""
     value = 0.0 if parameter.value is None else parameter.value
     if parameter.low is None or parameter.high is None:
@@ -276,7 +271,7 @@ def _result(
     base = pd.DataFrame([row(m, 0) for m in scores], columns=columns, index=pd.Index(list(scores), name="metric"))
     rows = []
     for parameter in chosen:
-        low, high = _interval(parameter)
+        low, high = interval_of(parameter)
         own = [(v.value, i) for i, v in enumerate(variants) if v.parameter is parameter]
         for value, number in sorted([*own, (float(parameter.value or 0.0), 0)]):
             inside = low - 1e-9 <= value <= high + 1e-9
@@ -284,7 +279,7 @@ def _result(
             rows += [(*about, metric, *row(metric, number)) for metric in scores]
     frame = pd.DataFrame(rows, columns=["parameter", "meaning", "value", "inside", "metric", *columns])
     table = pd.DataFrame(
-        [(parameter.value, *_interval(parameter), parameter.meaning) for parameter in chosen],
+        [(parameter.value, *interval_of(parameter), parameter.meaning) for parameter in chosen],
         columns=["value", "low", "high", "meaning"],
         index=pd.Index([parameter.name for parameter in chosen], name="parameter"),
     )

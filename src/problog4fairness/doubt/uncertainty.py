@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.optimize import brentq
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import interval
+from problog4fairness.classifier.bounds import with_values
 from problog4fairness.rows.types import Floats
 
 # More rows than this are as good as certainty.
@@ -62,14 +61,7 @@ def deviations(belief: Belief) -> Floats:
 
 def moved(belief: Belief, place: int, step: float = STEP) -> tuple[Belief, float]:
     """The belief with one parameter a little lower, or higher where it is near 0; and by how much it was moved."""
-    value = belief.probabilities[place].value or 0.0
+    own = belief.probabilities[place]
+    value = own.value or 0.0
     step = -step if value >= step else step
-    return with_values(belief, {place: value + step}), step
-
-
-def with_values(belief: Belief, values: dict[int, float]) -> Belief:
-    """The belief with other values of some parameters, by place."""
-    own = belief.probabilities
-    return belief.with_probabilities(
-        tuple(replace(one, value=values[place]) if place in values else one for place, one in enumerate(own))
-    )
+    return with_values(belief, {own.name: value + step}), step

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from scipy.special import expit
 from scipy.stats import qmc
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.classifier.bounds import with_values
+from problog4fairness.classifier.bounds import checked_box, with_values
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.drawing import least_signal, possible
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
 from problog4fairness.classifier.fitting import learner_of, recorded_rows
-from problog4fairness.doubt.what_if_result import THRESHOLD, WhatIf, gap, terms
+from problog4fairness.doubt.sensitivity import interval_of
+from problog4fairness.doubt.what_if_result import THRESHOLD, WhatIf, terms
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
+from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -64,7 +67,7 @@ def what_if(
     fair
         Fair labels, missing where nobody looked: for the accuracy, and to learn from where the model did.
     box
-        How far parameters may go; by default their intervals and ``beyond``.
+        How far parameters may go, ``{"p1": (0.2, 0.6)}``; those that are not named, their intervals and ``beyond``.
     beyond
         How far to go outside the interval, or from a value that was stated.
     progress
@@ -81,6 +84,8 @@ def what_if(
     >>> moves.at({"p1": 0.5}).disparity > moves.at({"p1": 0.3}).disparity
     True
     """
+    if not 0 <= beyond <= 1:
+        raise P4FError(f"beyond={beyond!r} is not between 0 and 1")
     check_is_fitted(model)
     rows = recorded_rows(model, X, y, sensitive_features, fair)
     place = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).astype(np.int64))
@@ -90,22 +95,24 @@ def what_if(
     parameters = [own for own in belief.probabilities if own.value is not None]
     if len(rows.classes) != 2 or not ways or not parameters:
         raise P4FError("this needs a label of two classes, and a belief with parameters and groups")
+    if (ways[0].shares.sum(axis=0) == 0).any():
+        raise P4FError(f"some of the groups have no rows: {', '.join(ways[0].groups)}; pass rows of all of them")
     if len(parameters) > MOST_PARAMETERS:
         raise P4FError(f"the belief has {len(parameters)} parameters, more than {MOST_PARAMETERS} that move at once")
     names, values = tuple(own.name for own in parameters), np.array([own.value for own in parameters])
     learned = rows if model.audited_ else replace(rows, fair=None)
-    ranges = np.array([_range(belief, own, learned, (box or {}).get(own.name), beyond) for own in parameters])
+    wanted = {} if box is None else checked_box(belief, box)
+    ranges = np.array([_range(belief, own, learned, wanted.get(own.name), beyond) for own in parameters])
     points, tasks, beliefs = _design(model, learned, names, values, ranges)
     fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, progress)
     source = predicts_from(model)
     found = [_log_odds(predicted(own, fit, rows, source)) for own, fit in zip(beliefs, fitted, strict=True)]
     own = _log_odds(fair_proba(model, rows))
-    shares = ways[0].shares
     basis, moves = terms(points[1:], values, ranges), np.stack(found[1:]) - found[0]
     spread: Floats = np.linalg.pinv(basis.T @ basis, rcond=1e-8).astype(np.float64)
     surface = spread @ (basis.T @ moves)
     leverage = ((basis @ spread) * basis).sum(axis=1)
-    errors = _errors(own, moves, moves - basis @ surface, leverage, shares)
+    errors = _errors(own, moves, moves - basis @ surface, leverage, ways[0])
     return WhatIf(
         names,
         tuple(one.meaning for one in parameters),
@@ -115,7 +122,7 @@ def what_if(
         surface.astype(np.float32),
         spread,
         ways[0].groups,
-        shares.astype(np.float32),
+        ways[0].shares.astype(np.float32),
         np.full(len(rows), -1, dtype=np.int8) if rows.fair is None else rows.fair.astype(np.int8),
         place,
         len(tasks),
@@ -131,8 +138,8 @@ def _range(
     value = own.value or 0.0
     floor, ceiling = belief.admissible(own, rows)
     if wanted is None:
-        low, high = (value if end is None else end for end in (own.low, own.high))
-        wanted = min(low, value) - beyond, max(high, value) + beyond
+        low, high = interval_of(own)
+        wanted = low - beyond, high + beyond
     low, high = possible(max(wanted[0], floor), min(wanted[1], ceiling), rows)
     return min(low, value), max(high, value)
 
@@ -172,13 +179,13 @@ def _log_odds(chance: Floats) -> Floats:
     return np.log(favourable) - np.log1p(-favourable)
 
 
-def _errors(own: Floats, moves: Floats, rest: Floats, leverage: Floats, shares: Floats) -> tuple[float, float, float]:
+def _errors(own: Floats, moves: Floats, rest: Floats, leverage: Floats, way: Grouping) -> tuple[float, float, float]:
     """How far the disparity of a fit that is predicted from the others is off, typically and at most; its decisions."""
     off, changed = [0.0], [0.0]
     for move, missed, weight in zip(moves, rest, leverage, strict=True):
         if weight > 1 - 1e-6:
             continue  # nothing but this fit tells about its place
-        true, said = (1 / (1 + np.exp(-(own + way))) for way in (move, move - missed / (1 - weight)))
-        off.append(abs(gap(true, shares) - gap(said, shares)))
+        true, said = (expit(own + there) for there in (move, move - missed / (1 - weight)))
+        off.append(abs(way.disparity(true) - way.disparity(said)))
         changed.append(float(((true >= THRESHOLD) != (said >= THRESHOLD)).mean()))
     return float(np.sqrt(np.mean(np.square(off)))), max(off), float(np.mean(changed))

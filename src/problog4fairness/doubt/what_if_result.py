@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import safetensors
+import safetensors.numpy
+from scipy.special import expit
 
 from problog4fairness.beliefs.amounts import count
-from problog4fairness.errors import P4FError, UnknownNameError
+from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
+from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.types import Codes, Floats
 from problog4fairness.rows.writing import write_whole
 
 THRESHOLD = 0.5
 _ARRAYS = ("values", "ranges", "own", "surface", "spread", "shares", "fair", "row")
+
+
+def _texts(values: Sequence[object]) -> tuple[str, ...]:
+    return tuple(map(str, values))
+
+
+# What is written beside the arrays, and what it is.
+_ABOUT: dict[str, Callable[[Any], Any]] = {
+    "names": _texts, "meanings": _texts, "groups": _texts, "fits": int, "reach": float, "error": float,
+    "largest_error": float, "changed_error": float,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +135,10 @@ class WhatIf:
         Parameters
         ----------
         values
-            By the name of the parameter.
+            By the name of the parameter, each between 0 and 1.
         """
         terms = self._terms(values or {})
-        chance = 1 / (1 + np.exp(-(self.own + terms @ self.surface)))
+        chance = expit(self.own + terms @ self.surface)
         before, now = self.own >= 0, chance >= THRESHOLD
         found = np.stack([before, now, now & ~before, before & ~now]).astype(np.float32) @ self.shares
         table = pd.DataFrame(found.T, pd.Index(self.groups, name="group"), ["before", "now", "gained", "lost"])
@@ -141,7 +156,7 @@ class WhatIf:
         low, high = self.ranges[self._place(name)]
         grid = np.linspace(low, high, steps)
         found = [
-            self._disparity(1 / (1 + np.exp(-(self.own + self._terms({**(values or {}), name: value}) @ self.surface))))
+            self._disparity(expit(self.own + self._terms({**(values or {}), name: value}) @ self.surface))
             for value in grid
         ]
         return pd.DataFrame({"value": grid, "disparity": found})
@@ -157,26 +172,36 @@ class WhatIf:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write numbers and names to one file, whole or not at all."""
-        about = {
-            name: getattr(self, name)
-            for name in ("names", "meanings", "groups", "fits", "reach", "error", "largest_error", "changed_error")
-        }
-        file = io.BytesIO()
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
-        write_whole(path, file.getvalue())
+        about = {name: getattr(self, name) for name in _ABOUT}
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in _ARRAYS}
+        write_whole(path, safetensors.numpy.save(arrays, {"about": json.dumps(about)}))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> WhatIf:
         """Read what :meth:`save` wrote; nothing in the file is run."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(str(file["about"]))
-                arrays = {name: file[name] for name in _ARRAYS}
-            about |= {name: tuple(map(str, about[name])) for name in ("names", "meanings", "groups")}
-            return cls(**arrays, **about)
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError) as error:
+            with safetensors.safe_open(path, "numpy") as file:
+                about = json.loads(file.metadata()["about"])
+                arrays = {name: file.get_tensor(name) for name in _ARRAYS}
+            about = {name: kind(about[name]) for name, kind in _ABOUT.items()}
+            found = cls(**arrays, **about)
+            found._check()
+            return found
+        except (ValueError, KeyError, TypeError, OSError, safetensors.SafetensorError) as error:
             raise P4FError(f"{path} cannot be read ({error}); make it again by what_if(...).save(path)") from None
+
+    def _check(self) -> None:
+        """Raise the error of parts that do not fit each other."""
+        size, people, terms = len(self.names), len(self.own), len(self.spread)
+        wanted = {
+            "values": (size,), "ranges": (size, 2), "own": (people,), "surface": (terms, people),
+            "spread": (terms, terms), "shares": (people, len(self.groups)), "fair": (people,), "row": (people,),
+        }  # fmt: skip
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} has the shape {getattr(self, name).shape}, not {shape}")
+        if len(self.meanings) != size or terms != 3 * size + size * (size - 1) // 2:
+            raise ValueError("its parts do not fit each other")
 
     def _place(self, name: str) -> int:
         if name not in self.names:
@@ -186,12 +211,14 @@ class WhatIf:
     def _terms(self, values: Mapping[str, float]) -> Floats:
         point = self.values.copy()
         for name, value in values.items():
+            if not 0 <= value <= 1:
+                raise ProbabilityError(f"{name}={value!r} is not between 0 and 1")
             point[self._place(name)] = value
         found: Floats = terms(point[None], self.values, self.ranges)[0].astype(np.float32)
         return found
 
     def _disparity(self, chance: Floats) -> float:
-        return gap(chance, self.shares)
+        return Grouping("", self.groups, self.shares).disparity(chance)
 
     def __repr__(self) -> str:
         return f"WhatIf({', '.join(self.names)}: {self.fits} fits, {len(self.own)} rows)"
@@ -203,9 +230,3 @@ def terms(points: Floats, values: Floats, ranges: Floats) -> Floats:
     ways = (points - values) / scale
     first, second = np.triu_indices(len(values), 1)
     return np.concatenate([ways, ways**2, ways**3, ways[:, first] * ways[:, second]], axis=1)
-
-
-def gap(chance: Floats, shares: Floats) -> float:
-    """Of two groups, the mean of the second minus that of the first; of more, the largest difference."""
-    means = chance @ shares / shares.sum(axis=0)
-    return float(means[1] - means[0]) if len(means) == 2 else float(np.nanmax(means) - np.nanmin(means))

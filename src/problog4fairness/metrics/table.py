@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any, Literal
 
@@ -257,6 +257,5 @@ def metric_named(name: str) -> Metric:
 
 
 def _part(whole: Judged, rows: Any) -> Judged:
-    parts = (whole.label, whole.decision, whole.chance, whole.groups)
-    label, decision, chance, codes = (values[rows] for values in parts)
-    return Judged(label, decision, chance, codes, whole.count, whole.weights[rows])
+    parts = {own.name: getattr(whole, own.name) for own in fields(whole) if own.name != "count"}
+    return replace(whole, **{name: values[rows] for name, values in parts.items() if values is not None})

@@ -94,7 +94,9 @@ class Names:
             text = re.sub(pattern, partial(_led, written(words)), text)
         start = f"{self.label} = "
         own = {key.removeprefix(start): words for key, words in self.words.items() if key.startswith(start)}
-        labels = {written(value): written(words) for value, words in own.items()}
+        # Longer ones first: "pass with merit" is not a pass.
+        values = sorted(own, key=len, reverse=True)
+        labels = {written(value): written(own[value]) for value in values}
         for said, named in _OF_LABELS if labels else ():
             value = rf"({'|'.join(map(re.escape, labels))})(?![\w.]*\w)"
             text = re.sub(said.replace("{}", value), partial(_named, labels, named), text)

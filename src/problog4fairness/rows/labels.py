@@ -15,12 +15,14 @@ from problog4fairness.rows.types import Codes
 def find_classes(labels: Any, favourable: Any = None) -> tuple[Any, ...]:
     """The classes of recorded labels, the favourable one last, which is the largest one by default."""
     classes = np.unique(np.asarray(labels))
+    if not len(classes):
+        raise P4FError("y has no label; a classifier needs rows of two or more classes")
     if len(classes) < 2:
         raise P4FError(f"y has one class only ({classes.tolist()[0]!r}); a classifier needs two or more")
     if favourable is not None:
         if favourable not in classes:
             count = "two" if len(classes) == 2 else len(classes)
-            raise P4FError(f"favourable={favourable!r} is not one of {count} labels {list(classes)}")
+            raise P4FError(f"favourable={favourable!r} is not one of {count} labels {classes.tolist()}")
         return (*classes[classes != favourable], *classes[classes == favourable])
     return tuple(classes)
 

@@ -209,7 +209,7 @@ def find_labels(
     if fair is None:
         return _ordered_labels(recorded, seen, favourable), None
     true = _label_values(frame, fair, "fair")
-    together = sorted({*seen, *true}, key=[*seen, *true].index)
+    together = list(dict.fromkeys([*seen, *true]))
     many = len(seen) > 2
     if len(true) > 2 and not many:
         raise TableError(

@@ -43,8 +43,10 @@ class Category(Sensitive):
         # A column of numbers may come back as texts: what is no level itself is the level that is written so.
         place: dict[Any, int] = {str(level): number for number, level in enumerate(self.levels)}
         place |= {level: number for number, level in enumerate(self.levels)}
-        values = plain_column(_column(frame, self.columns[0])).tolist()
-        return np.array([place.get(own, place.get(str(own), other)) for own in values], dtype=np.int64)
+        values = plain_column(_column(frame, self.columns[0]))
+        found = [place.get(own, place.get(str(own), other)) for own in values.tolist()]
+        # A missing value is no level that happens to be called None.
+        return np.where(values.isna(), other, np.array(found, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -144,11 +146,13 @@ def numbers_of(column: pd.Series[Any]) -> Floats:
     """A column as numbers, NaN where one is missing; the error names a value that is none."""
     import pandas as pd
 
-    numbers = pd.to_numeric(column, errors="coerce").astype(np.float64)
+    # A date would become a count of nanoseconds, and a missing one a number, too.
+    numeric = column.astype("string") if pd.api.types.is_datetime64_any_dtype(column) else column
+    numbers = pd.to_numeric(numeric, errors="coerce").astype(np.float64)
     wrong = numbers.isna() & column.notna()
     if wrong.any():
         raise P4FError(
-            f"column {column.name!r} has the value {column[wrong].iloc[0]!r}, which is no number; "
+            f"column {column.name!r} has the value {str(column[wrong].iloc[0])!r}, which is no number; "
             f"name the column in by({column.name!r}) instead"
         )
     return np.asarray(numbers)

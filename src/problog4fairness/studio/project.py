@@ -37,7 +37,7 @@ CHOICES, BELIEF, DRAFT, AUDIT, REVIEWS, MODEL, REPORT = (
 COMPARISON, PEOPLE, MOVES, SUSPECTS, SCORED, EVIDENCE = (
     "comparison",
     "people.csv",
-    "moves.npz",
+    "moves.safetensors",
     "suspects.csv",
     "scored.csv",
     "evidence",
