@@ -26,9 +26,9 @@ class InPeriods(BeliefContract):
         frame = super().people(belief, rows, rng)
         return frame.assign(day=DAYS[frame["day"]])
 
-    def as_program(self, belief):
-        program = super().as_program(belief)
-        return None if program is None else AfterProgram(str(belief))
+    def as_program(self, belief, frame):
+        _, beside = super().as_program(belief, frame)
+        return AfterProgram(str(belief)), beside
 
 
 class AfterProgram(ProgramBelief):

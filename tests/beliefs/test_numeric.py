@@ -67,25 +67,25 @@ class TestNumeric(BeliefContract):
         with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'nonsense'"):
             self.make().bind({"nonsense": 0.1})
 
-    def as_program(self, belief):
-        return belief  # with its points as columns, below
+    def as_program(self, belief, frame):
+        replaced, points = belief.at_points(Rows(frame, ("skill", "other"), (0, 1)))
+        return ProgramBelief(str(belief), replaced=replaced), points.assign(a=frame["a"])
 
     @pytest.mark.parametrize("learner", LEARNERS)
     @pytest.mark.parametrize("certain", [True, False])
     @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
-    def test_its_printed_program_trains_to_the_same_numbers(self, learner, certain):
+    def test_every_learner_trains_through_its_printed_program_to_the_same_numbers(self, learner, certain):
         rng, belief = np.random.default_rng(1), self.bound()
         frame = self.people(belief, 300, rng)
         # Points of the group that a row is not in must not count, whichever way the inputs are looked at.
         frame["a"] = rng.integers(0, 2, 300) if certain else frame["a"].where(frame["a"] > 0.4, 0.0)
         y = self.recorded(belief, frame, rng)
-        replaced, points = belief.at_points(Rows(frame, ("skill", "other"), (0, 1)))
-        program = ProgramBelief(str(belief), replaced=replaced)
+        program, beside = self.as_program(belief, frame)
         assert p4f.Belief.from_json(program.to_json()) == program
         features = ["skill", "other"]
         ours, theirs = (p4f.DebiasedClassifier(own, LEARNERS[learner], random_state=0) for own in (belief, program))
         ours.fit(frame[features], y, sensitive_features=frame[["a"]])
-        theirs.fit(frame[features], y, sensitive_features=points.assign(a=frame["a"]))
+        theirs.fit(frame[features], y, sensitive_features=beside)
         found = [own.fitted_.log_proba(frame[features]) for own in (ours, theirs)]
         torch.testing.assert_close(*found, atol=1e-6, rtol=0)
 
