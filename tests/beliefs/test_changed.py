@@ -26,9 +26,9 @@ class InPeriods(BeliefContract):
         frame = super().people(belief, rows, rng)
         return frame.assign(day=DAYS[frame["day"]])
 
-    def as_program(self, belief):
-        program = super().as_program(belief)
-        return None if program is None else AfterProgram(str(belief))
+    def as_program(self, belief, frame):
+        _, beside = super().as_program(belief, frame)
+        return AfterProgram(str(belief)), beside
 
 
 class AfterProgram(ProgramBelief):
@@ -81,6 +81,7 @@ def test_the_day_is_searched_for_and_found():
     away = abs(pd.Timestamp(found.found.day) - pd.Timestamp(REFORM))
     assert away <= pd.Timedelta(days=45)
     assert found.found.low <= found.found.day <= found.found.high
+    assert found.found.low <= REFORM <= found.found.high
     assert found.found.p < 0.01
     assert [own.low < true < own.high for own, true in zip(found.probabilities, (0.5, 0.1), strict=True)] == [
         True,
@@ -90,6 +91,26 @@ def test_the_day_is_searched_for_and_found():
     assert Belief.from_json(json.loads(json.dumps(found.to_json()))) == found
     # What is found is kept, also by another audit.
     assert estimated(found, decisions(300, 1)).period == found.period
+
+
+def test_an_audit_is_planned_before_the_day_is_known_and_finds_it():
+    loans = decisions(6000, 5)
+    belief, table = ChangedBias("group", "day", positive=False, groups=[1]), loans.drop(columns="due")
+    options = {"recorded": "granted", "fair": "due", "error": 0.1}
+    plan, rounds = belief.plan_audit(table, **options), 0
+    assert any("rows of all days are drawn alike" in note for note in plan.notes)
+    while not plan.stop:
+        todo = plan.draw(random_state=0)
+        todo["due"] = loans["due"].to_numpy()[todo["row"].to_numpy(dtype=int) - 1]
+        plan, rounds = belief.plan_audit(table, pilot=todo, **options), rounds + 1
+        assert rounds < 20
+    found = estimated(belief, todo)
+    assert len(todo) < plan.hoeffding.asked
+    assert max(own.high - own.low for own in found.probabilities) <= 0.2
+    assert abs(pd.Timestamp(found.found.day) - pd.Timestamp(REFORM)) <= pd.Timedelta(days=45)
+    np.testing.assert_allclose([own.value for own in found.probabilities], [0.5, 0.1], atol=0.15)
+    with pytest.raises(P4FError, match="'day' has the value 'May', which is no day"):
+        belief.plan_audit(table.assign(day="May"), **options)
 
 
 def test_no_change_is_found_in_nineteen_of_twenty_audits_without_one():
@@ -102,6 +123,23 @@ def test_no_change_is_found_in_nineteen_of_twenty_audits_without_one():
         right += search_change(days, cells, (rng.random(120) < np.where(late, 0.1, 0.45)).astype(float)).p <= 0.05
     assert alarms <= 5
     assert right >= 36
+
+
+def test_the_interval_around_the_day_holds_it_in_95_of_100_audits():
+    inside = []
+    for seed in range(60):
+        audit = decisions(500, seed)
+        audit = audit[(audit["group"] == 1) & (audit["due"] == 1)]
+        days, lost = audit["day"].to_numpy().astype("datetime64[D]"), (audit["granted"] == 0).to_numpy(dtype=float)
+        found = search_change(days, np.zeros(len(audit), dtype=int), lost)
+        inside.append(found.low <= REFORM <= found.high)
+    assert np.mean(inside) >= 0.93
+
+
+def test_a_period_without_audited_rows_is_told():
+    belief = ChangedBias("group", "day", [REFORM, "2022-01-01"], positive=False, groups=[1])
+    with pytest.warns(AuditWarning, match="no audited row with a fair 1 has day since 2022-01-01: what is said of it"):
+        belief.estimate(decisions(600, 3), recorded="granted", fair="due")
 
 
 def test_it_says_where_the_audit_shows_no_change():

@@ -10,6 +10,7 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.beliefs.likeliest import likely_vectors, row_seeds
 from problog4fairness.rows.rows import Rows
+from tests.beliefs.contract import about_the_label
 
 
 def bits(rows: int, count: int, seed: int = 0) -> tuple[list[str], pd.DataFrame, pd.DataFrame, np.ndarray]:
@@ -85,3 +86,22 @@ def test_the_number_of_inputs_is_a_whole_one_and_is_kept():
         p4f.MeasurementBias(["u", "v"], "a", inputs=0)
     belief = p4f.MeasurementBias(["u", "v"], "a", inputs=3)
     assert p4f.Belief.from_json(belief.to_json()) == belief
+
+
+def test_the_printed_program_of_twenty_features_trains_to_the_same_numbers():
+    """Where all but four of them are never wrong, so that all that can be fair is listed, and by hand, too."""
+    rng = np.random.default_rng(0)
+    names = [f"f{number}" for number in range(20)]
+    strength = {name: 0.3 if number < 4 else 0.0 for number, name in enumerate(names)}
+    belief = p4f.MeasurementBias(names, "a", strength, False, groups=[1])
+    frame = pd.DataFrame(rng.integers(0, 2, (300, 20)), columns=names).assign(
+        a=rng.integers(0, 2, 300), skill=0, other=0
+    )
+    y = (rng.random(300) < 1 / (1 + np.exp(-frame[names[:5]].sum(axis=1) + 2.5))).astype(int)
+    assert belief.observe(Rows(frame, tuple(names), recorded=y.to_numpy())).drawn == 0
+    program, beside = about_the_label(belief, frame, belief.parts[:4])
+    learner = p4f.learners.Linear(penalty=0.0)
+    ours = p4f.DebiasedClassifier(belief, learner).fit(frame[names], y, sensitive_features=frame[["a"]])
+    theirs = p4f.DebiasedClassifier(program, learner).fit(frame[names], y, sensitive_features=beside)
+    found = [own.fitted_.log_proba(frame[names]) for own in (ours, theirs)]
+    torch.testing.assert_close(*found, atol=1e-6, rtol=0)

@@ -10,8 +10,9 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.beliefs import NumericMeasurementBias, ProgramBelief
 from problog4fairness.errors import P4FError
+from problog4fairness.learners import Boosted, Linear, Network
 from problog4fairness.rows.rows import Rows
-from tests.beliefs.contract import BeliefContract
+from tests.beliefs.contract import LEARNERS, BeliefContract
 from tests.oracle import problog_answer
 
 VALUES = {"factor": (0.7, 1.1), "shift": (-1.0, 0.2), "noise": (0.5, 0.3), "mean": (0.5, 0.0), "spread": (1.5, 1.2)}
@@ -66,23 +67,49 @@ class TestNumeric(BeliefContract):
         with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'nonsense'"):
             self.make().bind({"nonsense": 0.1})
 
-    def as_program(self, belief):
-        return belief  # with its points as columns, below
+    def as_program(self, belief, frame):
+        replaced, points = belief.at_points(Rows(frame, ("skill", "other"), (0, 1)))
+        return ProgramBelief(str(belief), replaced=replaced), points.assign(a=frame["a"])
 
-    def test_its_printed_program_trains_to_the_same_numbers(self):
+    @pytest.mark.parametrize("learner", LEARNERS)
+    @pytest.mark.parametrize("certain", [True, False])
+    @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+    def test_every_learner_trains_through_its_printed_program_to_the_same_numbers(self, learner, certain):
         rng, belief = np.random.default_rng(1), self.bound()
         frame = self.people(belief, 300, rng)
+        # Points of the group that a row is not in must not count, whichever way the inputs are looked at.
+        frame["a"] = rng.integers(0, 2, 300) if certain else frame["a"].where(frame["a"] > 0.4, 0.0)
         y = self.recorded(belief, frame, rng)
-        replaced, points = belief.at_points(Rows(frame, ("skill", "other"), (0, 1)))
-        program = ProgramBelief(str(belief), replaced=replaced)
+        program, beside = self.as_program(belief, frame)
         assert p4f.Belief.from_json(program.to_json()) == program
         features = ["skill", "other"]
-        ours = p4f.DebiasedClassifier(belief, "linear", random_state=0)
-        theirs = p4f.DebiasedClassifier(program, "linear", random_state=0)
+        ours, theirs = (p4f.DebiasedClassifier(own, LEARNERS[learner], random_state=0) for own in (belief, program))
         ours.fit(frame[features], y, sensitive_features=frame[["a"]])
-        theirs.fit(frame[features], y, sensitive_features=points.assign(a=frame["a"]))
+        theirs.fit(frame[features], y, sensitive_features=beside)
         found = [own.fitted_.log_proba(frame[features]) for own in (ours, theirs)]
-        torch.testing.assert_close(*found, atol=1e-5, rtol=0)
+        torch.testing.assert_close(*found, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("learner", [Linear(), Boosted(max_trees=30), Network(networks=1, max_epochs=10)])
+@pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
+def test_rows_that_may_be_in_some_of_three_groups_train_as_the_printed_program_does(learner):
+    rng, count, levels = np.random.default_rng(3), 200, ("u", "v", "w")
+    shares = rng.dirichlet(np.ones(3), count)
+    shares[np.arange(count), rng.integers(0, 3, count)] = 0  # two groups, or one of them
+    shares[::4] = np.eye(3)[rng.integers(0, 3, count // 4)]
+    shares /= shares.sum(axis=1, keepdims=True)
+    numbers = {level: 0.6 + 0.3 * place for place, level in enumerate(levels)}
+    belief = NumericMeasurementBias(
+        "skill", "a", numbers, {"u": -1, "v": 0, "w": 1}, 0.5, mean=0.2, spread=1.4, levels=levels
+    )
+    skill, labels = 2 * rng.normal(size=count), rng.integers(0, 2, count)
+    frame = pd.DataFrame({"skill": skill, "a": np.array(levels)[shares.argmax(axis=1)]})
+    replaced, points = belief.at_points(Rows(frame, ("skill",)))
+    program = ProgramBelief(str(belief), replaced=replaced, functions={"a": lambda frame: shares[frame["row"]]})
+    rows = Rows(points.join(frame).assign(row=np.arange(count)), ("skill",), recorded=labels)
+    rows = rows.with_groups(belief.variable, shares)
+    ours, theirs = (learner.fit(own, rows).log_proba(frame[["skill"]]) for own in (belief, program))
+    torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0)
 
 
 def made(rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:

@@ -287,3 +287,18 @@ def test_a_bias_does_not_depend_on_a_label(label):
     audit = pd.DataFrame({"a": [0, 1, 1, 1], "recorded": [0, 0, 1, 0], "fair": [0, 1, 1, 1]})
     with pytest.raises(P4FError, match=f"column '{label}' is a label of the audit"):
         RowBias("a", by(label)).estimate(audit, recorded="recorded", fair="fair")
+
+
+def test_officers_that_are_all_unseen_are_told():
+    rng = np.random.default_rng(0)
+    audit = pd.DataFrame(
+        {"poor": 1, "officer": rng.choice(["ann", "bob"], 200), "due": 1, "got": rng.integers(0, 2, 200)}
+    )
+    listed = RowBias("poor", by({"officer": ("cleo", "dan", "eve", "finn")}), False, groups=[1])
+    message = "no audited row with a fair 1 has officer = cleo, officer = dan, officer = eve or 1 more: what is said of"
+    with pytest.warns(AuditWarning, match=message):
+        listed.estimate(audit, recorded="got", fair="due")
+    belief = RowBias("poor", by("officer"), False, groups=[1]).estimate(audit, recorded="got", fair="due")
+    table = pd.DataFrame({"x": rng.normal(size=50), "poor": rng.integers(0, 2, 50), "officer": "Ann"})
+    with pytest.warns(AuditWarning, match=r"no row has a value of 'officer' that the belief knows \('ann', 'bob'\)"):
+        p4f.DebiasedClassifier(belief, "linear").fit(table, rng.integers(0, 2, 50))

@@ -51,6 +51,14 @@ def test_by_period(folder):
     assert "2020-10" <= belief.found.day <= "2021-03"
 
 
+def test_an_audit_is_planned_before_the_day_is_known(folder):
+    loans = ("--data", "loans.csv", *COLUMNS, "--belief", "changed", "--when", "day")
+    run = p4f("plan", *loans, "--draw", "todo.csv", folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert "rows of all days are drawn alike" in run.stdout
+    assert {"day", "repaid"} <= set(pd.read_csv(folder / "todo.csv").columns)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -22,6 +22,7 @@ from problog4fairness.beliefs.stated import Stated
 from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
@@ -350,6 +351,16 @@ class Belief(Stated):
         if self.missing_labels or self.recorded_columns:
             raise NoStrataError("the record is not one label that every row has")
         return label_strata(self, table, recorded, sensitive_features, favourable)
+
+    @property
+    def _audit_variables(self) -> tuple[Sensitive, ...]:
+        """The variables by which rows are divided when an audit is drawn: all that are known before it."""
+        return self.variables
+
+    @property
+    def _parts_found(self) -> int:
+        """Into how many parts audited rows are divided by what is found in them: periods around an unknown day."""
+        return 1
 
     @classmethod
     def from_table(cls, table: AuditTable) -> Belief:

@@ -15,6 +15,7 @@ from problog4fairness.beliefs.shrinkage import Shrunk, shrunk
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
+from problog4fairness.rows.varying import Category
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.row import Change, RowBias
@@ -29,6 +30,7 @@ def counted_cells(belief: RowBias, rows: Rows, confidence: float) -> tuple[Param
     found: dict[str, Parameter] = {}
     for change in belief.reads:
         hits, total = _counts(belief, change, rows)
+        _tell_unseen(belief, change, total.reshape(belief.shape(change)))
         of_change = [own for cell, own in belief.by_cell().items() if (cell.fair, cell.recorded) == change]
         for group in belief.groups:
             own = [one for one in of_change if one.cell is not None and belief.place(one.cell)[0] == group]
@@ -76,3 +78,20 @@ def _warn_few(belief: RowBias, change: Change, group: int, rows: float) -> None:
         raise P4FError(f"no audited row is {where}; audit some, or leave that group out of groups=[...]")
     if rows < FEW_ROWS:
         tell(f"only {rows:.0f} audited rows are {where}; its cells rest on them")
+
+
+def _tell_unseen(belief: RowBias, change: Change, total: Floats) -> None:
+    """Say of which values and periods that the belief names no row was audited; ``total`` is by group and value."""
+    for axis, variable in enumerate(belief._read(change)[1:], start=1):
+        others = tuple(own for own in range(total.ndim) if own != axis)
+        rows = np.take(total, belief.groups, axis=0).sum(axis=others)
+        named = rows[:-1] if isinstance(variable, Category) else rows
+        unseen = [variable.group_text(level) for level in np.flatnonzero(named == 0).tolist()]
+        if not unseen:
+            continue
+        more = f" or {len(unseen) - 3} more" if len(unseen) > 3 else ""
+        # What was drawn to others without a row of its own is what they are.
+        tell(
+            f"no audited row with a fair {change[0]} has {', '.join(unseen[:3])}{more}: what is said of "
+            f"{'it' if len(unseen) == 1 else 'them'} comes from the other rows; audit some"
+        )

@@ -15,8 +15,9 @@ from problog4fairness.rows.types import Codes, Floats
 LEAST_PART, LEAST_ROWS = 0.1, 10
 # Days that are tried, and orders of the rows that the best one is compared with.
 MOST_DAYS, SHUFFLED = 200, 999
-# Days that are behind the best one by no more than this much log-likelihood explain the audit almost as well.
-NEAR = 1.92
+# By how much log-likelihood the day of the change is behind the best one, at most, in 95% of audits: on either side of
+# it, the log-likelihood is a random walk that falls, whose highest point is above c with probability exp(-c).
+NEAR = -float(np.log1p(-np.sqrt(0.95)))
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class ChangeFound:
     day
         The first day of the later period.
     low, high
-        Between which days others divide them almost as well.
+        The first and the last day that may have been the first of the later period, with 95% confidence.
     p
         The chance that some day divides rows as well where nothing changed.
     """
@@ -74,7 +75,9 @@ def search_change(days: Any, cells: Codes, hit: Floats, seed: int = 0) -> Change
     best = int(seen.argmax())
     near = np.flatnonzero(seen >= seen[best] - NEAR)
     above = int((shuffled.max(axis=1) >= seen[best] - 1e-9).sum())
-    day, low, high = (str(days[first[place]]) for place in (best, near[0], near[-1]))
+    day, high = (str(days[first[place]]) for place in (best, near[-1]))
+    # Any day after the last audited one of the earlier period divides the rows in the same way.
+    low = str(days[first[near[0]] - 1] + np.timedelta64(1, "D"))
     return ChangeFound(day, low, high, (1 + above) / (SHUFFLED + 1))
 
 

@@ -17,11 +17,14 @@ from problog4fairness.beliefs.row import RowBias
 from problog4fairness.beliefs.words import Label, Stage
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats, Level
 from problog4fairness.rows.varying import Period, days_of
 
 if TYPE_CHECKING:
+    from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.strata import Drawn
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05
@@ -37,7 +40,7 @@ class ChangedBias(RowBias):
 
     What identifies it: audited rows from before and after the change. Where the day is not stated, :meth:`estimate`
     searches it among the days of the audited rows, tests whether there was a change, and says so where there is no
-    sign of one (:attr:`found`).
+    sign of one (:attr:`found`). :meth:`plan_audit` draws rows of all days alike then, enough for two periods.
 
     Parameters
     ----------
@@ -104,6 +107,22 @@ class ChangedBias(RowBias):
             )
         super().require_settled()
 
+    @property
+    def _audit_variables(self) -> tuple[Sensitive, ...]:
+        """See :meth:`Belief._audit_variables`: no periods while nobody knows the day between them."""
+        return tuple(own for own in self.variables if not isinstance(own, Period) or own.changes)
+
+    @property
+    def _parts_found(self) -> int:
+        """See :meth:`Belief._parts_found`."""
+        return 1 if self.period.changes else 2
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """See :meth:`Belief._audit_strata`; days that cannot be read are told before anybody audits a row."""
+        drawn = super()._audit_strata(table, recorded, sensitive_features, favourable)
+        days_of(drawn.frame[self.period.columns[0]])
+        return drawn
+
     def _fitted_to(self, rows: Rows) -> Self:
         """See :meth:`Belief._fitted_to`: also the day of the change."""
         if self.period.changes:
@@ -143,8 +162,8 @@ class ChangedBias(RowBias):
         if self.found is not None:
             chance = f"below {self.found.p:.3f}" if self.found.p < 0.0015 else f"{self.found.p:.3f}"
             first += (
-                f", which was searched in audited rows: days from {self.found.low} to {self.found.high} explain them "
-                f"almost as well, and the chance of such a change where there was none is {chance}"
+                f", which was searched in audited rows: it is between {self.found.low} and {self.found.high} with "
+                f"95% confidence, and the chance of such a change where there was none is {chance}"
             )
         return [f"{first}.", *super().sentences(label, stage)]
 

@@ -81,11 +81,18 @@ def row_kinds(
 
 
 def row_groups(groups: Codes | Floats) -> tuple[Tensor, Tensor]:
-    """The groups that each row may be in: the logarithm of their share, and which they are, both ``[rows, groups]``."""
+    """The groups that each row may be in: the logarithm of their share, and which they are, both ``[rows, groups]``.
+
+    There are as many as the row that may be in most of them needs; others name groups of theirs again, with share 0.
+    """
     own = torch.from_numpy(groups)
     if groups.ndim == 1:
         return torch.zeros(len(own), 1, dtype=torch.float64), own.unsqueeze(1)
-    return own.log(), torch.arange(groups.shape[1]).expand(len(own), -1)
+    may = own > 0
+    count = may.sum(1, keepdim=True).clamp(min=1)
+    places = torch.arange(int(count.max()) if len(own) else 1)
+    chosen = (~may).to(torch.uint8).argsort(dim=1, stable=True).gather(1, places % count)
+    return own.gather(1, chosen).log().masked_fill(places >= count, -torch.inf), chosen
 
 
 def _distinct(columns: Sequence[Codes | Floats]) -> tuple[Codes, Codes]:

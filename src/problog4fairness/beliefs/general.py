@@ -11,6 +11,7 @@ from torch import Tensor
 from problog4fairness.beliefs.inputs import FairInputs
 from problog4fairness.beliefs.observation import Observation, View
 from problog4fairness.errors import P4FError
+from problog4fairness.program.affine import Affine
 from problog4fairness.program.observed import Observed, log_outcomes
 from problog4fairness.program.program import Program
 from problog4fairness.program.specialised import Specialised
@@ -75,8 +76,13 @@ def observe_program(
         raise P4FError(f"the program has {queries} queries for {record.outcomes} classes; give it one for each class")
     if not special.free or set(special.widths) != {wanted}:
         raise P4FError(f"the program must ask the classifier {classifier} about {len(rows.classes)} classes")
-    view = ProgramView(special, len(rows), before=record.outcomes > 1)
-    places = torch.stack([place(leaf) for leaf in special.free], dim=1)
+    places, alone = torch.stack([place(leaf) for leaf in special.free], dim=1), len(special.free) == 1
+    if inputs.apart and isinstance(special, Affine):
+        # As in a template, an input that cannot be the fair one says nothing of what inputs are like.
+        special, leaves = special.without_idle()
+        entries = torch.zeros(len(rows), dtype=torch.long) if special.codes is None else special.codes
+        inputs, places = inputs.only(places.gather(1, leaves[entries]))
+    view = ProgramView(special, len(rows), before=record.outcomes > 1, alone=alone)
     observed = None
     if record.codes is not None:
         fair = None if rows.fair is None else torch.tensor(rows.fair)
@@ -85,10 +91,10 @@ def observe_program(
 
 
 class ProgramView(View):
-    """What a specialised circuit says of rows."""
+    """What a specialised circuit says of rows; ``alone`` where its program asks about one input only."""
 
-    def __init__(self, special: Specialised, rows: int, before: bool = True) -> None:
-        self.special, self.before = special, before
+    def __init__(self, special: Specialised, rows: int, before: bool, alone: bool) -> None:
+        self.special, self.before, self.alone = special, before, alone
         self.codes = torch.zeros(rows, dtype=torch.long) if special.codes is None else special.codes
 
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
@@ -98,7 +104,7 @@ class ProgramView(View):
 
     def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_fair`; a program that asks about several inputs says itself what follows from them."""
-        if len(self.special.free) > 1:
+        if not self.alone:
             return self.log_recorded(logits, rows)
         return log_outcomes(self.special.widths, logits)
 

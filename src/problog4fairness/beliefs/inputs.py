@@ -34,16 +34,25 @@ class FairInputs:
         ``[rows, variants]``; or ``[rows]``, where a row stands for a run of ``variants`` inputs: the number of its run.
     variants
         How many inputs a row may stand for.
+    apart
+        Whether each row has inputs of its own: one that no row stands for is of no interest then.
     """
 
     table: pd.DataFrame
     index: Tensor
     variants: int = 1
+    apart: bool = False
 
     def needed(self, rows: slice = slice(None)) -> Tensor:
         """``[rows, variants]``: the inputs of some rows."""
         part = self.index[rows]
         return part if part.ndim == 2 else (part * self.variants).unsqueeze(1) + torch.arange(self.variants)
+
+    def only(self, places: Tensor) -> tuple[FairInputs, Tensor]:
+        """The inputs that rows need, and which of them each needs, both from ``places [rows, variants]``."""
+        kept, index = torch.unique(places, return_inverse=True)
+        table = self.table.iloc[kept.numpy()].reset_index(drop=True)
+        return FairInputs(table, index, int(index.shape[1]), self.apart), index
 
 
 _FOUND: WeakKeyDictionary[Rows, dict[object, FairInputs]] = WeakKeyDictionary()
@@ -122,7 +131,7 @@ def own_inputs(rows: Rows, values: Mapping[str, Any]) -> FairInputs:
     table = rows.frame[list(rows.features)].iloc[row[first]].reset_index(drop=True)
     for name, own in known.items():
         table[name] = own[first] if own.dtype.kind == "f" else pd.Series(own[first]).astype(rows.frame[name].dtype)
-    return FairInputs(table, torch.from_numpy(index.reshape(len(rows), count)))
+    return FairInputs(table, torch.from_numpy(index.reshape(len(rows), count)), count, apart=True)
 
 
 def _mostly_distinct(sample: pd.DataFrame) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,9 +71,24 @@ def plan_audit(
     guessed = guessed_rows(belief, audit, _guesses(belief, pilot, before, recorded, fair, guesses, notes))
     estimates = [audit.estimate(own, confidence, sequential) for own in targets]
     halves = np.array([own.width / 2 for own in estimates])
-    wanted = wanted_rows(targets, audit.counts, guessed.rows, audit.sizes, halves, error, confidence)
+    # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
+    whole = error / belief._parts_found**0.5
+    wanted = wanted_rows(targets, audit.counts, guessed.rows, audit.sizes, halves, whole, confidence)
     rows, finished = audit.rows, bool((halves <= error).all())
     active = np.isin(np.arange(len(rows)), np.concatenate([own.used for own in targets]))
+    if belief._parts_found > 1:
+        notes.append(
+            f"rows of all days are drawn alike; from the day found, each period is to be known within {error:g}"
+        )
+        found = _found_in(belief, before, recorded, columns, favourable) if rows.any() else []
+        if found:
+            targets, estimates = (
+                [replace(targets[0], name=own, meaning=said) for own, said, _ in found],
+                [e for *_, e in found],
+            )
+            halves = np.array([own.width / 2 for own in estimates])
+        finished = bool(found) and bool((halves <= error).all())
+        wanted = np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2)
     least = np.minimum(np.where(active, 0 if guessed.stated else PILOT, TEST), audit.sizes)
     first = not rows.any() and not guessed.stated
     now = np.zeros_like(rows) if finished else least if first else next_round(wanted, rows, least)
@@ -82,7 +98,7 @@ def plan_audit(
         "neyman",
         error,
         confidence,
-        _parameter_table(targets, estimates, halves <= error),
+        _parameter_table(targets, estimates, (halves <= error) & (finished or belief._parts_found == 1)),
         _strata_table(drawn, rows, before, now, in_all),
         beside,
         tuple(notes),
@@ -207,6 +223,25 @@ def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) ->
     if not found:
         raise P4FError("the belief has no parameter that rows of this table could tell of; there is nothing to audit")
     return found
+
+
+def _found_in(
+    belief: Belief, before: Todo | None, recorded: Column | None, columns: tuple[str, ...], favourable: Any
+) -> list[tuple[str, str, Estimate]]:
+    """Name, meaning and estimate of the parameters of a belief that first finds something in the audited rows."""
+    if before is None or recorded is None:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            found = belief.estimate(before.frame, recorded=recorded, fair=columns[0], favourable=favourable)
+    except P4FError:  # too few rows for that
+        return []
+    return [
+        (own.name, own.meaning, Estimate(own.value, own.low, own.high, own.rows or 0))
+        for own in found.probabilities
+        if own.value is not None and own.low is not None and own.high is not None
+    ]
 
 
 def _guesses(

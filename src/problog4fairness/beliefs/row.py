@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.cells import counted_cells
 from problog4fairness.beliefs.combinations import every, occurring
 from problog4fairness.beliefs.dependence import By, by
@@ -39,7 +40,7 @@ from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats, Level
-from problog4fairness.rows.varying import Period, Score
+from problog4fairness.rows.varying import Category, Period, Score
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.audit_table import AuditTable
@@ -274,11 +275,20 @@ class RowBias(LabelStage):
             )
 
     def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`; other values need not occur."""
+        """See :meth:`Belief.check_rows`; other values need not occur, but it is told where none of them does."""
         groups = copy.copy(self)
         groups.variables = self.variables[:1]
         self.require_columns(rows)
         LabelStage.check_rows(groups, rows)
+        for variable in self.variables[1:]:
+            if isinstance(variable, Category) and len(rows):
+                known = variable.levels[:-1]
+                if (rows.positions(variable) == len(known)).all():
+                    column, few = variable.columns[0], ", ".join(map(repr, known[:3]))
+                    tell(
+                        f"no row has a value of {column!r} that the belief knows ({few}{', ...' * (len(known) > 3)}): "
+                        "all are taken as none of these; is it written otherwise?"
+                    )
 
     @property
     def _counted(self) -> bool:

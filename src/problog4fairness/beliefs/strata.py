@@ -180,7 +180,7 @@ def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str,
         found[known] = codes
         return found, tuple(map(str, words))
     place, total = np.zeros(len(some), dtype=np.int64), 1
-    for variable in belief.variables:
+    for variable in belief._audit_variables:
         own = variable.positions(some)
         if own.ndim != 1:
             raise NoStrataError(f"the groups of {', '.join(variable.columns)} are uncertain")
@@ -189,7 +189,7 @@ def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str,
             raise NoStrataError("there are too many combinations of groups")
     found[known] = place
     words = [""]
-    for variable in belief.variables:
+    for variable in belief._audit_variables:
         texts = [variable.group_text(level) for level in range(len(variable.levels))]
         words = [f"{before} and {text}" if before else text for before in words for text in texts]
     return found, tuple(words)

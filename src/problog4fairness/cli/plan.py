@@ -10,6 +10,8 @@ import typer
 
 from problog4fairness.cli.data import (
     BeliefName,
+    By,
+    Changed,
     Decimal,
     Delimiter,
     Encoding,
@@ -19,12 +21,14 @@ from problog4fairness.cli.data import (
     ForSpreadsheet,
     GroupValue,
     Json,
+    Model,
     Negative,
     Noise,
     OnlyGroup,
     Positive,
     Seed,
     Sequential,
+    When,
     print_json,
     read,
     refuse_both,
@@ -75,6 +79,10 @@ def plan(
     positive: Positive = True,
     only_group: OnlyGroup = False,
     noise: Noise = False,
+    by: By = None,
+    model: Model = None,
+    when: When = None,
+    changed: Changed = None,
     guess: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="What a parameter may be, such as p1=0.3; repeat for more."),
@@ -142,6 +150,10 @@ def plan(
         positive=positive,
         only_group=only_group,
         noise=noise,
+        by=by or (),
+        model=model or (),
+        when=when,
+        changed=changed or (),
     )
     found, written = _plan(
         table,

@@ -49,3 +49,24 @@ class Affine(Specialised):
         used, codes = torch.unique(entries * self.base.shape[-1] + pairs, return_inverse=True)
         base = self.base.flatten(-2)[..., used]
         return AffineObserved(self.widths, base, self.coefficients.flatten(-3, -2)[..., used, :], codes)
+
+    def without_idle(self) -> tuple[Affine, Tensor]:
+        """The same without the leaves that do not matter, entry by entry, where all leaves have the same outcomes.
+
+        Returns
+        -------
+        tuple of Affine and Tensor
+            With as many slots in place of the leaves as any entry needs, and which leaf each slot of an entry stands
+            for, ``[entries, slots]``. Slots beyond those that an entry needs have coefficient 0, and stand for its
+            leaves once more.
+        """
+        by_leaf = self.coefficients.unflatten(-1, (len(self.free), -1))
+        matters = (by_leaf != 0).any(-1).any(-2)
+        needed = matters.sum(-1).clamp(min=1)
+        slots = int(needed.max())
+        order = (~matters).to(torch.uint8).argsort(dim=-1, stable=True)
+        leaves = order.gather(-1, torch.arange(slots) % needed.unsqueeze(-1))
+        spare = torch.arange(slots) >= needed.unsqueeze(-1)
+        picked = leaves[:, None, :, None].expand(-1, by_leaf.shape[1], -1, by_leaf.shape[-1])
+        kept = by_leaf.gather(-2, picked).masked_fill(spare[:, None, :, None], 0.0)
+        return Affine(self.queries, self.free[:slots], self.codes, self.base, kept.flatten(-2)), leaves
