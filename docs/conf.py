@@ -21,6 +21,7 @@ extensions = [
     "offline",
     "pictures",
     "reference",
+    "scrolling",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",

@@ -72,8 +72,9 @@ class BandStudy(Study):
     def figures(self, results: pd.DataFrame) -> Mapping[str, Figure]:
         """See :meth:`Study.figures`."""
         from studies.bands_figure import draw
+        from studies.engine.report import summary_of
 
-        return {"figure": draw(results)}
+        return {"figure": draw(summary_of(results))}
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""

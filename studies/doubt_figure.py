@@ -21,13 +21,14 @@ def draw(shares: pd.DataFrame, right: Mapping[str, bool]) -> Figure:
         colour = RIGHT if right[row["case"]] else WRONG
         whole.plot([row.low, row.high], [place, place], color=colour, linewidth=2)
         whole.plot([row[CONTRADICTED]], [place], color=colour, marker="o" if right[row["case"]] else "D")
-    for share, words in ((0.05, "5%"), (0.8, "80%")):
+    for share, words in ((0.05, "at most 5%"), (0.8, "at least 80%")):
         whole.axvline(share, color=GREY, linewidth=1, linestyle="--")
-        whole.text(share, len(rows) - 0.4, words, ha="center", fontsize="small", color=GREY)
+        look = {"ha": "left" if share < 0.5 else "center", "va": "bottom", "fontsize": "small", "color": GREY}
+        whole.text(share, 1.0, words, transform=whole.get_xaxis_transform(), **look)
     whole.set_yticks(range(len(rows)), list(rows["case"]))
     whole.set_xlim(-0.02, 1.02)
     whole.set_ylim(-0.6, len(rows) - 0.1)
-    whole.set_xlabel("share of simulations that contradict\n(blue: the belief is right)")
+    whole.set_xlabel("share of simulations that contradict the belief\n(blue: it is right; orange: it is wrong)")
     names = [name for name in TESTS if name in rows]
     table = rows[names].to_numpy(dtype=float)
     each.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")

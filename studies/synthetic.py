@@ -50,6 +50,8 @@ class SyntheticStudy(Study):
         How networks are trained.
     axis
         What the horizontal axis means.
+    truth
+        Where on it the parameters are right, if that is one place.
     """
 
     columns = ("bias", "x", "method", "seed", "fold", "metric", "value")
@@ -62,6 +64,7 @@ class SyntheticStudy(Study):
     rows: int = 10_000
     training: Settings = TRAINING
     axis: str = "probability of bias β"
+    truth: float | None = None
 
     def __post_init__(self) -> None:
         check_sizes(self.name, self.seeds, self.folds)
@@ -104,6 +107,11 @@ class SyntheticStudy(Study):
         from studies.synthetic_figure import draw
 
         return {"figure": draw(self, summary_of(results))}
+
+    def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """See :meth:`Study.tables`: the mean over folds for each seed, from which the claims can be judged again."""
+        by = [column for column in results.columns if column not in ("fold", "value")]
+        return {"seeds": results.groupby(by, sort=False, as_index=False)["value"].mean().round(6)}
 
     def said(self, claim: str) -> str:
         """See :meth:`Study.said`."""
@@ -166,7 +174,7 @@ def assumption(
         for beta in (_betas(betas, False) if not quick or betas is not None else (0.0, 0.2, 0.3, 0.4, 0.6, 0.9))
     ]
     axis = "assumed probability of bias β̂"
-    study = SyntheticStudy("assumption", tuple(points), ("ours", "upper", "lower"), axis=axis)
+    study = SyntheticStudy("assumption", tuple(points), ("ours", "upper", "lower"), axis=axis, truth=true_beta)
     return _sized(study, quick, seeds, folds)
 
 

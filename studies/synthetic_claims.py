@@ -66,22 +66,30 @@ def _assumption(measured: Measured, truth: float = 0.3) -> list[Claim]:
     found: list[Claim] = []
     for bias in ("label", "measurement"):
         accuracy = measured(bias=bias, metric="accuracy", method="ours")
-        distance = _difference(measured, bias, "disparity", "upper")
-        if not len(accuracy) or not len(distance):
-            continue
-        best = max(numbers(accuracy), key=lambda number: number.mean)
-        nearest = min(numbers(distance), key=lambda number: abs(number.mean))
-        for text, number, words in (
-            ("best accuracy", best, "best accuracy"),
-            ("disparity nearest to upper's", nearest, "nearest, ours minus upper,"),
-        ):
-            near = abs(number.x - truth) <= 0.1 + TOLERANCE
-            found.append(Claim(f"{bias}: {text} within .1 of the true β = {truth:g}", f"{words} {number}", near))
-        there = _between(accuracy, truth, truth).droplevel("x")
-        gain = accuracy - accuracy.index.get_level_values("seed").map(there).to_numpy()
+        off = _difference(measured, bias, "disparity", "upper").abs()
+        near = f"within .1 of the true β = {truth:g}"
+        found += _best(f"{bias}: accuracy is best {near}", accuracy, truth, "accuracy")
+        found += _best(f"{bias}: disparity is nearest to upper's {near}", -off, truth, "distance")
         text = f"{bias}: within ±.1 of the true β accuracy loses less than .01"
+        gain = _lead(accuracy, _between(accuracy, truth, truth))
         found += everywhere(text, _between(gain, truth - 0.1, truth + 0.1), lambda number: 0.01 + number.mean)
     return found
+
+
+def _best(text: str, values: Values, truth: float, name: str) -> list[Claim]:
+    """A claim that the best place is within .1 of the truth: there it is ahead of every place further off."""
+    near = _between(values, truth - 0.1, truth + 0.1)
+    if not len(near):
+        return []
+    best = max(numbers(near), key=lambda number: number.mean)
+    lead = -_lead(values.drop(near.index), _between(near, best.x, best.x))
+    return above(text, lead, f", the lead of {best.x:g} ({name} {abs(best.mean):.4f})")
+
+
+def _lead(values: Values, one: Values) -> Values:
+    """How far the values of every place are above those of one place, seed by seed."""
+    by_seed = one.droplevel("x")
+    return (values - values.index.get_level_values("seed").map(by_seed).to_numpy()).dropna()
 
 
 def _short(number: float) -> str:

@@ -40,6 +40,8 @@ def draw(study: SyntheticStudy, summary: pd.DataFrame) -> Figure:
             axes: Axes = grid[row, column]
             _lines(axes, study, summary[(summary["bias"] == bias) & (summary["metric"] == metric)])
             _limits(axes, study, bias, metric)
+            if study.truth is not None:
+                axes.axvline(study.truth, color="#777777", linewidth=0.8, zorder=1, label="the true β")
             axes.grid(alpha=0.25, linewidth=0.5)
             axes.spines[["top", "right"]].set_visible(False)
             if column == 0:

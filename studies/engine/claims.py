@@ -111,7 +111,10 @@ def everywhere(text: str, values: Values, room: Callable[[Number], float], detai
         return []
     worst = min(found, key=room)
     holds = room(worst) > 0
-    sure = all(on_side(own, room) for own in found) if holds else any(off_side(own, room) for own in found)
+    open_places = [own for own in found if not on_side(own, room)]
+    sure = not open_places if holds else any(off_side(own, room) for own in found)
+    if holds and open_places:
+        worst = min(open_places, key=room)  # the place that leaves the claim open
     return [Claim(text, f"{'' if math.isnan(worst.x) else 'worst '}{worst}{detail}", holds, sure)]
 
 

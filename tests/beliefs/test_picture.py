@@ -167,6 +167,11 @@ def test_an_unknown_group_is_not_on_record_and_its_proxies_are():
 
 
 def test_many_parameters_are_named_by_the_first_and_the_last_ones():
+    own = LabelBias("area", levels=list("abcde")).picture().nodes
+    (node,) = [node for node in own if node.name == "recorded label"]
+    assert node.weights == ("neg(a)", "neg(b)", "...", "pos(e)")
+
+
+def test_parameters_whose_names_are_sentences_are_counted():
     (node,) = [node for node in ClassBias("area", ["a", "b", "c"]).picture().nodes if node.name == "recorded label"]
-    assert node.weights[2] == "..."
-    assert len(node.weights) == 4
+    assert node.weights == ("12 probabilities",)

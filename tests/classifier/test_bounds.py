@@ -71,12 +71,10 @@ def test_it_says_itself_in_words(found):
     text = str(found)
     p1 = fitted().belief_.probabilities[0]
     tip = found.table.loc["p1", "tipping"]
-    assert (
-        f"The gap would close only if more than {tip:.0%} of the fair 1s where area = 1 had been recorded as 0; "
-        in text
-    )
+    closes = f"more than {tip:.0%} of those with a fair 1 where area = 1 had been recorded as 0; "
+    assert f"The gap would close only if {closes}" in text
     assert f"the audit says {p1.value:.0%} ({p1.low:.0%} to {p1.high:.0%})." in text
-    assert "The gap would stay open whatever share of the fair 1s where area = 0 had been recorded as 0" in text
+    assert "The gap would stay open whatever share of those with a fair 1 where area = 0 had been recorded as 0" in text
     assert "taken to be at corners of the box" in text
     assert "<p>" in found._repr_html_()
 

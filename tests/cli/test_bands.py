@@ -48,7 +48,7 @@ def test_accuracy_where_fair_labels_are_there_and_json(files, inside):
 def test_bounds_of_the_audit_of_a_box_and_of_beliefs(files, inside):
     run = inside("bounds", files / "loans.p4f", files / "loans.csv")
     assert "Over all beliefs in the set, the disparity is " in run.stdout
-    assert "of the fair 1s where poor_area = 1 had been recorded as 0" in run.stdout
+    assert "of those with a fair 1 where poor_area = 1 had been recorded as 0" in run.stdout
     run = inside("bounds", files / "loans.p4f", files / "loans.csv", "--box", "p1=0.1:0.6", "--json")
     assert json.loads(run.stdout)["tipping"][0]["parameter"] == "p1"
     run = inside("bounds", files / "loans.p4f", files / "loans.csv", "--other", files / "belief.pl")

@@ -80,7 +80,10 @@ def test_draw_writes_the_picture(tmp_path, suffix):
             ["query", EXAMPLES / "loan_noise.pl", "--nn", "h=1.5"],
             "probability 1.5 of network h(x) is not between 0 and 1",
         ),
-        (["draw", EXAMPLES / "label.pl"], "Missing option '-o' / '--output'."),
+        (
+            ["draw", EXAMPLES / "label.pl"],
+            "Missing option '-o' / '--output': A file ending in .svg, .png, .pdf or .mmd (Mermaid).",
+        ),
         (["nonsense"], "No such command 'nonsense'."),
     ],
 )

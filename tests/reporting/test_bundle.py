@@ -85,6 +85,18 @@ def test_verify_finds_nothing_or_names_what_differs(filed, tmp_path):
     assert {"belief.pl: missing", "loans.csv: these are not the data of the report"} <= set(verify(copy, str(other)))
 
 
+def test_verify_names_what_was_changed_where_no_page_can_be_made_any_more(filed, tmp_path):
+    folder, _, _ = filed
+    copy = shutil.copytree(folder / "evidence", tmp_path / "evidence")
+    damaged = bytearray((copy / "loans.p4f").read_bytes())
+    damaged[900] ^= 255
+    (copy / "loans.p4f").write_bytes(damaged)
+    changed, why = verify(copy, str(folder / "loans.csv"))
+    assert changed == "loans.p4f: changed after the bundle was made"
+    assert why.startswith("report.html: cannot be made again from these files: ")
+    assert "damaged" in why
+
+
 def test_a_folder_that_is_no_bundle_or_reaches_out_is_refused(filed, tmp_path):
     folder, _, _ = filed
     with pytest.raises(P4FError, match=r"bundle\.json is missing; p4f report --bundle makes one"):

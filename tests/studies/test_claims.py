@@ -49,6 +49,15 @@ def test_a_bound_has_two_sides(measured, verdict):
     assert claim.verdict == verdict
 
 
+def test_the_place_that_leaves_a_claim_open_is_the_one_that_is_told():
+    sure, unsure = values(0.03, spread=0.01), values(0.0, 0.04, spread=0.05)
+    both = pd.concat([sure, unsure[unsure.index.get_level_values("x") == 1.0]])
+    (claim,) = above("ours is ahead", both)
+    assert claim.verdict == "undecided"
+    assert claim.measured.startswith("worst +0.0400 (")
+    assert claim.measured.endswith(" at 1")
+
+
 def test_one_seed_decides_nothing():
     one = values(0.1)
     (claim,) = above("ours is ahead", one[one.index.get_level_values("seed") == 0])

@@ -149,14 +149,48 @@ def test_claims_by_hand():
     assert disparity.measured == "worst -0.0200 (-0.0200 to -0.0200) at 0.9"
 
 
-def test_claims_on_assumptions_by_hand():
+def assumed(*places, spread=0.0):
+    """Results of the study of assumptions: what is assumed, ours' accuracy and disparity; upper has .7 and -.17."""
     values = {}
-    for beta, accuracy, disparity in ((0.0, 0.6, -0.3), (0.2, 0.688, -0.2), (0.3, 0.70, -0.17), (0.4, 0.695, -0.16)):
+    for beta, accuracy, disparity in places:
         values["label", beta, "ours", "accuracy"] = accuracy
         values["label", beta, "ours", "disparity"] = disparity
         values["label", beta, "upper", "accuracy"] = 0.7
         values["label", beta, "upper", "disparity"] = -0.17
-    best, nearest, loss = claims("assumption", table(values))
-    assert (best.holds, nearest.holds, loss.holds) == (True, True, False)
+    found = table(values)
+    found["value"] += spread * (found["seed"] - 0.5) * found["x"] * (found["method"] == "ours")
+    return found
+
+
+def test_claims_on_assumptions_by_hand():
+    results = assumed((0.0, 0.6, -0.3), (0.2, 0.688, -0.2), (0.3, 0.70, -0.17), (0.4, 0.695, -0.16))
+    best, nearest, loss = claims("assumption", results)
+    assert [own.verdict for own in (best, nearest, loss)] == ["holds", "holds", "fails"]
+    assert best.measured == "worst +0.1000 (+0.1000 to +0.1000) at 0, the lead of 0.3 (accuracy 0.7000)"
+    assert nearest.measured == "worst +0.1300 (+0.1300 to +0.1300) at 0, the lead of 0.3 (distance 0.0000)"
     assert "-0.0120" in loss.measured
-    assert claims("my own", table(values)) == []
+    assert claims("my own", results) == []
+
+
+def test_the_best_assumption_is_judged_by_an_interval():
+    far = (0.0, 0.6, -0.3), (0.3, 0.70, -0.17), (0.6, 0.71, -0.19)
+    assert [own.verdict for own in claims("assumption", assumed(*far))[:2]] == ["fails", "holds"]
+    assert [own.verdict for own in claims("assumption", assumed(*far, spread=0.1))[:2]] == ["undecided"] * 2
+
+
+def test_the_seeds_of_a_study_are_stored(finished):
+    study, outcome = finished
+    seeds = study.tables(outcome.results)["seeds"]
+    assert list(seeds.columns) == ["bias", "x", "method", "seed", "metric", "value"]
+    assert len(seeds) == len(outcome.results) / 2
+    # What was stored is enough to judge the claims again.
+    again = study.claims(seeds.assign(fold=0))
+    assert [own.line for own in again] == [own.line for own in study.claims(outcome.results)]
+
+
+def test_the_truth_is_marked_where_it_is_one_place():
+    study = replace(assumption(betas=[0.0, 0.3]), methods=("ours",))
+    summary = summary_of(table({("label", 0.3, "ours", "accuracy"): 0.7, ("label", 0.3, "ours", "disparity"): 0.0}))
+    for axes in draw(study, summary).axes:
+        (mark,) = [line for line in axes.lines if line.get_label() == "the true β"]
+        assert set(mark.get_xdata()) == {0.3}

@@ -15,7 +15,13 @@ from problog4fairness.beliefs.favourable import agreed, favourable_json, plain_l
 from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.inputs import FairInputs, fair_inputs, own_inputs
 from problog4fairness.beliefs.picturing import of_program
-from problog4fairness.beliefs.probabilities import Parameter, known_values, parameters_from_json, parameters_json
+from problog4fairness.beliefs.probabilities import (
+    UNSAID,
+    Parameter,
+    known_values,
+    parameters_from_json,
+    parameters_json,
+)
 from problog4fairness.beliefs.text import unquoted
 from problog4fairness.beliefs.words import Label, program_words
 from problog4fairness.errors import NetworkError, P4FError, among
@@ -127,7 +133,7 @@ class ProgramBelief(Belief):
         self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
         bound = self._program.bound
         self.probabilities = tuple(
-            Parameter(str(leaf), "as named in the program", bound.get(str(leaf), bound.get(leaf.name)))
+            Parameter(str(leaf), UNSAID, bound.get(str(leaf), bound.get(leaf.name)))
             for leaf in self._program.compiled().leaves
             if leaf.kind == "parameter"
         )

@@ -234,13 +234,13 @@ def warn_few(probabilities: Sequence[Parameter]) -> None:
         if (own.value is not None and own.rows is None) or own.source == SHRUNK:
             continue
         if own.rows == 0 or own.value is None or own.low is None or own.high is None:
-            tell(f"no audited row tells about {own.name} ({own.meaning})")
+            tell(f"no audited row tells about {own.said}")
         elif own.rows is not None and own.rows < FEW_ROWS and own.source not in (SOURCE, ALWAYS):
-            tell(f"only {own.rows} audited rows tell about {own.name} ({own.meaning})")
+            tell(f"only {own.rows} audited rows tell about {own.said}")
         elif own.high - own.low > own.value > 0 and (own.low, own.high) != (0, 1):
             tell(
-                f"{own.name} = {own.value:.3f} is known only to lie between {own.low:.3f} and {own.high:.3f} "
-                f"({own.meaning}); audit more rows"
+                f"{own.said} is known only to lie between {own.low:.3f} and {own.high:.3f}, about {own.value:.3f}; "
+                "audit more rows"
             )
 
 

@@ -65,7 +65,7 @@ def with_learned(parameters: Sequence[Parameter], found: Learned, rows: int) -> 
     for own in learned:
         if (own.high or 1) - (own.low or 0) > UNTOLD:
             tell(
-                f"the record hardly tells {own.name} ({own.meaning}): between {own.low:.2f} and {own.high:.2f}; "
+                f"the record hardly tells {own.said}: between {own.low:.2f} and {own.high:.2f}; "
                 "audit some rows, or state it"
             )
     return learned

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# The meaning of a parameter of somebody's own program.
+UNSAID = "as named in the program"
+
+
+def called(name: str, meaning: str) -> str:
+    """How a sentence calls a parameter: by its name, or by its meaning where the name spells out that.
+
+    >>> called("p1", "a fair 1 is recorded as 0"), called("flip(1,high,low)", "a fair high is recorded as low")
+    ('p1', 'how often a fair high is recorded as low')
+    """
+    return f"how often {meaning}" if "," in name and meaning != UNSAID else name
+
+
 class Cell(NamedTuple):
     """The rows that a parameter is about, and what became of them; groups, classes and values by position.
 
@@ -104,6 +117,16 @@ class Parameter:
             said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
             said += f", {self.source}" if self.source else ""
         return "  " + comment(said)
+
+    @property
+    def called(self) -> str:
+        """See :func:`called`."""
+        return called(self.name, self.meaning)
+
+    @property
+    def said(self) -> str:
+        """The name with its meaning: ``p1 (a fair 1 is recorded as 0)``, or the meaning alone, as in ``called``."""
+        return f"{self.name} ({self.meaning})" if self.called == self.name and self.meaning != UNSAID else self.called
 
     def stated(self, value: float | None) -> Parameter:
         """The same parameter with a value that somebody states, or None to be estimated."""

@@ -127,13 +127,13 @@ def _share(own: Parameter, value: float, above: bool) -> str:
     """That a parameter is above or below a value."""
     people = _people(own)
     if people is None:
-        return f"{own.name} ({own.meaning}) were {'above' if above else 'below'} {percent(value)}"
+        return f"{own.said} were {'above' if above else 'below'} {percent(value)}"
     return f"{'more' if above else 'less'} than {percent(value)} of {people[0]} had been {people[1]}"
 
 
 def _any_share(own: Parameter) -> str:
     people = _people(own)
-    return f"{own.name} ({own.meaning}) is" if people is None else f"share of {people[0]} had been {people[1]}"
+    return f"{own.said} is" if people is None else f"share of {people[0]} had been {people[1]}"
 
 
 def _people(own: Parameter) -> tuple[str, str] | None:
@@ -142,4 +142,4 @@ def _people(own: Parameter) -> tuple[str, str] | None:
     recorded, _, where = rest.partition(" where ")
     if own.cell is None or own.cell.feature is not None or not where:
         return None
-    return f"the {fair}s where {where}", f"recorded as {recorded}"
+    return f"those with a {fair} where {where}", f"recorded as {recorded}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from problog4fairness.cli.output import begin, clear, say, with_options
 from problog4fairness.errors import P4FError
@@ -42,10 +42,17 @@ def _run() -> int:
     try:
         status = app(standalone_mode=False)
     except UsageProblem as error:
-        _fail(error.format_message())
+        _fail(_usage(error))
     except typer.Abort:
         return 130
     return status if isinstance(status, int) else 0
+
+
+def _usage(error: Any) -> str:
+    """What was wrong with the words after ``p4f``; of what is missing, what it is."""
+    message, missing = str(error.format_message()), getattr(error, "param", None)
+    told = getattr(missing, "help", None) if message.startswith("Missing") else None
+    return f"{message.rstrip('.')}: {told}" if told else message
 
 
 def _show_warning(

@@ -13,7 +13,7 @@ import pandas as pd
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import every
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Parameter, called
 from problog4fairness.classifier.bounds import with_values
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.classifier.fitting import training_rows
@@ -38,7 +38,7 @@ class Identifiability:
     ----------
     table
         For each parameter its ``value``, whether it is ``told``, and ``within``: half of its 95% interval, given what
-        is known of all of them together; NaN where it is not told.
+        is known of all of them together; NaN where it is not told. What it is the probability of is its ``meaning``.
     groups
         Parameters that cannot be told apart, and within how much their combined effect on a recorded label is known
         (a probability; NaN where nothing is known of it).
@@ -60,7 +60,9 @@ class Identifiability:
     def words(self) -> list[str]:
         """In sentences."""
         found = []
-        for names, within in self.groups:
+        said = {str(name): called(str(name), meaning) for name, meaning in self.table["meaning"].items()}
+        for members, within in self.groups:
+            names = [said[name] for name in members]
             effect = "" if np.isnan(within) else f"; their combined effect is known to ±{_short(within)}"
             if len(names) == 1:
                 found.append(f"{names[0]} cannot be told: nothing here depends on it enough.")
@@ -68,8 +70,9 @@ class Identifiability:
                 found.append(f"{', '.join(names[:-1])} and {names[-1]} cannot be told apart{effect}.")
         told = self.table[self.table["told"]]
         if len(told):
-            parts = [f"{name} to ±{_short(within)}" for name, within in told["within"].items()]
+            parts = [f"{said[str(name)]} to ±{_short(within)}" for name, within in told["within"].items()]
             found.append(f"Known: {', '.join(parts)}.")
+        found = [f"H{own[1:]}" if own.startswith("how often") else own for own in found]
         return [*found, f"By {' and '.join(self.sources)}."]
 
     def __repr__(self) -> str:
@@ -165,7 +168,7 @@ def _found(
     z = NormalDist().inv_cdf(0.975)
     within = np.where(unsure, np.nan, z * np.sqrt(np.diag(covariance)))
     table = pd.DataFrame(
-        {"value": _values(free), "told": ~unsure, "within": within},
+        {"value": _values(free), "told": ~unsure, "within": within, "meaning": [own.meaning for own in free]},
         index=pd.Index([own.name for own in free], name="parameter"),
     )
     groups = []

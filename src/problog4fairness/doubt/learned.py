@@ -107,7 +107,8 @@ def learn_parameters(
     }
     lost = [name for name, own in values.items() if own.prior is None and own.deviation > TOLD]
     if lost:
-        tell(f"recorded rows do not tell {', '.join(lost)}; audit some rows, or give a prior: p4f.Beta(2, 8)")
+        said = ", ".join(own.called for own in chosen if own.name in lost)
+        tell(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.Beta(2, 8)")
     return belief.with_probabilities(
         tuple(
             own.stated(None) if own.name in lost else _learned(own, values, names, len(rows), confidence)

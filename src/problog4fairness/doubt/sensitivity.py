@@ -158,7 +158,7 @@ def _variants(
     notes = []
     if floor > low or ceiling < high:
         notes.append(
-            f"{parameter.name} was varied from {start:.2f} to {end:.2f} only, not over its whole interval "
+            f"{parameter.called} was varied from {start:.2f} to {end:.2f} only, not over its whole interval "
             f"({low:.2f} to {high:.2f}): further out, recorded labels say almost nothing about fair ones."
         )
     return [_Variant(with_values(belief, {parameter.name: value}), parameter, value) for value in others], notes

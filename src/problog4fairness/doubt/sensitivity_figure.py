@@ -9,6 +9,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from problog4fairness.beliefs.probabilities import called
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ def draw(found: Sensitivity) -> Figure:
                 if column == 0:
                     _common_scale(grid[row, column], found, metric)
                     grid[row, column].set_ylabel(NAMES.get(metric, textwrap.fill(metric, 16)))
-            meaning = textwrap.fill(str(found.parameters.loc[parameter, "meaning"]), 26)
-            grid[0, column].set_title(f"{parameter}\n{meaning}", fontsize=8)
-            grid[-1, column].set_xlabel(f"assumed {parameter}")
+            meaning = str(found.parameters.loc[parameter, "meaning"])
+            named = called(parameter, meaning) == parameter
+            title = textwrap.fill(meaning, 26)
+            grid[0, column].set_title(f"{parameter}\n{title}" if named else title, fontsize=8)
+            grid[-1, column].set_xlabel(f"assumed {parameter if named else 'probability'}")
     return figure
 
 

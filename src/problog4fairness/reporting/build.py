@@ -258,7 +258,7 @@ def _written(
         same_rows = facts.overlap is not None and facts.estimated
         parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
     if varied is not None:
-        left_out = [own.name for own in facts.belief.probabilities if own.name not in varied.parameters.index]
+        left_out = [own.called for own in facts.belief.probabilities if own.name not in varied.parameters.index]
         parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, names, left_out)))
     parts += [(name, heading, content) for name, heading, content in doubt if content is not None]
     parts.append(("suspects", "Rows for review", suspects(facts)))

@@ -185,8 +185,13 @@ def verify(folder: Path, data: str) -> list[str]:
             differing.append(f"{name}: changed after the bundle was made")
     if any(line.endswith("missing") for line in differing):
         return differing
-    differing += _page_differences((folder / PAGE).read_text(encoding="utf-8"), inputs.report().html)
-    return differing
+    try:
+        again = inputs.report().html
+    except (P4FError, OSError) as error:
+        if not differing:
+            raise
+        return [*differing, f"{PAGE}: cannot be made again from these files: {error}"]
+    return differing + _page_differences((folder / PAGE).read_text(encoding="utf-8"), again)
 
 
 def _page_differences(then: str, now: str) -> list[str]:

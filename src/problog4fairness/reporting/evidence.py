@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from problog4fairness.beliefs.amounts import MISSING, count, percent, points
+from problog4fairness.beliefs.probabilities import called
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
@@ -137,18 +138,19 @@ def sensitivity(found: Sensitivity, names: Names, left_out: Sequence[str] = ()) 
     """What moves if a parameter is wrong; ``left_out`` are parameters that were not varied."""
     found = replace(found, parameters=found.parameters.assign(meaning=found.parameters["meaning"].map(names.said)))
     sentences = _moves(found)
+    known_as = [called(str(name), said) for name, said in found.parameters["meaning"].items()]
     known = found.parameters["low"] < found.parameters["high"]
     over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"
     if not known.any():
         over = "around its value"
     again = f"fitted again, {count(found.fits, 'time')}" if found.fits else "asked again"
     opening = (
-        f"{', '.join(found.parameters.index)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
+        f"{_listed(known_as)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
         f"the other parameters kept their values, and the model was {again}."
     )
     if left_out:
         were = "was" if len(left_out) == 1 else "were"
-        opening += f" {', '.join(left_out)} {were} not varied, to keep this readable."
+        opening += f" {_listed(left_out)} {were} not varied, to keep this readable."
     alternative = "How the metrics move with each parameter. " + " ".join(sentences)
     caption = "The dot is the value that the model uses"
     caption += ", the shaded band the parameter's 95% interval." if known.any() else "."
@@ -167,6 +169,14 @@ def sensitivity(found: Sensitivity, names: Names, left_out: Sequence[str] = ()) 
     )
 
 
+def _listed(parameters: Sequence[str]) -> str:
+    """Parameters as the beginning of a sentence; of those that are called by what they mean, how many there are."""
+    long = [own for own in parameters if " " in own]
+    if len(long) < 2:
+        return ", ".join(parameters).replace("how often", "How often", 1)
+    return f"{len(parameters)} parameters"
+
+
 def _fine(share: float) -> str:
     """A share with one digit more than usual, for small differences."""
     return f"{100 * share:.1f}%"
@@ -176,17 +186,18 @@ def _moves(found: Sensitivity) -> list[str]:
     """For each metric, how far it moves."""
     known = bool((found.parameters["low"] < found.parameters["high"]).any())
     by_metric = {metric: own.dropna() for metric, own in found.spans.groupby("metric")}
-    return [_move(metric, by_metric[metric], known) for metric in found.metrics if len(by_metric[metric])]
+    meanings = found.parameters["meaning"]
+    return [_move(metric, by_metric[metric], known, meanings) for metric in found.metrics if len(by_metric[metric])]
 
 
-def _move(metric: str, spans: pd.DataFrame, known: bool) -> str:
+def _move(metric: str, spans: pd.DataFrame, known: bool, meanings: pd.Series[str]) -> str:
     disparity = metric.startswith("disparity")
     shown, unit = (points, " points") if disparity else (_fine, "")
     name = NAMES.get(metric, metric.capitalize())
     widest = spans.loc[(spans["high"] - spans["low"]).idxmax()]
+    who = called(str(widest["parameter"]), meanings[widest["parameter"]])
     inside = (
-        f"within the intervals, {widest['parameter']} moves it most, between {shown(widest['low'])} and "
-        f"{shown(widest['high'])}{unit}; "
+        f"within the intervals, {who} moves it most, between {shown(widest['low'])} and {shown(widest['high'])}{unit}; "
     )
     return (
         f"{name}: {inside if known else ''}over all values tried it stays between {shown(spans['lowest'].min())} and "

@@ -25,7 +25,7 @@ def doubts(facts: Facts) -> list[str]:
     if belief == NoBias():
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
     found = [doubt for own in belief.probabilities if (doubt := _parameter_doubt(own, belief.overlap))]
-    stated = [own.name for own in belief.probabilities if own.value is not None and own.rows is None]
+    stated = [own.called for own in belief.probabilities if own.value is not None and own.rows is None]
     if stated:
         found.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
@@ -66,13 +66,12 @@ def _parameter_doubt(own: Parameter, overlap: bool) -> str | None:
     if own.high - own.low > NO_IDEA:
         why = "Another parameter may explain the same errors. " if overlap else ""
         way_out = "State a value, or rule it out."
-        return f"The audited rows do not tell how large {own.name} is ({own.meaning}). {why}{way_out}"
+        return f"The audited rows do not tell {own.said}. {why}{way_out}"
     if own.rows < FEW_ROWS:
-        return f"Only {count(own.rows, 'audited row')} tell about {own.name} ({own.meaning}).{more}"
+        return f"Only {count(own.rows, 'audited row')} tell about {own.said}.{more}"
     if own.high - own.low > max(own.value, 0.1):
-        return (
-            f"{own.name} ({own.meaning}) is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
-        )
+        said = own.said[0].upper() + own.said[1:] if own.called != own.name else own.said
+        return f"{said} is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
     return None
 
 

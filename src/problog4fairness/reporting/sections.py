@@ -67,9 +67,11 @@ def parameters(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
     if not facts.belief.probabilities:
         return _amounts(facts.belief)
+    # Names that only spell out the meaning are not repeated before it.
+    named = any(rate.called == rate.name for rate in facts.belief.probabilities)
     rows = [
         (
-            rate.name,
+            *([rate.name] if named else []),
             rate.meaning,
             _rate(rate),
             "stated" if rate.rows is None else count(rate.rows),
@@ -77,11 +79,11 @@ def parameters(facts: Facts) -> Markup:
         )
         for rate in facts.belief.probabilities
     ]
-    header = ["Parameter", "Probability that", "Value, 95% interval", "Audited rows behind it",
+    header = [*(["Parameter"] if named else []), "Probability that", "Value, 95% interval", "Audited rows behind it",
               "More rows for ±10 points", "More rows for ±5 points"]  # fmt: skip
     return join(
         [
-            table(header, rows, caption="Parameters of the belief", numbers=(2, 3, 4, 5)),
+            table(header, rows, caption="Parameters of the belief", numbers=range(1 + named, 5 + named)),
             tag(
                 "p",
                 "The last two columns count further audited rows like those behind a value that would bring half the "
