@@ -17,17 +17,16 @@ from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.cells import counted_cells
 from problog4fairness.beliefs.combinations import every, occurring
 from problog4fairness.beliefs.dependence import By, by
-from problog4fairness.beliefs.favourable import favourable_json, plain_label
+from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json
 from problog4fairness.beliefs.row_words import row_sentences
 from problog4fairness.beliefs.sensitive import (
     Strength,
     acting_groups,
     goal,
     sensitive_from_json,
-    sensitive_json,
     strengths,
     variable_from_json,
     variable_json,
@@ -345,15 +344,10 @@ class RowBias(LabelStage):
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""
         return {
-            "kind": type(self).__name__,
-            **sensitive_json(self.variable),
+            **super().to_json(),
             "by": [variable_json(variable) for variable in self.variables[1:]],
             "reads": {NAMES[change]: list(places) for change, places in self.reads.items()},
             "open": {NAMES[change]: own.to_json() for change, own in self.open.items()},
-            "suffix": self.suffix,
-            "groups": list(self.groups),
-            "probabilities": parameters_json(self.probabilities),
-            **favourable_json(self),
         }
 
     @classmethod

@@ -21,6 +21,9 @@ from problog4fairness.rows.types import Floats
 TOLERANCE, TOLERANCE_MANY, TOLERANCE_PART = 1e-9, 1e-5, 1e-3
 MANY, PART = 20_000, 10_000
 MAX_STEPS, MAX_HALVINGS = 100, 30
+# By how much a loss may seem to rise, relative to it, where only rounding tells: there the gradient still says where to
+# go, and shorter steps would say no more.
+ROUNDING = 1e-14
 # Where a step makes the gradient smaller by this factor, the curvature is good enough for the next one.
 QUICK = 8
 
@@ -81,7 +84,7 @@ def _scoring(
         size = 1.0
         for _ in range(MAX_HALVINGS):
             found = _penalised(slopes, z - size * change, w - size * step, ridge)
-            if found[0] <= value:
+            if found[0] <= value + ROUNDING * abs(value):
                 break
             size /= 2
         else:
