@@ -34,6 +34,9 @@ belief = p4f.UnknownGroup("group", {"place": PLACES.tolist()}, belief=label).est
 print(belief.parameters[["value", "low", "high"]].round(3).to_string())
 
 # %%
+belief.picture()
+
+# %%
 # The table that is learned from has no column ``group``.
 
 features = ["income", "savings", "place"]

@@ -7,6 +7,7 @@ speaks against it. The tables behind the page are attributes.
 """
 
 import os
+import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,13 +21,18 @@ belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
 model.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])
 
-page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", progress=False)
+names = {
+    "poor_area": {1: "applicants from poor areas", 0: "applicants from other areas"},
+    "granted": {1: "a loan", 0: "no loan"},
+}
+page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", names=names, progress=False)
 
 # %%
 # It begins with sentences. Read the warnings and concerns before anything else: where there are some, the rest does
 # not count for much.
 
-print("\n\n".join(page.summary))
+for sentence in page.summary:
+    print(textwrap.fill(sentence, 100))
 print("\nwarnings:", *page.warnings or ["none"])
 print("concerns:", *page.concerns or ["none"])
 
