@@ -62,8 +62,8 @@ def demo(folder: Path, rows: int = 2000) -> Project:
 
 def visit(page: Page, name: str) -> None:
     """Go to a screen by the path."""
-    page.click(name)
-    page.until(f"document.querySelector('.path [aria-current]').innerText.includes('{name}') && {QUIET}")
+    page.click(name, f"document.querySelector('.path [aria-current]').innerText.includes('{name}')")
+    page.until(QUIET)
 
 
 def walk(page: Page, address: str) -> None:
@@ -74,17 +74,16 @@ def walk(page: Page, address: str) -> None:
         for _ in tabs(page):
             for name in page.ask(TO_DO):
                 page.begin(name)
-                page.ask("new Promise(done => setTimeout(done, 1000))")
                 page.until(QUIET, 600)
 
 
 def tabs(page: Page) -> Iterator[str]:
     """Open one tab of the screen after the other; what their pictures are called after the screen's name."""
-    count = int(page.ask("document.querySelectorAll('main [role=tab]').length"))
-    for number in range(max(count, 1)):
+    names = page.ask("[...document.querySelectorAll('main [data-tab]')].map(tab => tab.dataset.tab)")
+    for number, name in enumerate(names or [""]):
         if number:
-            page.ask(f"document.querySelectorAll('main [role=tab]')[{number}].click()")
-            page.ask("new Promise(done => setTimeout(done, 1000))")
+            tab = f"[data-tab={name}]"
+            page.pick(tab, f"document.querySelector('{tab}').getAttribute('aria-selected') === 'true'")
             page.until(QUIET)
         yield f"-{number + 1}" if number else ""
 
