@@ -38,7 +38,7 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill(signal.SIGINT)
+        print(self.kill(signal.SIGINT), file=sys.stderr)  # shown where a test fails
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> str:
         """End it; what it wrote on standard error."""
@@ -66,6 +66,15 @@ class Server:
         while new:
             new = [child for one in new for child in _children(one)]
             found += new
+        return found
+
+    def most_memory(self) -> int:
+        """The most bytes that it and the processes that it started have had, together."""
+        found = 0
+        for process in (self.process, *self.children()):
+            with suppress(OSError):
+                told = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
+                found += 1024 * int(told[1]) if told else 0
         return found
 
     def workers(self) -> list[int]:
@@ -151,22 +160,24 @@ class Page:
         """Wait until the page says something."""
         self.until(f"document.body.innerText.includes({json.dumps(words)})", seconds)
 
-    def click(self, words: str, then: str = "true") -> None:
+    def click(self, words: str, then: str | None = None) -> None:
         """Press the first button that says this; again while ``then`` does not become true."""
         self._press(
             f"[...document.querySelectorAll('button')].find(b => b.innerText.includes({json.dumps(words)}))", then
         )
 
-    def pick(self, place: str, then: str = "true") -> None:
+    def pick(self, place: str, then: str | None = None) -> None:
         """Press what a selector finds; again while ``then`` does not become true."""
         self._press(f"document.querySelector({json.dumps(place)})", then)
 
-    def _press(self, find: str, then: str) -> None:
+    def _press(self, find: str, then: str | None) -> None:
         """Find and press in one step: the page may be drawn anew, and a press on what is replaced just then is lost."""
         end = time.monotonic() + PATIENCE
         while True:
             act = "own.dataset.pressed = true, own.focus(), own.click(), true"
-            self.until(f"(own => !!own && !own.disabled && ({act}))({find}) || ({then})")
+            self.until(f"(own => !!own && !own.disabled && ({act}))({find}) || ({then or 'false'})")
+            if then is None:
+                return
             with suppress(AssertionError):
                 self.until(then, 10)
                 return

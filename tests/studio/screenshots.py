@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from problog4fairness import LabelBias, datasets
-from problog4fairness.beliefs.drawing import ROW
 from problog4fairness.rows import write_table
 from problog4fairness.studio.auditing import Audit, draw, plan
 from problog4fairness.studio.project import Project
@@ -46,10 +45,7 @@ def demo(folder: Path, rows: int = 2000) -> Project:
     project.keep_belief(LabelBias("poor_area", levels=(0, 1)).with_favourable(1))
     draw(project, plan(project, 0.1))
     audit = Audit(project)
-    granted = audit.drawn.set_index(ROW)["granted"]
-    poor = audit.drawn.set_index(ROW)["poor_area"]
-    # Of the people from poor areas who were turned down, two of five should not have been.
-    fair = {row: "1" if granted[row] or (poor[row] and row % 5 < 2) else "0" for row in audit.numbers}
+    fair = {row: str(made.loans_repaid[row - 1]) for row in audit.numbers}
     audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) * 4 // 5]}, "ana")
     audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) // 3]}, "ben")
     audit.write()

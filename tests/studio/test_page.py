@@ -123,6 +123,20 @@ def test_a_killed_server_loses_no_answer(page, folder):
         page.says("0 of ")
 
 
+def test_a_tab_whose_server_has_ended_says_what_to_do(page, folder):
+    with Server(str(folder)) as server:
+        page.open(server.address)
+        page.says("600 rows")
+        assert "lost its server" not in page.words()
+        server.kill()
+        page.says("This page has lost its server.")
+        page.says(f"p4f studio {folder}, and open the address that it prints")
+    with Server(str(folder)) as server:
+        page.open(server.address)
+        page.says("600 rows")
+        assert "lost its server" not in page.words()
+
+
 def test_hostile_cells_and_names_stay_text(tmp_path, page):
     bad = "<img src=x onerror=document.title='owned'>"
     file = tmp_path / "bad.csv"

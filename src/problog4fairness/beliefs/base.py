@@ -263,6 +263,10 @@ class Belief(Stated):
         warn_signal(found, rows)
         return found
 
+    def _as_drawn(self) -> Belief:
+        """The belief by whose groups an audit is drawn."""
+        return self
+
     def _fitted_to(self, rows: Rows) -> Self:  # noqa: ARG002
         """The belief with what it takes from audited rows before its parameters are estimated: cells, dates."""
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -13,15 +14,18 @@ import pandas as pd
 from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.change import ChangeFound, search_change
 from problog4fairness.beliefs.dependence import By, by
+from problog4fairness.beliefs.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.row import RowBias
 from problog4fairness.beliefs.words import Label, Stage
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats, Level
-from problog4fairness.rows.varying import Period, days_of
+from problog4fairness.rows.varying import OTHER, Category, Period, days_of
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.base import Belief
+    from problog4fairness.beliefs.plan import AuditPlan
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05
@@ -122,6 +126,39 @@ class ChangedBias(RowBias):
         other = copy.copy(self._about(reads))
         other.found, other.open = found, self.open
         return RowBias._fitted_to(other, rows)
+
+    def _as_drawn(self) -> Belief:
+        """See :meth:`Belief._as_drawn`: without periods, where the day is searched for and may turn out another one."""
+        if self.period.changes and self.found is None:
+            return self
+        parts = []
+        for change in (NEGATIVE, POSITIVE):
+            others = self._read(change)[1:] if change in self.reads else []
+            named = {
+                own.columns[0]: [one for one in own.levels if one != OTHER]
+                for own in others
+                if isinstance(own, Category)
+            }
+            parts.append(by(named) if named else None if change in self.reads else False)
+        groups = [self.variable.levels[place] for place in self.groups]
+        said: dict[str, Any] = {"levels": self.variable.levels, "groups": groups, "favourable": self.favourable}
+        return RowBias(self.variable.columns, *parts, **said)
+
+    def plan_audit(self, table: Any, **options: Any) -> AuditPlan:
+        """See :meth:`Belief.plan_audit`; where the day is searched for, each of two halves gets as many rows.
+
+        Parameters
+        ----------
+        table, options
+            As there.
+        """
+        drawn = self._as_drawn()
+        if drawn is self:
+            return super().plan_audit(table, **options)
+        error = options.pop("error", 0.1)
+        plan = drawn.plan_audit(table, **options, error=error / math.sqrt(2))
+        said = f"the day of the change is searched for: rows are planned for ± {error:g} before it and after it"
+        return replace(plan, notes=(*plan.notes, said))
 
     def _errors(self, rows: Rows) -> tuple[Any, Codes, Floats]:
         """Of the audited rows on which the bias acts the days, the cells, and whether they were distorted."""

@@ -42,14 +42,15 @@ def audited_rows(
     rows = read_audit(belief, audit, recorded, fair, sensitive_features, favourable)
     if rows.recorded is None or rows.fair is None or not by_record(audit, drawn_from):
         return rows, None
-    groups, words = audit_groups(belief, rows.frame)
+    drawn = belief._as_drawn()
+    groups, words = audit_groups(drawn, rows.frame)
     classes = tuple(str(plain(own)) for own in rows.classes)
     strata = Strata(words, (recorded if isinstance(recorded, str) else "recorded",), (classes,), (LABEL,))
     table = None
     if drawn_from is not None:
-        table = belief._audit_strata(drawn_from, recorded, None, favourable)
+        table = drawn._audit_strata(drawn_from, recorded, None, favourable)
     codes = strata.codes(groups, rows.recorded)
-    design = counted_design(belief, audit, strata, codes, [rows.fair], table)
+    design = counted_design(drawn, audit, strata, codes, [rows.fair], table)
     if not belief._counted:
         rows = replace(rows, weights=design.weights(codes, rows.fair))
     return rows, design
