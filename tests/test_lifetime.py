@@ -36,16 +36,16 @@ def runs(process: int) -> bool:
 @pytest.mark.parametrize("call", ["lifetime.end_with_parent()", "import os; lifetime.watch(os.getppid(), every=0.2)"])
 def test_a_child_ends_when_its_parent_is_killed(call):
     script = PARENT.format(CHILD.format(call))
-    parent = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, timeout=60, text=True)
-    deadline = time.monotonic() + 5
+    parent = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, timeout=240, text=True)
+    deadline = time.monotonic() + 60
     while runs(int(parent.stdout)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not runs(int(parent.stdout))
 
 
 def test_a_child_whose_parent_was_gone_before_it_asked():
-    code = "from problog4fairness import lifetime; lifetime.end_with_parent(parent=1); import time; time.sleep(60)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 1
+    code = "from problog4fairness import lifetime; lifetime.end_with_parent(parent=1); import time; time.sleep(600)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=240).returncode == 1
 
 
 def test_the_lasting_thread_gives_results_and_errors():
@@ -60,5 +60,5 @@ def test_the_lasting_thread_gives_results_and_errors():
 
 def test_the_parent_itself_goes_on():
     code = "import os; from problog4fairness.lifetime import end_with_parent; end_with_parent(os.getpid()); print('on')"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert run.stdout == "on\n"

@@ -214,3 +214,28 @@ def test_days_of_change_may_be_an_array():
 def test_no_day_is_not_a_change():
     with pytest.raises(P4FError, match=r"changed=\[\] names no day"):
         ChangedBias("a", "day", [])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
+    """Rows are drawn by group and recorded label; the day that is found does not change how the next ones are."""
+    rng = np.random.default_rng(5)
+    count = 20_000
+    days = np.datetime64("2019-01-01") + rng.integers(0, 730, count)
+    a, fair = rng.integers(0, 2, count), rng.integers(0, 2, count)
+    lost = rng.random(count) < np.where(a == 1, np.where(days < np.datetime64(REFORM), 0.6, 0.05), 0)
+    table = pd.DataFrame({"a": a, "day": days.astype(str), "recorded": np.where(lost, 0, fair), "truth": fair})
+    belief = ChangedBias("a", "day", positive=False, groups=[1])
+    told = {"recorded": "recorded", "fair": "fair"}
+    plan = belief.plan_audit(table.drop(columns="truth"), **told, error=0.1)
+    assert any("rows of all days are drawn alike" in note for note in plan.notes)
+    audit = None
+    for _ in range(2):
+        audit = plan.draw(random_state=0, rows=audit, cells=table)
+        audit = audit.assign(fair=table["truth"].to_numpy()[audit["row"].astype(int) - 1])
+        found = belief.estimate(audit, **told)
+        plan = found.plan_audit(table.drop(columns="truth"), **told, error=0.1, pilot=audit)
+    assert abs(np.datetime64(found.found.day) - np.datetime64(REFORM)) < np.timedelta64(45, "D")
+    before, after = (own.value for own in found.probabilities)
+    assert before == pytest.approx(0.6, abs=0.15)
+    assert after == pytest.approx(0.05, abs=0.1)

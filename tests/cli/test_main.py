@@ -22,7 +22,7 @@ from problog4fairness.cli.data import _parts
 def test_the_shell_completes_commands(words, position, found):
     environment = {**os.environ, "_P4F_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": position}
     code = "import sys; sys.argv[0] = 'p4f'; from problog4fairness.cli.main import main; main()"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=240)
     assert found in run.stdout.split()
 
 
@@ -59,7 +59,7 @@ def test_help_is_broken_between_words(inside, monkeypatch):
 def test_it_is_on_the_screen_before_anything_large_is_imported():
     large = "{'matplotlib', 'numpy', 'pandas', 'problog', 'rich', 'sklearn', 'torch', 'typer'}"
     code = f"import sys; from problog4fairness.cli.main import main; print(*({large} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert (run.stdout, run.stderr) == ("\n", "")
 
 

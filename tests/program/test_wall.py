@@ -51,7 +51,7 @@ def walled(code: str) -> str:
     """What Python prints when it runs ``code`` behind the wall."""
     script = "import os, sys, socket, subprocess, ctypes\n"
     script += "from problog4fairness.program import wall\nwall.close()\n" + textwrap.dedent(code)
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240)
     return run.stdout + run.stderr
 
 
@@ -75,7 +75,7 @@ def test_what_the_system_refuses_by_itself(brick, tmp_path):
     """Without the audit hook: Landlock, and the limit of open files."""
     (tmp_path / "there").write_text("secret")
     code = f"from problog4fairness.program import wall; wall.{brick}(); print(open({str(tmp_path / 'there')!r}).read())"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert "secret" not in run.stdout
     assert run.stderr.splitlines()[-1].startswith(("PermissionError", "OSError: [Errno 24]"))
 

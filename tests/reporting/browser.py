@@ -98,8 +98,16 @@ class Browser:
     def open(self, file: Path) -> None:
         """Open a file and wait until it has loaded."""
         self.call("Page.navigate", url=file.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._next())
+        self.until(f"location.href === {json.dumps(file.as_uri())} && document.readyState === 'complete'")
+
+    def until(self, script: str, seconds: float = 120) -> bool:
+        """Wait until a script is true; whether it became so."""
+        end = time.monotonic() + seconds
+        while not self.call("Runtime.evaluate", expression=script)["result"].get("value"):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
 
     def look(self, width: int, scheme: str, shot: Path) -> dict[str, Any]:
         """Take a picture of the whole page at a width and a colour scheme; widths, height and colours of the page."""
@@ -107,6 +115,9 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        # A page is laid out in the frames after such a change; one that stays too wide is measured as it is.
+        self.until(f"innerWidth === {width} && matchMedia('(prefers-color-scheme: {scheme})').matches")
+        self.until("document.documentElement.scrollWidth <= document.documentElement.clientWidth", 10)
         script = """JSON.stringify({
             wide: document.documentElement.scrollWidth, shown: document.documentElement.clientWidth,
             height: document.documentElement.scrollHeight, paper: getComputedStyle(document.body).backgroundColor,

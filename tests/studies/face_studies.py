@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -23,15 +24,23 @@ def tiny_faces(**changes) -> FaceStudy:
     return replace(study, **changes)
 
 
-class Slow(nn.Module):
-    """Takes its time, so that it can be killed at work."""
+def unfinished(folder: Path) -> set[str]:
+    """Runs that have a checkpoint and no result, once another one has its result."""
+    finished = {file.stem for file in folder.glob("*.json")}
+    return {file.stem for file in folder.glob("*.safetensors")} - finished if finished else set()
+
+
+class Held(nn.Module):
+    """In the middle of the second run of the folder that ``HELD`` names, it waits to be killed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(3 * 16 * 16, 1)
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
-        time.sleep(float(os.environ.get("SLOW_FACES", "0")))
+        folder = os.environ.get("HELD")
+        while folder and unfinished(Path(folder)):
+            time.sleep(0.01)
         return self.layer(pictures.flatten(1))
 
 
@@ -39,12 +48,12 @@ def wrong_shape() -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(768, 2))
 
 
-def slow_faces() -> FaceStudy:
-    study = tiny_faces(network="tests.studies.face_studies:Slow")
+def held_faces() -> FaceStudy:
+    study = tiny_faces(network="tests.studies.face_studies:Held")
     return replace(study, methods=study.methods[:2])
 
 
 if __name__ == "__main__":
-    from tests.studies.face_studies import slow_faces as study_of
+    from tests.studies.face_studies import held_faces as study_of
 
     run(study_of(), sys.argv[1], jobs=1)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.learners import Settings
 from studies.data import StudentData
+from studies.engine.archive import Archive
 from studies.engine.run import run
 from studies.student import StudentStudy, student_study
 
@@ -44,5 +47,19 @@ def long_study() -> StudentStudy:
     return tiny(audits=[20, 80], draws=1)
 
 
+def hold(after: int) -> None:
+    """Once so many results are stored, wait to be killed."""
+    save, stored = Archive.try_save, []
+
+    def try_save(*given: Any) -> bool:
+        stored.append(save(*given))
+        while len(stored) >= after:
+            time.sleep(0.01)
+        return stored[-1]
+
+    Archive.try_save = try_save
+
+
 if __name__ == "__main__":
-    run(long_study(), sys.argv[1])
+    hold(2)
+    run(long_study(), sys.argv[1], jobs=1)

@@ -27,7 +27,7 @@ from studies.engine.run import run
 from studies.face_runs import METHODS, NO_ATTRIBUTE, FaceMethod, belief, measured, rows
 from studies.faces import FaceStudy, face_study
 from studies.pictures import FaceSet, pictures_of
-from tests.studies.face_studies import slow_faces, tiny_faces
+from tests.studies.face_studies import held_faces, tiny_faces, unfinished
 from tests.studies.photographs import write_celeba
 
 COLUMNS = FaceStudy.columns
@@ -90,27 +90,22 @@ def test_the_report_is_whole(ran):
 
 
 def test_a_killed_study_ends_as_if_it_had_not_been(tmp_path):
-    expected = run(slow_faces(), tmp_path / "whole", jobs=1)
+    expected = run(held_faces(), tmp_path / "whole", jobs=1)
     folder = tmp_path / "killed"
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.studies.face_studies", str(folder)],
         cwd=ROOT,
-        env={**os.environ, "SLOW_FACES": "0.15"},
+        env={**os.environ, "HELD": str(folder)},
     )
-
-    def unfinished() -> set[str]:
-        finished = {file.stem for file in folder.glob("*.json")}
-        return {file.stem for file in folder.glob("*.safetensors")} - finished if finished else set()
-
     try:
         end = time.monotonic() + 120
-        while time.monotonic() < end and not unfinished() and process.poll() is None:
+        while time.monotonic() < end and not unfinished(folder) and process.poll() is None:
             time.sleep(0.02)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert unfinished(), "it was to be killed in the middle of the second run"
-    resumed = run(slow_faces(), folder, jobs=1)
+    assert unfinished(folder), "it was to be killed in the middle of the second run"
+    resumed = run(held_faces(), folder, jobs=1)
     assert (resumed.computed, resumed.read) == (1, 1)
     pd.testing.assert_frame_equal(resumed.results, expected.results)
     assert not list(folder.glob("*.safetensors"))

@@ -19,7 +19,7 @@ from studies.engine.archive import Archive
 from studies.engine.bar import Reporter, StudyBar
 from studies.engine.run import identity_of, run
 from tests.children import is_running, started, wait_for
-from tests.studies.stacks import Deadly, Failing, Resumed, Shared, Short, Sum, Sums, slow_sums
+from tests.studies.stacks import Deadly, Failing, Resumed, Shared, Short, Sum, Sums, held_sums
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,7 @@ def test_a_study_is_computed_once(tmp_path):
 
 
 def test_processes_give_the_same_numbers_in_the_same_order(tmp_path):
-    one, two = run(slow_sums(), tmp_path / "one"), run(slow_sums(), tmp_path / "two", jobs=2)
+    one, two = run(held_sums(), tmp_path / "one"), run(held_sums(), tmp_path / "two", jobs=2)
     assert not two.failures
     pd.testing.assert_frame_equal(one.results, two.results)
 
@@ -91,9 +91,10 @@ def test_a_worker_that_dies_is_replaced(tmp_path):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_going_on_after_a_kill(tmp_path, jobs):
-    study, folder = slow_sums(), tmp_path / "killed"
+    study, folder = held_sums(), tmp_path / "killed"
     command = [sys.executable, "-m", "tests.studies.stacks", str(folder), str(jobs)]
-    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "HELD": str(tmp_path / "never there")}
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, env=environment)
     try:
         limit = time.monotonic() + 120
         while len(list(folder.glob("*.json"))) < 4 and time.monotonic() < limit and process.poll() is None:
@@ -119,7 +120,7 @@ def test_workers_end_with_the_study(tmp_path, way):
         assert study.pid not in workers
         study.send_signal(way)
         study.wait()
-        wait_for(lambda: [worker for worker in workers if not is_running(worker)], 2, 5)
+        wait_for(lambda: [worker for worker in workers if not is_running(worker)], 2, 60)
 
 
 def test_a_study_after_one_in_a_thread_that_ended(tmp_path):
@@ -150,8 +151,10 @@ def test_the_bar_adds_up_what_workers_report(tmp_path, capsys):
     with StudyBar([10, 10, 5], tmp_path, True) as bar:
         bar.finished(2)
         bar.failed("ours, seed 1", "too [large]")
-        time.sleep(0.7)
-        assert bar._progress.tasks[0].completed == 10
+        end = time.monotonic() + 60
+        while bar._progress.tasks[0].completed != 10:
+            assert time.monotonic() < end, "what was reported is not in the bar"
+            time.sleep(0.05)
     shown = capsys.readouterr().err
     assert "5/25 cells" in shown
     assert "too [large]" in shown

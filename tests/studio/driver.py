@@ -38,7 +38,7 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill(signal.SIGINT)
+        print(self.kill(signal.SIGINT), file=sys.stderr)  # shown where a test fails
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> str:
         """End it; what it wrote on standard error."""
@@ -67,6 +67,29 @@ class Server:
             new = [child for one in new for child in _children(one)]
             found += new
         return found
+
+    def most_memory(self) -> int:
+        """The most bytes that it and the processes that it started have had, together."""
+        found = 0
+        for process in (self.process, *self.children()):
+            with suppress(OSError):
+                told = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
+                found += 1024 * int(told[1]) if told else 0
+        return found
+
+    def workers(self) -> list[int]:
+        """Of these, those that do long work; waits until there is one."""
+        end = time.monotonic() + PATIENCE
+        while not (found := [child for child in self.children() if _does_long_work(child)]):
+            assert time.monotonic() < end, "no long work was begun"
+            time.sleep(0.01)
+        return found
+
+
+def _does_long_work(process: int) -> bool:
+    with suppress(OSError):
+        return b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False
 
 
 def _children(process: int) -> list[int]:
@@ -106,8 +129,9 @@ class Page:
 
     def open(self, address: str) -> None:
         """Go to an address and wait for the screen."""
+        self.ask("window.left = true")  # what is there until the new page comes is not looked at
         self._browser.call("Page.navigate", url=address)
-        self.until("!!document.querySelector('main.screen h2') && window.did_handshake === true")
+        self.until("!window.left && !!document.querySelector('main.screen h2') && window.did_handshake === true")
 
     def ask(self, script: str) -> Any:
         """The value of a script in the page."""
@@ -136,16 +160,41 @@ class Page:
         """Wait until the page says something."""
         self.until(f"document.body.innerText.includes({json.dumps(words)})", seconds)
 
-    def click(self, words: str) -> None:
-        """Press the first button that says this."""
-        find = f"[...document.querySelectorAll('button')].find(b => b.innerText.includes({json.dumps(words)}))"
-        self.until(f"!!{find}")
-        self.ask(f"{find}.focus(), {find}.click()")
+    def click(self, words: str, then: str | None = None) -> None:
+        """Press the first button that says this; again while ``then`` does not become true."""
+        self._press(
+            f"[...document.querySelectorAll('button')].find(b => b.innerText.includes({json.dumps(words)}))", then
+        )
+
+    def pick(self, place: str, then: str | None = None) -> None:
+        """Press what a selector finds; again while ``then`` does not become true."""
+        self._press(f"document.querySelector({json.dumps(place)})", then)
+
+    def _press(self, find: str, then: str | None) -> None:
+        """Find and press in one step: the page may be drawn anew, and a press on what is replaced just then is lost."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            act = "own.dataset.pressed = true, own.focus(), own.click(), true"
+            self.until(f"(own => !!own && !own.disabled && ({act}))({find}) || ({then or 'false'})")
+            if then is None:
+                return
+            with suppress(AssertionError):
+                self.until(then, 10)
+                return
+            assert time.monotonic() < end, f"pressed, but never {then}; the page says: {self.words()}"
 
     def begin(self, work: str) -> None:
-        """Begin long work by its button."""
-        self.until(f"!!document.querySelector('[data-do={work}]')")
-        self.ask(f"document.querySelector('[data-do={work}]').click()")
+        """Begin long work by its button, which is replaced as soon as it has begun."""
+        find = f"document.querySelector('[data-do={work}]')"
+        self.until(f"!!{find}")
+        self._press(find, f"!{find}?.dataset.pressed")
+
+    def review(self, name: str) -> None:
+        """Begin to review under a name, on the screen of the audit."""
+        self.until("document.body.innerText.includes('Who reviews?')")
+        self.fill("Your name", name)
+        self.click("Begin", f"document.body.innerText.includes('Review by {name}')")
+        self.until("!!document.querySelector('[data-key=u]')")
 
     def fill(self, label: str, value: str) -> None:
         """Type into the field with this label."""

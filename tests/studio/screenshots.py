@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from problog4fairness import LabelBias, datasets
-from problog4fairness.beliefs.drawing import ROW
 from problog4fairness.rows import write_table
 from problog4fairness.studio.auditing import Audit, draw, plan
 from problog4fairness.studio.project import Project
@@ -46,10 +45,7 @@ def demo(folder: Path, rows: int = 2000) -> Project:
     project.keep_belief(LabelBias("poor_area", levels=(0, 1)).with_favourable(1))
     draw(project, plan(project, 0.1))
     audit = Audit(project)
-    granted = audit.drawn.set_index(ROW)["granted"]
-    poor = audit.drawn.set_index(ROW)["poor_area"]
-    # Of the people from poor areas who were turned down, two of five should not have been.
-    fair = {row: "1" if granted[row] or (poor[row] and row % 5 < 2) else "0" for row in audit.numbers}
+    fair = {row: str(made.loans_repaid[row - 1]) for row in audit.numbers}
     audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) * 4 // 5]}, "ana")
     audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) // 3]}, "ben")
     audit.write()
@@ -62,8 +58,8 @@ def demo(folder: Path, rows: int = 2000) -> Project:
 
 def visit(page: Page, name: str) -> None:
     """Go to a screen by the path."""
-    page.click(name)
-    page.until(f"document.querySelector('.path [aria-current]').innerText.includes('{name}') && {QUIET}")
+    page.click(name, f"document.querySelector('.path [aria-current]').innerText.includes('{name}')")
+    page.until(QUIET)
 
 
 def walk(page: Page, address: str) -> None:
@@ -74,17 +70,16 @@ def walk(page: Page, address: str) -> None:
         for _ in tabs(page):
             for name in page.ask(TO_DO):
                 page.begin(name)
-                page.ask("new Promise(done => setTimeout(done, 1000))")
                 page.until(QUIET, 600)
 
 
 def tabs(page: Page) -> Iterator[str]:
     """Open one tab of the screen after the other; what their pictures are called after the screen's name."""
-    count = int(page.ask("document.querySelectorAll('main [role=tab]').length"))
-    for number in range(max(count, 1)):
+    names = page.ask("[...document.querySelectorAll('main [data-tab]')].map(tab => tab.dataset.tab)")
+    for number, name in enumerate(names or [""]):
         if number:
-            page.ask(f"document.querySelectorAll('main [role=tab]')[{number}].click()")
-            page.ask("new Promise(done => setTimeout(done, 1000))")
+            tab = f"[data-tab={name}]"
+            page.pick(tab, f"document.querySelector('{tab}').getAttribute('aria-selected') === 'true'")
             page.until(QUIET)
         yield f"-{number + 1}" if number else ""
 

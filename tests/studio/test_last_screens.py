@@ -43,8 +43,8 @@ def page(tmp_path_factory, project):
 def screen(page, name, tab=None):
     page.open(f"{page.address}&screen={name}")
     if tab is not None:
-        page.until(f"!!document.querySelector('[data-tab={tab}]')")
-        page.ask(f"document.querySelector('[data-tab={tab}]').click()")
+        place = f"[data-tab={tab}]"
+        page.pick(place, f"document.querySelector('{place}').getAttribute('aria-selected') === 'true'")
 
 
 def number(page, key):
@@ -83,7 +83,7 @@ def test_a_slider_moves_the_numbers_while_it_is_dragged(page):
     assert gained[6] > 0, "people of the sensitive group gain"
     assert gained[5] == gained[4] + gained[6] - gained[7]
     page.says("Interpolated between")
-    page.ask("document.querySelector('[data-do=reset]').click()")
+    page.pick("[data-do=reset]")
     page.until(f"document.querySelector('[data-number=disparity]').innerText === '{before}'")
     assert int(number(page, "firm").replace(",", "")) + int(number(page, "open").replace(",", "")) > 0
     page.says("What would close the gap?")
@@ -92,6 +92,7 @@ def test_a_slider_moves_the_numbers_while_it_is_dragged(page):
 def test_a_chart_may_be_taken_away_before_it_stands(page):
     screen(page, "data")
     page.says("300 rows")
+    before = len(page.browser.complaints())
     held = "window.setTimeout = (act, wait, ...more) => wait ? at(act, wait, ...more) : later.push(act)"
     page.ask(f"window.later = [], window.at = setTimeout, {held}, 0")
     page.click("Train")
@@ -100,7 +101,7 @@ def test_a_chart_may_be_taken_away_before_it_stands(page):
     page.until("!document.querySelector('.nicegui-echart')")
     page.ask("window.setTimeout = at, later.forEach(act => act()), 0")
     page.says("300 rows")
-    assert page.browser.complaints() == []
+    assert page.browser.complaints()[before:] == []
 
 
 def test_the_queue_is_filtered_and_paged_on_the_server(page, project):
@@ -112,8 +113,7 @@ def test_the_queue_is_filtered_and_paged_on_the_server(page, project):
     page.says(f"{len(queue)} rows of {len(queue)}")
     assert page.ask("document.querySelectorAll('main table tbody tr').length") == 25
     first = page.ask("document.querySelector('main table tbody td').innerText")
-    page.click("Next")
-    page.until(f"document.querySelector('main table tbody td').innerText !== '{first}'")
+    page.click("Next", f"document.querySelector('main table tbody td').innerText !== '{first}'")
     page.says("page 2 of")
     page.ask(
         "(s => { s.value = 60; s.dispatchEvent(new Event('input')); })(document.querySelector('[data-filter=least]'))"
@@ -130,7 +130,7 @@ def test_the_report_is_filed_and_everything_can_be_taken_away(page, project):
     page.says("One page that needs no other file")
     page.fill("Author", "Ana Vos")
     page.fill("Reviewed by", "Ben Mol, 2026-11-18")
-    page.ask("document.querySelector('details summary').click()")
+    page.pick("details summary", "document.querySelector('details').open")
     page.fill("poor_area = 1", "applicants from poor areas")
     page.until("document.querySelector('main').textContent.includes('applicants from poor areas')")
     page.begin("report")

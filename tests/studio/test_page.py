@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 
 import pandas as pd
 import pytest
@@ -55,9 +57,7 @@ def test_from_a_dropped_table_to_the_report(tmp_path, page, loans):
         page.until("!!document.querySelector('[data-part=picture] svg')")
         page.click("Keep it and plan the audit")
         page.click("Draw these rows")
-        page.fill("Your name", "ana")
-        page.click("Begin")
-        page.until("!!document.querySelector('[data-key=\"1\"]')")
+        page.review("ana")
         assert "granted" not in page.ask("document.querySelector('.row-card').innerText")
         drawn = pd.read_csv(folder / AUDIT)
         wanted = ["1", "0", "1", "1", "0", "0"] * 8
@@ -109,25 +109,32 @@ def test_a_killed_server_loses_no_answer(page, folder):
         page.until("!!document.querySelector('[data-part=picture] svg')")
         page.click("Keep it and plan the audit")
         page.click("Draw these rows")
-        _begin_review(page, "ana")
+        page.review("ana")
         for count in range(1, 6):
             page.press("1")
             page.says(f"{count} of ")
         server.kill()
     with Server(str(folder)) as server:
         page.open(f"{server.address}&screen=audit")
-        _begin_review(page, "ana")
+        page.review("ana")
         page.says("5 of ")
         page.click("Somebody else")
-        _begin_review(page, "ben")
+        page.review("ben")
         page.says("0 of ")
 
 
-def _begin_review(page, name):
-    page.until("!!document.querySelector('label input')")
-    page.fill("Your name", name)
-    page.click("Begin")
-    page.says(f"Review by {name}")
+def test_a_tab_whose_server_has_ended_says_what_to_do(page, folder):
+    with Server(str(folder)) as server:
+        page.open(server.address)
+        page.says("600 rows")
+        assert "lost its server" not in page.words()
+        server.kill()
+        page.says("This page has lost its server.")
+        page.says(f"p4f studio {folder}, and open the address that it prints")
+    with Server(str(folder)) as server:
+        page.open(server.address)
+        page.says("600 rows")
+        assert "lost its server" not in page.words()
 
 
 def test_hostile_cells_and_names_stay_text(tmp_path, page):
@@ -151,6 +158,7 @@ def test_training_can_be_stopped(page, folder):
     with Server(str(folder)) as server:
         page.open(f"{server.address}&screen=train")
         page.begin("train")
-        page.click("Stop")
-        page.says("It was stopped")
+        (worker,) = server.workers()
+        os.kill(worker, signal.SIGSTOP)  # it will not be done before somebody has stopped it
+        page.click("Stop", "document.body.innerText.includes('It was stopped')")
         assert not (folder / MODEL).exists()

@@ -99,21 +99,18 @@ def test_programs_are_coloured_and_errors_stand_under_their_lines(belief, folder
 
 def test_choices_are_undone_instead_of_asked_about(belief, folder):
     pressed = "document.querySelector('[data-kind={}]')?.getAttribute('aria-pressed') === 'true'"
-    belief.ask("document.querySelector('[data-kind=selective]').click()")
-    belief.until(f"{WORDS}.includes('accepted')")
+    belief.pick("[data-kind=selective]", f"{WORDS}.includes('accepted')")
     assert "label_accepted" in program(belief)
-    belief.ask("document.querySelector('[data-doubted=feature]').click()")
-    belief.until("!!document.querySelector('[data-kind=historical]')")
-    belief.ask("document.querySelector('[data-kind=historical]').click()")
-    belief.until("document.querySelector('[data-part=missing]').innerText.includes('Choose the features')")
+    belief.pick("[data-doubted=feature]", "!!document.querySelector('[data-kind=historical]')")
+    missing = "document.querySelector('[data-part=missing]').innerText.includes('Choose the features')"
+    belief.pick("[data-kind=historical]", missing)
     belief.click("Undo the last choice")
     belief.until(pressed.format("selective"))
     belief.ask("document.activeElement.blur()")
     belief.press("z", control=True)
     belief.until(pressed.format("label"))
     belief.until(f"{WORDS}.includes('distorted copy')")
-    belief.ask("document.querySelector('[data-kind=positive-unlabelled]').click()")
-    belief.until(f"{WORDS}.includes('unlabelled')")
+    belief.pick("[data-kind=positive-unlabelled]", f"{WORDS}.includes('unlabelled')")
     belief.ask("document.querySelector('.cm-content').focus()")
     belief.press("z", control=True)
     belief.until(f"{WORDS}.includes('distorted copy')")
@@ -127,11 +124,9 @@ def test_two_reviewers_at_once_and_their_conflicts(tmp_path, server, tab, folder
     draw(project, plan(project, 0.2))
     rows = len(pd.read_csv(folder / AUDIT))
     tab.open(f"{here(server)}/?screen=audit")
-    tab.fill("Your name", "ana")
-    tab.click("Begin")
+    tab.review("ana")
     tab.fill("Name of a reviewer", "Ben Ó")
-    tab.click("Make a link")
-    tab.until("!!document.querySelector('.link input')")
+    tab.click("Make a link", "!!document.querySelector('.link input')")
     with Page(tmp_path / "ben") as ben:
         ben.open(tab.ask("document.querySelector('.link input').value"))
         assert "token" not in ben.ask("location.href")
@@ -155,10 +150,7 @@ def test_two_reviewers_at_once_and_their_conflicts(tmp_path, server, tab, folder
     tab.until("document.querySelectorAll('[data-conflict]').length === 2")
     tab.says("Ben Ó says 0: paid late")
     number = tab.ask("document.querySelector('[data-conflict]').dataset.conflict")
-    tab.ask(
-        "[...document.querySelectorAll('[data-conflict] button')].find(b => b.innerText.includes('It is 1')).click()"
-    )
-    tab.says("2 rows, 1 of them settled")
+    tab.click("It is 1", "document.body.innerText.includes('2 rows, 1 of them settled')")
     tab.until("!!document.querySelector('[data-told=p1]')")
     tab.says("Go on.")
     until = time.monotonic() + PATIENCE

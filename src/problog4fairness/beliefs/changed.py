@@ -109,13 +109,18 @@ class ChangedBias(RowBias):
 
     @property
     def _audit_variables(self) -> tuple[Sensitive, ...]:
-        """See :meth:`Belief._audit_variables`: no periods while nobody knows the day between them."""
-        return tuple(own for own in self.variables if not isinstance(own, Period) or own.changes)
+        """See :meth:`Belief._audit_variables`: no periods where the day between them is searched for, or was."""
+        return tuple(own for own in self.variables if not isinstance(own, Period) or self._stated)
 
     @property
     def _parts_found(self) -> int:
         """See :meth:`Belief._parts_found`."""
-        return 1 if self.period.changes else 2
+        return 1 if self._stated else 2
+
+    @property
+    def _stated(self) -> bool:
+        """Whether somebody said the day; one that was found may turn out another one with more audited rows."""
+        return bool(self.period.changes) and self.found is None
 
     def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
         """See :meth:`Belief._audit_strata`; days that cannot be read are told before anybody audits a row."""

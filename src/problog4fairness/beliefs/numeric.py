@@ -202,13 +202,14 @@ class NumericMeasurementBias(Belief):
         for name in values:
             if name not in names:
                 raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names)}")
-        return self._with([own.stated(values[own.name]) if own.name in values else own for own in self.amounts])
+        return self.with_amounts([own.stated(values[own.name]) if own.name in values else own for own in self.amounts])
 
     def unknown(self) -> Self:
         """See :meth:`Belief.unknown`."""
-        return self._with([own.stated(None) for own in self.amounts])
+        return self.with_amounts([own.stated(None) for own in self.amounts])
 
-    def _with(self, amounts: Sequence[Amount]) -> Self:
+    def with_amounts(self, amounts: Sequence[Amount]) -> Self:
+        """The same with other amounts of the same names, as ``with_probabilities`` does for probabilities."""
         other = copy.copy(self)
         other.amounts = tuple(amounts)
         return other
@@ -336,7 +337,7 @@ class NumericMeasurementBias(Belief):
             else:
                 told = audited_gauge(amounts, pair[1], pair[0], confidence)
             found |= {own.name: own for own in told}
-        estimated = self._with([found[own.name] for own in self.amounts])
+        estimated = self.with_amounts([found[own.name] for own in self.amounts])
         for own in estimated.amounts:
             if own.measure == "factor" and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
                 tell(f"{own.name} = {own} may be 0 ({own.meaning}); audit more rows")

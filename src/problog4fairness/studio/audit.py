@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from nicegui import events, ui
 
+from problog4fairness.beliefs import NumericMeasurementBias
 from problog4fairness.beliefs.drawing import ROW
 from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.errors import P4FError
@@ -19,6 +20,7 @@ from problog4fairness.studio.parts import box, columns, guarded, heading, same, 
 from problog4fairness.studio.project import AUDIT, BELIEF, Project
 from problog4fairness.studio.review import Review, ask_name
 from problog4fairness.studio.reviewers import Reviewers
+from problog4fairness.studio.sheets import SHEET, fair_column, features_in_a_sheet, sheet, told_by_sheet
 from problog4fairness.studio.state import Go, Studio
 
 
@@ -55,7 +57,11 @@ class _Plan:
 
     def show(self) -> None:
         """Lay it out."""
-        if tells_itself(self.project.belief()):
+        belief = self.project.belief()
+        if features := features_in_a_sheet(self.project, belief):
+            self._sheet(features, isinstance(belief, NumericMeasurementBias))
+            return
+        if tells_itself(belief):
             self._without()
         heading("How many rows?")
         soft("Rows are drawn where they tell most, by group and recorded value, and in rounds: look, then ask again.")
@@ -72,6 +78,35 @@ class _Plan:
             self.project.command("plan", "--data", str(self.project.choices.table), "--draw", AUDIT),
             f'plan = belief.plan_audit(frame, recorded="{self.project.choices.recorded}", '
             f'error={self.project.choices.error:g})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
+        )
+
+    def _sheet(self, features: tuple[str, ...], numeric: bool) -> None:
+        """Rows for a spreadsheet, and back."""
+
+        def rows() -> None:
+            ui.download.content(sheet(self.project).to_csv(index=False), SHEET)
+
+        async def took(event: events.UploadEventArguments) -> None:
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / SHEET
+                await event.file.save(file)
+                self.project.keep_belief(await asyncio.to_thread(told_by_sheet, self.project, file))
+            self.go("belief")
+
+        fair = " and ".join(map(fair_column, features))
+        heading("Fill in a spreadsheet")
+        soft(f"Take rows of each group, drawn at random; write what is fair into {fair}, of as many as you can find "
+             "out, and give the file back. Four times as many rows halve the intervals.")  # fmt: skip
+        ui.button("Download rows to fill in", on_click=guarded(rows)).props("outline no-caps").classes("self-start")
+        _upload("Take the sheet that was filled in", took)
+        fill = ", ".join(f'"{name}": "{fair_column(name)}"' for name in features)
+        pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
+        said = ["--belief", "measurement", "--sensitive", str(self.project.choices.sensitive), *pairs, "-o", BELIEF]
+        no_command = "# Numbers are audited here or in Python; there is no command for them."
+        same(
+            no_command if numeric else self.project.command("estimate", SHEET, *said, roles=False),
+            f'audit = pd.read_csv("{SHEET}").dropna()\n'
+            f"belief = belief.estimate(audit, recorded={{name: name for name in belief.features}}, fair={{{fill}}})",
         )
 
     def _without(self) -> None:

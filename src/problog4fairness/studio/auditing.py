@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from problog4fairness.beliefs import Annotators, HistoricalBias, MeasurementBias, UnknownGroup
+from problog4fairness.beliefs import Annotators, HistoricalBias, MeasurementBias, NumericMeasurementBias, UnknownGroup
 from problog4fairness.beliefs.audit_table import AuditTable
 from problog4fairness.beliefs.drawing import OWN, ROW
 from problog4fairness.beliefs.planned_table import PlannedTable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
     from problog4fairness.beliefs.plan import AuditPlan
 
+IN_A_SHEET = f"this belief is audited in a spreadsheet, not row by row; take {AUDIT} out of the folder to get one"
 # Held by who changes the file of drawn rows, which several pages may have open.
 _CHANGING = threading.Lock()
 
@@ -57,15 +58,14 @@ class Asked:
         """What the parameters of a belief are about."""
         if isinstance(belief, HistoricalBias) and belief.label is None:
             belief = belief.measurement
+        if isinstance(belief, NumericMeasurementBias):
+            raise P4FError(IN_A_SHEET)
         if not isinstance(belief, MeasurementBias):
             roles = project.roles()
             return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))
         values = [project.values(name) for name in belief.features]
         if len(values) > 1 or len(values[0]) != 2:
-            raise P4FError(
-                "this page reviews one feature with two values; p4f plan --feature ... --draw audit.csv draws rows for "
-                "the others, p4f estimate reads them"
-            )
+            raise P4FError(IN_A_SHEET)
         return cls(belief.features[0], (str(values[0][1]), str(values[0][0])), feature=True)
 
 

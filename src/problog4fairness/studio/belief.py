@@ -21,7 +21,8 @@ from problog4fairness.reporting.svg import inline
 from problog4fairness.rows import Roles, write_whole
 from problog4fairness.studio.belief_form import fields, numbers
 from problog4fairness.studio.editor import ProgramEditor
-from problog4fairness.studio.form import PROGRAM, Form
+from problog4fairness.studio.filled import PROGRAM
+from problog4fairness.studio.form import Form, numbers_of, with_number
 from problog4fairness.studio.kinds import DOUBTED, KINDS
 from problog4fairness.studio.known import lead
 from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, text, title
@@ -148,7 +149,7 @@ class _Screen:
     @ui.refreshable_method
     def _numbers(self, shown: bool = True) -> None:
         if shown:
-            numbers(self.form, self.belief.probabilities, self._state)
+            numbers(self.form, numbers_of(self.belief), self._state)
 
     async def choose(self, name: str, value: Any) -> None:
         """Change the form; the program follows."""
@@ -167,9 +168,8 @@ class _Screen:
         if self.form.values.get(name) == value:
             return
         self.form.values[name] = value
-        stated = (own.stated(value) if own.name == name else own for own in self.belief.probabilities)
         try:
-            belief = self.belief.with_probabilities(tuple(stated))
+            belief = with_number(self.belief, name, value)
         except P4FError as error:
             self._complain(error)
             return
@@ -301,7 +301,7 @@ class _Screen:
 
 
 def _names(belief: Belief) -> list[str]:
-    return [f"{own.name}: {own.meaning}" for own in belief.probabilities]
+    return [f"{own.name}: {own.meaning}" for own in numbers_of(belief)]
 
 
 def _drawing(belief: Belief) -> str:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
 from problog4fairness.beliefs.audit_table import MAX_VALUES
+from problog4fairness.beliefs.gauges import Amount
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.errors import P4FError
 from problog4fairness.rows import Roles
 from problog4fairness.rows.roles import MAX_GROUPS
-from problog4fairness.studio.form import PROGRAM, Form
+from problog4fairness.rows.varying import days_of
+from problog4fairness.studio.filled import PROGRAM
+from problog4fairness.studio.form import Form
 from problog4fairness.studio.parts import guarded, soft, text
 from problog4fairness.studio.project import Project
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Change = Callable[[str, Any], Any]
+FEW = f"it has 2 to {MAX_GROUPS} values"
+# Values of a column by which it is seen whether they are days.
+LOOKED_AT = 50
 
 
 def fields(form: Form, project: Project, roles: Roles, change: Change) -> None:
@@ -45,17 +55,20 @@ class _Fields:
 
     def __post_init__(self) -> None:
         others = (self.roles.recorded, self.roles.sensitive)
-        known = {own.name: own.values for own in self.project.columns() if own.name not in others}
-        self.few = {name: count for name, count in known.items() if 1 < count <= MAX_GROUPS}
+        self.others = {own.name: own.values for own in self.project.columns() if own.name not in others}
+        self.few = {name: count for name, count in self.others.items() if 1 < count <= MAX_GROUPS}
 
     def show(self) -> None:
         """Show those of the form's kind."""
         kinds = {
             "label": self._label,
+            "row": self._row,
+            "changed": self._changed,
             "selective": self._selective,
             "positive-unlabelled": self._positive,
             "annotators": self._annotators,
-            "measurement": self._feature,
+            "measurement": self._measurement,
+            "numeric": self._numeric,
             "historical": self._feature,
             "unknown": self._unknown,
             PROGRAM: self._program,
@@ -66,16 +79,64 @@ class _Fields:
         if len(self.roles.labels) > 2:
             self._only_group()
             return
+        self._ways()
+        self._tick("mistakes", "Anybody's label may also be wrong by mistake")
+        self._pick("also_by", "Also by other columns, one bias after the other", list(self.few))
+
+    def _row(self) -> None:
+        self._depending()
+        self._ways()
+
+    def _changed(self) -> None:
+        dated = [name for name in self.others if _has_days(self.project.frame[name])]
+        self._pick("when", "Which column has the day of each row?", dated, "its days are written as 2020-03-01")
+        day = ui.input(
+            "The first day after the change, if you know it",
+            value=self.form.changed,
+            placeholder="2020-03-01",
+            on_change=self._changed_to("changed"),
+        )
+        day.props("outlined dense clearable debounce=300 data-field=changed").style("width: 100%")
+        soft("Several changes stand with commas between them. Left empty, an audit finds the day.")
+        self._depending()
+        self._ways()
+
+    def _depending(self) -> None:
+        """What else the bias depends on."""
+        self._pick("row_by", "Who or what made the difference? Columns such as the officer", list(self.few))
+        numeric = [name for name in self.others if self._is_number(name)]
+        self._pick("model", "Numbers that may have made one, such as the income", numeric, "it has numbers")
+
+    def _ways(self) -> None:
         label = f"{self.roles.recorded} = {self.roles.favourable}"
         self._tick("lost", f"People who should have had {label} were recorded without it")
         self._tick("given", f"Others were given {label} wrongly")
         self._only_group()
-        self._tick("mistakes", "Anybody's label may also be wrong by mistake")
-        self._pick("also_by", "Also by other columns, one bias after the other", list(self.few))
+
+    def _numeric(self) -> None:
+        numeric = [name for name in self.others if self._is_number(name)]
+        self._pick("numbers", "Which numbers are distorted?", numeric, "it has numbers")
+        soft("What is on record is the fair number,")
+        self._tick("stretched", "times a factor")
+        self._tick("moved", "plus a shift")
+        self._tick("blurred", "plus chance")
+        self._only_group()
+
+    def _measurement(self) -> None:
+        features = self._features()
+        joint = self._tick("joint", "Who is recorded wrongly in one of them is so more often in the others")
+        joint.bind_visibility_from(features, "value", backward=lambda chosen: len(chosen or ()) > 1)
+        self._which_way()
 
     def _feature(self) -> None:
+        self._features()
+        self._which_way()
+
+    def _features(self) -> ui.select:
         usable = [name for name, count in self.few.items() if count <= MAX_VALUES]
-        self._pick("features", "Which features are distorted?", usable)
+        return self._pick("features", "Which features are distorted?", usable)
+
+    def _which_way(self) -> None:
         self._tick("lost", "What is on record is too low")
         self._tick("given", "What is on record is too high")
         self._only_group()
@@ -110,30 +171,49 @@ class _Fields:
     def _label_too(self) -> None:
         self._tick("label_too", f"{self.roles.recorded} was recorded unfairly, too")
 
-    def _tick(self, name: str, words: str) -> None:
-        ui.checkbox(words, value=getattr(self.form, name), on_change=self._changed(name))
+    def _tick(self, name: str, words: str) -> ui.checkbox:
+        return ui.checkbox(words, value=getattr(self.form, name), on_change=self._changed_to(name))
 
-    def _pick(self, name: str, words: str, among: list[str]) -> None:
+    def _is_number(self, name: str) -> bool:
+        return bool(self.project.frame[name].dtype.kind in "iuf") and self.others[name] > 2
+
+    def _pick(self, name: str, words: str, among: list[str], suiting: str = FEW) -> ui.select:
         said = getattr(self.form, name)
         several = isinstance(said, list)
         known = [one for one in said if one in among] if several else said if said in among else None
-        field = ui.select(among, value=known, multiple=several, label=words, on_change=self._changed(name))
+        field = ui.select(among, value=known, multiple=several, label=words, on_change=self._changed_to(name))
         field.props(f"outlined dense data-field={name} {'use-chips' if several else 'clearable'}").style("width: 100%")
         if not among:
-            soft(f"No column suits: it has 2 to {MAX_GROUPS} values.")
+            soft(f"No column suits: {suiting}.")
+        return field
 
-    def _changed(self, name: str) -> Callable[..., Any]:
+    def _changed_to(self, name: str) -> Callable[..., Any]:
         def changed(event: events.ValueChangeEventArguments[Any]) -> Any:
             return self.change(name, event.value)
 
         return guarded(changed)
 
 
-def numbers(form: Form, parameters: tuple[Parameter, ...], change: Callable[[str, float | None], Any]) -> None:
+def _has_days(column: pd.Series[Any]) -> bool:
+    """Whether a column seems to be written as days, by its first values."""
+    known = column.dropna().head(LOOKED_AT)
+    if known.dtype.kind in "iufb" or not len(known):
+        return False
+    try:
+        days_of(known)
+    except P4FError:
+        return False
+    return True
+
+
+def numbers(
+    form: Form, parameters: Sequence[Parameter] | Sequence[Amount], change: Callable[[str, float | None], Any]
+) -> None:
     """Fields for the parameters, as far as somebody knows them."""
     if not parameters:
         return
-    soft("Numbers between 0 and 1, where you know them; an audit finds the others.")
+    shares = isinstance(parameters[0], Parameter)
+    soft(f"Numbers{' between 0 and 1' if shares else ''}, where you know them; an audit finds the others.")
     for own in parameters:
         with ui.element("div").classes("number"):
             with ui.element("span"):
@@ -141,9 +221,9 @@ def numbers(form: Form, parameters: tuple[Parameter, ...], change: Callable[[str
                 text("span", f" {own.meaning}")
             said = ui.number(
                 value=form.values.get(own.name),
-                min=0,
-                max=1,
-                step=0.05,
+                min=0 if shares else None,
+                max=1 if shares else None,
+                step=0.05 if shares else None,
                 placeholder="unknown",
                 on_change=guarded(lambda event, name=own.name: change(name, event.value)),
             )

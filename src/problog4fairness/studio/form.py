@@ -9,22 +9,29 @@ from typing import Any, Protocol
 from problog4fairness.beliefs import (
     Annotators,
     Belief,
-    Chain,
+    ChangedBias,
     ClassBias,
     HistoricalBias,
     LabelBias,
     MeasurementBias,
+    NumericMeasurementBias,
+    Parameter,
     PositiveUnlabelled,
+    RowBias,
     SelectiveLabels,
     UnknownGroup,
+    by,
     chain,
 )
+from problog4fairness.beliefs.gauges import Amount
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import Roles
+from problog4fairness.studio.filled import PROGRAM, filled_in, same_but_numbers
 
-PROGRAM = "program"
+# Kinds that say which way they distort.
+TWO_WAYS = ("label", "row", "changed", "measurement", "historical")
 # Kinds for labels with two values.
-TWO_LABELS = ("selective", "positive-unlabelled", "annotators")
+TWO_LABELS = ("row", "changed", "selective", "positive-unlabelled", "annotators")
 
 
 class Table(Protocol):
@@ -51,8 +58,17 @@ class Form:
         Whether anybody's label may also be flipped by mistake.
     also_by
         Further columns by which the label was recorded unfairly, one bias after the other.
+    row_by, model
+        Columns of values and of numbers on which the bias depends besides the group.
+    when, changed
+        The column of each row's day, and the days of changes, as 2020-03-01 with commas between them; none where an
+        audit is to find one.
     features
         The distorted features.
+    joint
+        Whether they are distorted together.
+    numbers, stretched, moved, blurred
+        The distorted columns of numbers, and how they are.
     label_too
         Whether the label was recorded unfairly, besides.
     decided_by
@@ -75,7 +91,16 @@ class Form:
     only_group: bool = False
     mistakes: bool = False
     also_by: list[str] = field(default_factory=list)
+    row_by: list[str] = field(default_factory=list)
+    model: list[str] = field(default_factory=list)
+    when: str | None = None
+    changed: str = ""
     features: list[str] = field(default_factory=list)
+    joint: bool = False
+    numbers: list[str] = field(default_factory=list)
+    stretched: bool = True
+    moved: bool = True
+    blurred: bool = True
     label_too: bool = False
     decided_by: str | None = None
     accepted_only: bool = False
@@ -88,24 +113,24 @@ class Form:
     @classmethod
     def of(cls, belief: Belief, table: Table, roles: Roles) -> Form:
         """The form that describes a belief; a belief that no form makes is a program."""
-        values = {own.name: own.value for own in belief.probabilities}
-        found = cls(**_filled_in(belief), values=values)
+        values = {own.name: own.value for own in numbers_of(belief)}
+        found = cls(**filled_in(belief), values=values)
         if found.kind == PROGRAM:
             return found
         try:
-            same = found.belief(table, roles).unknown().text() == belief.unknown().text()
+            same = same_but_numbers(found.belief(table, roles), belief)
         except (P4FError, KeyError):
             same = False
         return found if same else cls(PROGRAM, values=values)
 
     def belief(self, table: Table, roles: Roles) -> Belief:
         """The template that the form describes, with the numbers that were stated."""
-        if not (self.lost or self.given):
+        if self.kind in TWO_WAYS and not (self.lost or self.given):
             raise P4FError("without any bias there is nothing to believe; tick one of the two")
         if len(roles.labels) > 2 and self.kind in TWO_LABELS:
             raise P4FError(f"{roles.recorded} has {len(roles.labels)} values; this belief is for labels with two")
         made = _MAKERS[self.kind](self, table, roles)
-        stated = {own.name: value for own in made.probabilities if (value := self.values.get(own.name)) is not None}
+        stated = {own.name: value for own in numbers_of(made) if (value := self.values.get(own.name)) is not None}
         return made.bind(stated).with_favourable(roles.favourable)
 
     def _label(self, table: Table, roles: Roles) -> Belief:
@@ -117,8 +142,34 @@ class Form:
         others = [LabelBias(name, **said | {"levels": table.values(name)}) for name in self.also_by]
         return chain(first, *others) if others else first
 
+    def _row(self, table: Table, roles: Roles) -> Belief:
+        if not self.row_by and not self.model:
+            raise P4FError("choose what the bias depends on besides the group")
+        return RowBias(roles.sensitive, **self._strengths(roles, self._depending(table)))
+
+    def _changed(self, table: Table, roles: Roles) -> Belief:
+        if self.when is None:
+            raise P4FError("choose the column with the day of each row")
+        days = [day.strip() for day in self.changed.split(",") if day.strip()]
+        depending = self._depending(table) if self.row_by or self.model else None
+        return ChangedBias(roles.sensitive, self.when, days or None, **self._strengths(roles, depending))
+
+    def _depending(self, table: Table) -> Any:
+        return by({name: table.values(name) for name in self.row_by}, model=self.model)
+
+    def _numeric(self, table: Table, roles: Roles) -> Belief:  # noqa: ARG002
+        if not self.numbers:
+            raise P4FError("choose the columns of numbers that are distorted")
+        ways = {"factor": self.stretched, "shift": self.moved, "noise": self.blurred}
+        if not any(ways.values()):
+            raise P4FError("without any bias there is nothing to believe; tick one of the three")
+        said: dict[str, Any] = {name: None if happens else False for name, happens in ways.items()}
+        groups = self._strengths(roles)["groups"]
+        return NumericMeasurementBias(self.numbers, roles.sensitive, **said, levels=roles.levels, groups=groups)
+
     def _measurement(self, table: Table, roles: Roles) -> Belief:
-        measured = MeasurementBias(*self._features(roles), **self._strengths(roles), values=self._many(table))
+        said = self._strengths(roles) | {"values": self._many(table), "joint": self.joint}
+        measured = MeasurementBias(*self._features(roles), **said)
         label = self._label_besides(roles)
         return measured if label is None else chain(measured, label)
 
@@ -161,10 +212,10 @@ class Form:
             raise P4FError("choose the features that are distorted")
         return self.features, roles.sensitive
 
-    def _strengths(self, roles: Roles) -> dict[str, Any]:
+    def _strengths(self, roles: Roles, depending: Any = None) -> dict[str, Any]:
         return {
-            "negative": None if self.lost else False,
-            "positive": None if self.given else False,
+            "negative": depending if self.lost else False,
+            "positive": depending if self.given else False,
             "groups": [roles.levels[-1]] if self.only_group and roles.binary else None,
             "levels": roles.levels,
         }
@@ -177,46 +228,26 @@ class Form:
 
 _MAKERS: dict[str, Callable[[Form, Table, Roles], Belief]] = {
     "label": Form._label,
+    "row": Form._row,
+    "changed": Form._changed,
     "selective": Form._selective,
     "positive-unlabelled": Form._positive,
     "annotators": Form._annotators,
     "measurement": Form._measurement,
+    "numeric": Form._numeric,
     "historical": Form._historical,
     "unknown": Form._unknown,
 }
 
 
-def _filled_in(belief: Belief) -> dict[str, Any]:
-    """What a person would have filled in for this belief; :meth:`Form.of` finds out whether it is the same."""
-    if isinstance(belief, LabelBias):
-        mistakes = any(own.cell is None for own in belief.probabilities)
-        return {"kind": "label", "mistakes": mistakes, **_acting(belief, belief.groups)}
-    if isinstance(belief, ClassBias):
-        return {"kind": "label", "only_group": belief.groups == (1,)}
-    if isinstance(belief, MeasurementBias):
-        return {"kind": "measurement", "features": list(belief.features), **_acting(belief, belief.groups)}
-    if isinstance(belief, HistoricalBias):
-        return {**_filled_in(belief.measurement), "kind": "historical", "label_too": belief.label is not None}
-    if isinstance(belief, Chain) and belief.measurement is not None:
-        return {**_filled_in(belief.measurement), "label_too": True}
-    if isinstance(belief, Chain) and isinstance(belief.stages[0], LabelBias):
-        others = [stage.variable.columns[0] for stage in belief.stages[1:]]
-        return {**_filled_in(belief.stages[0]), "also_by": others}
-    if isinstance(belief, SelectiveLabels):
-        said = {"decided_by": next(iter(belief.other_columns), None), "accepted_only": belief.kept == "accepted"}
-        return {"kind": "selective", **said}
-    if isinstance(belief, PositiveUnlabelled):
-        return {"kind": "positive-unlabelled", "by": list(belief.other_columns)}
-    if isinstance(belief, Annotators):
-        columns = list(belief.recorded_columns)
-        return {"kind": "annotators", "annotators": columns, "by_group": bool(belief.variables)}
-    if isinstance(belief, UnknownGroup):
-        proxies = [own.columns[0] for own in belief.proxies]
-        return {"kind": "unknown", "proxies": proxies, "label_too": isinstance(belief.belief, LabelBias | ClassBias)}
-    return {"kind": PROGRAM}
+def numbers_of(belief: Belief) -> tuple[Parameter, ...] | tuple[Amount, ...]:
+    """What is to be known of a belief: its probabilities, or amounts where it is about numbers."""
+    return belief.amounts if isinstance(belief, NumericMeasurementBias) else belief.probabilities
 
 
-def _acting(belief: Belief, groups: tuple[int, ...]) -> dict[str, Any]:
-    """Which way it distorts, and whom."""
-    fair = {bool(own.cell.fair) for own in belief.probabilities if own.cell is not None}
-    return {"lost": True in fair, "given": False in fair, "only_group": groups == (1,)}
+def with_number(belief: Belief, name: str, value: float | None) -> Belief:
+    """The belief with one number stated, or unknown again; the others stay as an audit found them."""
+    if isinstance(belief, NumericMeasurementBias):
+        return belief.with_amounts([own.stated(value) if own.name == name else own for own in belief.amounts])
+    stated = (own.stated(value) if own.name == name else own for own in belief.probabilities)
+    return belief.with_probabilities(tuple(stated))

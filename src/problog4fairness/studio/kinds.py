@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from problog4fairness.studio.form import PROGRAM
+from problog4fairness.studio.filled import PROGRAM
 
 # The first question: what cannot be trusted? Each answer, and the second question that it leads to.
 DOUBTED = {
@@ -42,6 +42,18 @@ KINDS = {
         "Officers turned down people who should have been accepted.",
         (("*fair label", "group"), ("recorded label",)),
     ),
+    "row": Kind(
+        "label",
+        "Some decided more unfairly than others",
+        "One officer turned down most applicants from poor areas, another one none.",
+        (("*fair label", "group", "officer"), ("recorded label",)),
+    ),
+    "changed": Kind(
+        "label",
+        "Unfairly, until something changed",
+        "Before a reform many were turned down, after it hardly any.",
+        (("*fair label", "group", "day"), ("recorded label",)),
+    ),
     "selective": Kind(
         "label",
         "It is known of some only",
@@ -65,6 +77,12 @@ KINDS = {
         "It was measured unfairly",
         "Arrests are counted instead of crimes: more of them where police look more.",
         (("?fair feature", "group"), ("recorded feature",)),
+    ),
+    "numeric": Kind(
+        "feature",
+        "It is a number, and its scale is unfair",
+        "A test in a foreign language gives lower scores for the same knowledge.",
+        (("?fair number", "group"), ("recorded number",)),
     ),
     "historical": Kind(
         "feature",

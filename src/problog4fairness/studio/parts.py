@@ -80,6 +80,13 @@ def same(command: str, python: str) -> None:
         text("pre", python)
 
 
+def ended(what_to_do: str) -> None:
+    """What is said once the server does not answer; look.css shows it as soon as the framework notices."""
+    with ui.element("div").classes("ended").props("role=alert"):
+        text("b", "This page has lost its server.")
+        text("p", what_to_do)
+
+
 @contextmanager
 def columns() -> Iterator[None]:
     """Two columns, one below the other on a phone."""

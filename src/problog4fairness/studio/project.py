@@ -233,13 +233,21 @@ class Project:
 
     @property
     def is_audited(self) -> bool:
-        """Whether some drawn row has a fair label."""
-        if not self.has(AUDIT):
+        """Whether some drawn row has a fair label; those of which a feature was asked have none."""
+        if not self.has(AUDIT) or not self._asks_for_label():
             return False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the column may still be empty
             audit = read_table(self.path(AUDIT))
         return self.choices.fair in audit and bool(audit[self.choices.fair].notna().any())
+
+    def _asks_for_label(self) -> bool:
+        from problog4fairness.studio.auditing import Asked
+
+        try:
+            return not Asked.of(self, self.belief()).feature
+        except P4FError:
+            return False
 
     def learning(self) -> list[str]:
         """What training and comparison are told besides the columns: the audit, columns left out, the learner."""

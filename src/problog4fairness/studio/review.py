@@ -8,7 +8,7 @@ from nicegui import events, ui
 
 from problog4fairness.errors import P4FError
 from problog4fairness.studio.auditing import Audit
-from problog4fairness.studio.parts import box, guarded, heading, soft, text, title
+from problog4fairness.studio.parts import box, ended, guarded, heading, soft, text, title
 from problog4fairness.studio.project import AUDIT
 from problog4fairness.studio.reviews import checked_name
 from problog4fairness.studio.state import Studio
@@ -42,6 +42,7 @@ def show(studio: Studio, name: str) -> None:
         except P4FError as error:
             box(str(error), "bad")
         ui.timer(LOOK, guarded(begin))
+    ended("Ask who sent you the link for a new one. What you have answered is kept.")
 
 
 class Review:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from problog4fairness.errors import P4FError
 from problog4fairness.studio import editor
-from problog4fairness.studio.parts import box, text
+from problog4fairness.studio.parts import box, ended, text
 from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, REPORT, TAKEN, Project
 from problog4fairness.studio.reviewer_links import REVIEW
 from problog4fairness.studio.state import Go, Studio
@@ -217,6 +218,8 @@ def _page(studio: Studio, screen: str) -> None:
             mark()
         with ui.element("main").classes("screen"):
             body()
+    again = shlex.join(["p4f", "studio", str(studio.project.folder)])
+    ended(f"Start it again in a terminal, {again}, and open the address that it prints. Nothing is lost.")
     seen = [one.done(studio) for one in SCREENS]
 
     def look() -> None:

@@ -38,7 +38,7 @@ POINTS = 300
 
 def _audit(project: Project) -> pd.DataFrame | None:
     """The audited rows that have a fair label, if there are any."""
-    if not project.has(AUDIT):
+    if not project.is_audited:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FileWarning)  # the column may still be empty
