@@ -3,10 +3,17 @@ from __future__ import annotations
 import io
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+from problog4fairness.beliefs import NoBias
+from problog4fairness.learners import Boosted, Reweighted, Task
 from problog4fairness.learners import progress as progress_module
-from problog4fairness.learners.progress import Bar, progress_bar
+from problog4fairness.learners.again import fit_again
+from problog4fairness.learners.progress import Bar, each, listening, progress_bar
+from problog4fairness.rows import Rows
 
 
 class Terminal(io.StringIO):
@@ -55,3 +62,37 @@ def test_the_bar_goes_away_when_a_fit_fails(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     with pytest.raises(RuntimeError, match="stop"), progress_bar(20, 20, None):
         raise RuntimeError("stop")
+
+
+ROWS = Rows(pd.DataFrame({"x": np.linspace(-1, 1, 60)}), ("x",), (0, 1), np.arange(60) % 3 // 2)
+
+
+@pytest.mark.parametrize("learner", [Boosted(max_trees=3), Reweighted(GaussianNB())])
+def test_fits_within_fits_are_not_drawn(monkeypatch, learner):
+    task = Task(NoBias().observe(ROWS), 0)
+    fitted = learner.fit_many([task], progress=False)[0]
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress_module, "_PAUSE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    fit_again(learner, fitted, [task, task], progress=False)
+    learner.fit_many([task], progress=False)
+    assert terminal.getvalue() == ""
+    fit_again(learner, fitted, [task, task])
+    assert "fits" in terminal.getvalue()
+    assert "loss" not in terminal.getvalue()
+
+
+def test_nobody_listens_after_a_fit_that_failed():
+    heard = []
+
+    def fails(item):
+        with progress_bar(1, 1, None) as bar:
+            bar.show(1, 0.5, 1)
+        if item:
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"), listening(lambda *told: heard.append(told[0])):
+        each(fails, [0, 1], None)
+    assert heard == ["1/2 fits"]
+    assert run(None) is Bar

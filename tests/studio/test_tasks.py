@@ -8,7 +8,7 @@ import pytest
 
 from problog4fairness import LabelBias
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.learners.progress import counted, progress_bar
+from problog4fairness.learners.progress import each, progress_bar
 from problog4fairness.studio import tasks, work
 from problog4fairness.studio.hearing import heard
 from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, Project
@@ -51,7 +51,7 @@ def test_fits_one_after_another_begin_anew():
     told = []
     with heard(told.append, "learning"):
         for _ in range(2):
-            list(counted(range(3), None))
+            each(str, range(3), None)
         with progress_bar(2, 1, None) as bar:
             for _ in range(2):
                 bar.show(1, 0.5, 0.5)

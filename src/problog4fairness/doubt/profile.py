@@ -41,7 +41,7 @@ class Profile:
     def __init__(self, belief: Belief, names: Sequence[str], rows: Rows) -> None:
         self._belief, self._names, self._rows = belief, list(names), rows
         self._weights = torch.ones(len(rows)) if rows.weights is None else torch.from_numpy(rows.weights).float()
-        first = Linear().fit_many([self._task(belief.observe(rows))])[0]
+        first = Linear().fit_many([self._task(belief.observe(rows))], progress=False)[0]
         self._near: FittedLinear = first
         self.penalty = first.penalty
 

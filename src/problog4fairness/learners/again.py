@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ from problog4fairness.learners.linear import FittedLinear, Linear, column_scales
 from problog4fairness.learners.named import named_learner
 from problog4fairness.learners.network import Network
 from problog4fairness.learners.newton import minimise
-from problog4fairness.learners.progress import counted
+from problog4fairness.learners.progress import each
 from problog4fairness.learners.slopes import slopes_of
 from problog4fairness.rows.types import Floats
 
@@ -63,12 +64,12 @@ def fit_again(learner: Learner, fitted: Fitted, tasks: Sequence[Task], progress:
         return fit_again(named_learner(fitted.chosen), fitted.fitted, tasks, progress)
     if isinstance(fitted, FittedLinear) and type(learner) is Linear:
         known: dict[int, tuple[pd.DataFrame, Floats]] = {}
-        return [_linear(fitted, task, known) for task in counted(tasks, progress)]
+        return each(lambda task: _linear(fitted, task, known), tasks, progress)
     if isinstance(fitted, FittedBoosted) and type(learner) is Boosted:
         quick = _quick(learner, fitted)
-        return [quick.fit_many([task])[0] for task in counted(tasks, progress)]
+        return each(lambda task: quick.fit_many([task])[0], tasks, progress)
     if isinstance(fitted, FittedEstimator) and isinstance(learner, Reweighted):
-        return [_estimator(learner, task) for task in counted(tasks, progress)]
+        return each(partial(_estimator, learner), tasks, progress)
     if isinstance(learner, Network):
         return list(_hasty(learner, tasks).fit_many(tasks, progress))
     return list(learner.fit_many(tasks, progress))

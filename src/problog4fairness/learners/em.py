@@ -25,6 +25,7 @@ from problog4fairness.learners.encoder import Encoder, encode
 from problog4fairness.learners.expectation import Data, Expected, Maker, log_chances, require_complete
 from problog4fairness.learners.job import check_seed, learning_rows
 from problog4fairness.learners.linear import Linear
+from problog4fairness.learners.progress import each
 from problog4fairness.learners.settings import number_option, whole_option
 
 # No estimator is surer than this in the end.
@@ -111,10 +112,10 @@ class Reweighted(Learner):
         if self.folds is not None and whole_option("folds", self.folds) < 2:
             raise TrainingError(f"folds={self.folds!r} is not a whole number of at least 2")
 
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedEstimator]:  # noqa: ARG002
+    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedEstimator]:
         """See :meth:`Learner.fit_many`; one after another."""
         self.check_options()
-        return [self._fit(task) for task in tasks]
+        return each(self._fit, tasks, progress)
 
     def _fit(self, task: Task) -> FittedEstimator:
         check_seed(task.seed)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 # Seconds between two drawings.
 _PAUSE = 0.1
@@ -98,22 +99,36 @@ def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "e
         yield _Drawn(shown, work, epochs, unit)
 
 
-def counted(items: Sequence[Item], progress: bool | None) -> Iterator[Item]:
-    """The items one by one, with a bar that counts them; ``progress`` as for :func:`progress_bar`."""
+def each(fit: Callable[[Item], Found], items: Sequence[Item], progress: bool | None) -> list[Found]:
+    """What each item gives, one after another, with a bar that counts them; ``progress`` as for :func:`progress_bar`.
+
+    What is counted does not speak for itself: a fit within it draws nothing, and nobody hears it.
+    """
+    found, count = [], len(items)
+    with _counter(count, progress) as tell:
+        for number, item in enumerate(items, start=1):
+            with listening(lambda *_: None):
+                found.append(fit(item))
+            tell(number)
+    return found
+
+
+@contextmanager
+def _counter(count: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
+    """What to call with the number of fits that are done."""
     listener = _LISTENER.get()
     if listener is not None:
-        for number, item in enumerate(items, start=1):
-            with listening(lambda *_: None):  # what is counted does not speak for itself
-                yield item
-            listener(f"{number}/{len(items)} fits", number, math.nan, number / len(items))
+        yield lambda number: listener(f"{number}/{count} fits", number, math.nan, number / count)
         return
-    if len(items) < 2 or not is_shown(progress):
-        yield from items
+    if count < 2 or not is_shown(progress):
+        yield lambda number: None  # noqa: ARG005
         return
     from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
 
-    yield from track(items, "fits", console=Console(stderr=True), transient=True, auto_refresh=False)
+    with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as shown:
+        task = shown.add_task("fits", total=count)
+        yield lambda number: shown.update(task, completed=number, refresh=True)
 
 
 class _Heard(Bar):
