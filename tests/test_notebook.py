@@ -39,6 +39,24 @@ def test_a_belief_shows_its_picture_its_sentences_and_its_parameters():
     assert "<script" not in p4f.LabelBias("<script>", 0.2)._repr_html_()
 
 
+def test_a_belief_of_many_classes_shows_sentences():
+    belief = p4f.ClassBias("sex", ["fail", "pass", "good"], levels=["F", "M"])
+    shown = belief._repr_html_()
+    assert "flip(" not in shown
+    assert "NaN" not in shown
+    assert "a fair good is recorded as pass where sex = M" in shown[shown.index("<table") :]
+    assert "label = good, an unknown share were recorded with another." in shown
+    assert repr(belief) == "ClassBias(sex: 12 parameters)"
+
+
+def test_what_to_do_is_shown_where_a_test_contradicts_the_belief():
+    wrong = p4f.LabelBias("poor_area", negative={1: 0.0}, positive=False, groups=[1])
+    found = wrong.check(DATA.audit, recorded="granted", fair="repaid")
+    assert found.contradicted
+    assert "what to do" in found._repr_html_()
+    assert "what to do" not in BELIEF.check(DATA.loans, recorded="granted")._repr_html_()
+
+
 def test_a_program_shows_its_picture_and_what_is_left_open():
     shown = p4f.Program("nn(h,X) :: y(X). p1 :: n(X). r(X) :- y(X), \\+n(X). ?- r(x).")._repr_html_()
     assert "<svg" in shown
@@ -54,6 +72,7 @@ def test_a_comparison_shows_its_table_its_verdict_and_its_figure(comparison):
 
 
 def test_sensitivity_shows_its_figure_and_its_spans(moves):
+    assert 'alt="How each metric moves' in moves._repr_html_()
     assert "data:image/png;base64," in moves._repr_html_()
     assert "lowest" in moves._repr_html_()
 

@@ -186,4 +186,6 @@ def claims_table(found: list[Claim], said: Callable[[str], str] = lambda _: "") 
         "A claim *holds* where its whole 95% interval is on the claim's side, *fails* where all of it is on the other "
         "side, and is *undecided* otherwise."
     )
+    if not any(words):
+        told += " The paper has none of these claims: they and their numbers were set here."
     return [told, "", *head, *rows]

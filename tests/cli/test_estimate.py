@@ -48,6 +48,8 @@ def test_warnings_are_lines(folder):
     assert json.loads(run.stdout)["kind"] == "LabelBias"
     assert "warning: only " in run.stderr
     assert "Warning" not in run.stderr
+    run = p4f("estimate", "few.csv", *COLUMNS, "--favourable", "good", "-o", "few.pl", folder=folder)
+    assert "a fair good is recorded as bad where poor_area = yes" in run.stdout
 
 
 def test_measurement_bias_and_programs(folder):

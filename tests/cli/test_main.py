@@ -11,8 +11,10 @@ from importlib.metadata import version
 
 import pytest
 
+from problog4fairness.cli import main
 from problog4fairness.cli.app import app
 from problog4fairness.cli.data import _parts
+from problog4fairness.rows.problems import FileNote
 
 
 @pytest.mark.parametrize(
@@ -94,3 +96,11 @@ def test_a_wide_table_comes_in_parts_and_no_cell_is_split():
     assert [name for part in parts for name in part if name != "method"] == list(texts)[1:]
     assert all(part[0] == "method" for part in parts)
     assert len(parts) == 2
+
+
+def test_a_line_is_said_once(capsys, monkeypatch):
+    """The same holds for the data and for the audit, and both are read."""
+    monkeypatch.setattr(main, "_TOLD", set())
+    for message in ("two labels", "two labels", "three labels"):
+        main._show_warning(FileNote(message), FileNote, "reading.py", 1)
+    assert capsys.readouterr().err == "note: two labels\nnote: three labels\n"

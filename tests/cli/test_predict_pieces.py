@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -52,6 +53,10 @@ CHANGES = {
     "no group in the first pieces": tuple(("area", row, "") for row in range(20)),
     "a label that nobody knows": (("granted", 50, "7"),),
 }
+WARNED = {
+    "no label at all": "column 'granted' holds no value",
+    "a label that nobody knows": "no distorted_probability: y has the label 7",
+}
 
 
 @pytest.mark.filterwarnings("always::problog4fairness.rows.FileWarning")
@@ -59,7 +64,11 @@ CHANGES = {
 def test_every_output_is_that_of_the_whole_table(folder, inside, changes):
     for one in CHANGES[changes]:
         change(folder, *one)
-    expected = whole(folder)
+    with warnings.catch_warnings(record=True) as warned:
+        expected = whole(folder)
+    assert [part for own in warned for part in WARNED.values() if part in str(own.message)] == (
+        [WARNED[changes]] if changes in WARNED else []
+    )
     scores = [name for name in expected.columns if name.endswith("probability")]
     text = expected.assign(**{name: expected[name].round(6) for name in scores}).to_csv(index=False)
     run = inside("predict", folder / "m.p4f", folder / "new.csv")

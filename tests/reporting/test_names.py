@@ -35,6 +35,33 @@ def test_sentences_read_as_a_person_would_write_them(loans, model):
 
 
 @pytest.mark.parametrize(
+    ("values", "names", "said"),
+    [
+        ((1, 0), {0: "a loan", 1: "no loan"}, "somebody who should have a loan is recorded with no loan"),
+        (("refused", "granted"), {}, "a fair granted is recorded as refused"),
+    ],
+)
+def test_parameters_are_told_with_the_labels_that_the_data_have(loans, values, names, said):
+    """Also where 0 is the favourable one, which programs write as 1."""
+
+    def labelled(frame):
+        return frame.assign(
+            **{name: frame[name].map(dict(enumerate(values))) for name in ("granted", "repaid") if name in frame}
+        )
+
+    data, audit = labelled(loans.loans), labelled(loans.audit)
+    belief = p4f.LabelBias("poor_area", positive=False, groups=[1], favourable=values[1])
+    belief = belief.estimate(audit, recorded="granted", fair="repaid", favourable=values[1])
+    model = p4f.DebiasedClassifier(belief, "linear", favourable=values[1], random_state=0)
+    model.fit(data[list(loans.features)], data["granted"], sensitive_features=data["poor_area"])
+    report = p4f.report(model, data, audit=audit, fair="repaid", names={"granted": names}, comparison=False)
+    rest = report.html[report.html.index("</pre>") :]
+    assert said in rest
+    assert "a fair 1 is recorded" not in rest
+    assert f"a fair {values[1]} is recorded as {values[0]} where poor_area = 1" in report.parameters["meaning"].tolist()
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("Share of people with granted = 1", "Share of people with a loan"),

@@ -70,6 +70,8 @@ def test_verdicts_are_counted_and_stand_beside_the_papers_words():
     lines = claims_table(found, lambda _: '"words" (Figure 5)')
     assert [line.split(" | ")[2] for line in lines[-3:]] == ["holds", "*undecided*", "**fails**"]
     assert all(line.endswith('"words" (Figure 5) |') for line in lines[-3:])
+    assert "set here" not in lines[0]
+    assert claims_table(found)[0].endswith("they and their numbers were set here.")
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,15 @@ def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFram
     ).astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})
 
 
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of parameters, which begins with what they mean where their names only spell out that."""
+    if frame.index.name != "parameter" or "meaning" not in frame.columns or not len(frame):
+        return frame
+    meanings = frame["meaning"].map(str)
+    spelled = all(called(str(name), said) != name for name, said in meanings.items())
+    return frame.set_index("meaning").rename_axis("probability that") if spelled else frame
+
+
 def parameters_json(probabilities: Iterable[Parameter]) -> list[dict[str, Any]]:
     """Parameters as plain data; what only some have is left out of the others."""
     return [_json(parameter) for parameter in probabilities]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
@@ -145,7 +145,7 @@ class LabelStage(Belief):
             cells = {cell: own for cell, own in self.by_cell().items() if cell.group == level}
             # Of many classes most changes do not happen; one word for all of these.
             told_of = {cell: own for cell, own in cells.items() if own.value != 0 or not self.names_classes} or cells
-            parts = [
+            parts = self._open_parts(group, label.column, told, cells) or [
                 f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
                 f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
                 for cell, own in told_of.items()
@@ -157,6 +157,16 @@ class LabelStage(Belief):
             long = f"the people with {group} who"
             found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
         return found
+
+    def _open_parts(self, group: str, column: str, told: Stage, cells: Mapping[Cell, Parameter]) -> list[str]:
+        """Of many classes of which nothing is known yet, what may happen to each."""
+        if not self.names_classes or self.classes is None or any(own.value is not None for own in cells.values()):
+            return []
+        return [
+            f"of the people with {group} {told.had} {column} = {self.classes[fair]}, "
+            f"an unknown share {told.became} another"
+            for fair in dict.fromkeys(cell.fair for cell in cells)
+        ]
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from problog4fairness.beliefs.favourable import agreed, plain_label
-from problog4fairness.beliefs.picturing import of_program
+from problog4fairness.beliefs.picturing import MOST_NAMES, of_program
 from problog4fairness.beliefs.priors import Beta, checked_priors
-from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, table
+from problog4fairness.beliefs.probabilities import Parameter, bind, check_known, known_values, readable, table
 from problog4fairness.beliefs.words import Label, share
 from problog4fairness.errors import P4FError, UnknownNameError
 from problog4fairness.program.program import Program
@@ -266,13 +266,18 @@ class Stated(ABC):
             drawn = self.picture()._repr_svg_()
         except P4FError:
             drawn = ""
-        shown = self.parameters.to_html(float_format="%.4g") if self.probabilities else ""
+        shown = ""
+        if self.probabilities:
+            table = readable(self.parameters).rename(columns=lambda name: name.replace("_", " "))
+            shown = table.to_html(float_format="%.4g", na_rep="–")
         return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{said}{shown}</div>"
 
     def __repr__(self) -> str:
         known = ", ".join(
             f"{own.name}={'?' if own.value is None else format(own.value, '.3g')}" for own in self.probabilities
         )
+        if len(self.probabilities) > MOST_NAMES:
+            known = f"{len(self.probabilities)} parameters"
         return f"{type(self).__name__}({', '.join(self.sensitive_columns)}: {known or 'no parameters'})"
 
     def __eq__(self, other: object) -> bool:

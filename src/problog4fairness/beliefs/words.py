@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,17 @@ def share(parameter: Parameter) -> str:
     if parameter.value is None:
         return "an unknown share"
     return percent_interval(parameter.value, parameter.low, parameter.high)
+
+
+def in_labels(meaning: str, values: Sequence[Any]) -> str:
+    """What a parameter means, with the values of a label of two instead of the 0 and 1 that programs have for them.
+
+    >>> in_labels("a fair 1 is recorded as 0 where area = 1", ("rejected", "hired"))
+    'a fair hired is recorded as rejected where area = 1'
+    """
+    if len(values) != 2 or not meaning.startswith("a fair "):
+        return meaning
+    return re.sub(r"(a fair|is recorded as) ([01])(?= |$)", lambda own: f"{own[1]} {values[int(own[2])]}", meaning)
 
 
 def joined(parts: Iterable[str], long: str, short: str) -> str:

@@ -251,11 +251,14 @@ def show(frame: pd.DataFrame, title: str | None = None) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from problog4fairness.beliefs.probabilities import readable
+
     clear()
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=200)
-    shown = _readable(frame.reset_index() if frame.index.name else frame)
+    frame = readable(frame)
+    shown = frame.reset_index() if frame.index.name else frame
     texts = {name: [printable(_cell(value)) for value in shown[name]] for name in shown.columns}
     for number, columns in enumerate(_parts(texts, console.width)):
         # As Text, a cell means nothing to rich, neither [bold] nor :warning:.
@@ -269,19 +272,6 @@ def show(frame: pd.DataFrame, title: str | None = None) -> None:
         if number:
             console.print()
         console.print(table)
-
-
-def _readable(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table of parameters begins with what they mean where their names only spell out that."""
-    from problog4fairness.beliefs.probabilities import called
-
-    if not {"parameter", "meaning"} <= set(frame.columns) or not len(frame):
-        return frame
-    if any(
-        called(str(name), str(said)) == name for name, said in zip(frame["parameter"], frame["meaning"], strict=True)
-    ):
-        return frame
-    return frame[["meaning", *(name for name in frame.columns if name not in ("parameter", "meaning"))]]
 
 
 def _head(name: object) -> Text:

@@ -97,6 +97,7 @@ def estimate(
     from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.beliefs.convert import named_belief
     from problog4fairness.beliefs.drawing import DESIGN
+    from problog4fairness.beliefs.words import in_labels
     from problog4fairness.errors import printable
     from problog4fairness.rows import check_output, write_whole
     from problog4fairness.rows.problems import note
@@ -142,7 +143,10 @@ def estimate(
     if as_json:
         print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameters})
         return
-    show(found.parameters)
+    shown = found.parameters
+    if "meaning" in shown and table.has_labels:
+        shown["meaning"] = [in_labels(own, table.labels) for own in shown["meaning"]]
+    show(shown)
     say("", "still needed: rows more to know a parameter within 0.1", output)
 
 

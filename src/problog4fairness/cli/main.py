@@ -10,11 +10,13 @@ from problog4fairness.cli.output import begin, clear, say, with_options
 from problog4fairness.errors import P4FError
 
 _SHOW = warnings.showwarning
+_TOLD: set[str] = set()  # a line is said once by each command
 
 
 def main() -> None:
     """Run ``p4f``; bad input is one line on standard error and exit status 2, warnings of the library one line each."""
     warnings.showwarning = _show_warning
+    _TOLD.clear()
     begin(sys.argv[1:])
     try:
         status = _run()
@@ -66,7 +68,10 @@ def _show_warning(
     if not category.__module__.startswith(("problog4fairness.", "studies.")):
         _SHOW(message, category, filename, lineno, file, line)
         return
-    say(f"{getattr(message, 'prefix', 'warning')}: {with_options(' '.join(str(message).split()))}", error=True)
+    told = f"{getattr(message, 'prefix', 'warning')}: {with_options(' '.join(str(message).split()))}"
+    if told not in _TOLD:
+        _TOLD.add(told)
+        say(told, error=True)
 
 
 def _fail(message: str) -> NoReturn:

@@ -207,7 +207,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """In a notebook: its table, the verdict, and the figure."""
-        return f"<div>{self.table().to_html()}<p>{html.escape(self.verdict)}</p>{inline_figure(self.plot())}</div>"
+        drawn = inline_figure(self.plot(), "Accuracy against statistical disparity, a mark for each method.")
+        return f"<div>{self.table().to_html()}<p>{html.escape(self.verdict)}</p>{drawn}</div>"
 
 
 def _plus_minus(mean: float, high: float) -> str:

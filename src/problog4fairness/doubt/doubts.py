@@ -182,10 +182,12 @@ class Doubts:
         rows = "".join(
             f"<tr><th>{escape(own.name)}</th><td>{'<b>' if own.contradicts else ''}{escape(own.p_text)}"
             f"{'</b>' if own.contradicts else ''}</td><td style='text-align:left'>{escape(own.found)}</td>"
-            f"<td style='text-align:left'>{escape(own.advice if own.contradicts else '')}</td></tr>"
+            + (f"<td style='text-align:left'>{escape(own.advice)}</td></tr>" if own.contradicts else "</tr>")
             for own in self.tests
         )
-        head = "<tr><th>test</th><th>p, corrected</th><th>found</th><th>what to do</th></tr>"
+        left = "<th style='text-align:left'>"
+        head = f"<tr><th>test</th><th>p, corrected</th>{left}found</th>"
+        head += f"{left}what to do</th></tr>" if self.contradicted else "</tr>"
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         return f"<p><b>{escape(self.verdict)}</b></p><table><thead>{head}</thead><tbody>{rows}</tbody></table>{notes}"
 

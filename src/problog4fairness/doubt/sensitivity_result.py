@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from problog4fairness.beliefs.probabilities import called
 from problog4fairness.rows.showing import inline_figure
 
 if TYPE_CHECKING:
@@ -82,4 +83,7 @@ class Sensitivity:
 
     def _repr_html_(self) -> str:
         """In a notebook: its figure, and how far each metric moves."""
-        return f"<div>{inline_figure(self.plot())}{self.spans.to_html(float_format='%.4g', index=False)}</div>"
+        meanings = self.parameters["meaning"]
+        spans = self.spans.assign(parameter=[called(name, meanings[name]) for name in self.spans["parameter"]])
+        drawn = inline_figure(self.plot(), "How each metric moves with each parameter.")
+        return f"<div>{drawn}{spans.to_html(float_format='%.4g', index=False)}</div>"

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.words import in_labels
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.comparison import Comparison
 from problog4fairness.doubt import Sensitivity
@@ -258,8 +259,10 @@ def _written(
         same_rows = facts.overlap is not None and facts.estimated
         parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
     if varied is not None:
-        left_out = [own.called for own in facts.belief.probabilities if own.name not in varied.parameters.index]
-        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(varied, names, left_out)))
+        meanings = [in_labels(own, label.values) for own in varied.parameters["meaning"]]
+        shown = replace(varied, parameters=varied.parameters.assign(meaning=meanings))
+        left_out = [own.called for own in facts.parameters if own.name not in varied.parameters.index]
+        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(shown, names, left_out)))
     parts += [(name, heading, content) for name, heading, content in doubt if content is not None]
     parts.append(("suspects", "Rows for review", suspects(facts)))
     parts.append(("record", "Record", record(facts, made)))
@@ -300,6 +303,7 @@ def _sentence(concern: str) -> str:
 
 def _parameters(facts: Facts) -> pd.DataFrame:
     table = facts.belief.parameters.rename(columns={"still_needed": "more_for_10_points"})
+    table["meaning"] = [in_labels(own, facts.label.values) for own in table["meaning"]]
     # An amount, which is no probability, needs no points.
     needed = {own.name: own.still_needed(0.05) for own in facts.belief.probabilities}
     return table.assign(more_for_5_points=[needed.get(str(name)) for name in table.index])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from problog4fairness.beliefs.words import Label
+from problog4fairness.beliefs.words import Label, in_labels
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.errors import P4FError
@@ -23,6 +23,7 @@ from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
+    from problog4fairness.beliefs.probabilities import Parameter
 
 # The favourable of two labels is decided for where it is likelier than this.
 THRESHOLD = 0.5
@@ -84,6 +85,12 @@ class Facts:
     audit_rows: Rows | None = None
     audit_chances: Floats | None = None
     queue: QueueCheck | None = None
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the belief; what each means is said with the values of the label."""
+        values = self.label.values
+        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.probabilities)
 
     @property
     def belief(self) -> Belief:

@@ -24,8 +24,8 @@ def doubts(facts: Facts) -> list[str]:
     belief = facts.belief
     if belief == NoBias():
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
-    found = [doubt for own in belief.probabilities if (doubt := _parameter_doubt(own, belief.overlap))]
-    stated = [own.called for own in belief.probabilities if own.value is not None and own.rows is None]
+    found = [doubt for own in facts.parameters if (doubt := _parameter_doubt(own, belief.overlap))]
+    stated = [own.called for own in facts.parameters if own.value is not None and own.rows is None]
     if stated:
         found.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "

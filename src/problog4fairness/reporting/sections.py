@@ -68,7 +68,7 @@ def parameters(facts: Facts) -> Markup:
     if not facts.belief.probabilities:
         return _amounts(facts.belief)
     # Names that only spell out the meaning are not repeated before it.
-    named = any(rate.called == rate.name for rate in facts.belief.probabilities)
+    named = any(rate.called == rate.name for rate in facts.parameters)
     rows = [
         (
             *([rate.name] if named else []),
@@ -77,7 +77,7 @@ def parameters(facts: Facts) -> Markup:
             "stated" if rate.rows is None else count(rate.rows),
             *("–" if rate.rows is None else _more(rate.still_needed(error)) for error in (0.1, 0.05)),
         )
-        for rate in facts.belief.probabilities
+        for rate in facts.parameters
     ]
     header = [*(["Parameter"] if named else []), "Probability that", "Value, 95% interval", "Audited rows behind it",
               "More rows for ±10 points", "More rows for ±5 points"]  # fmt: skip
