@@ -16,7 +16,7 @@ from problog4fairness.rows import read_table
 from problog4fairness.studio.audit_results import Results
 from problog4fairness.studio.auditing import Audit, draw, from_table, plan, tells_itself
 from problog4fairness.studio.known import lead
-from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title
+from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
 from problog4fairness.studio.project import AUDIT, BELIEF, Project
 from problog4fairness.studio.review import Review, ask_name
 from problog4fairness.studio.reviewers import Reviewers
@@ -72,7 +72,7 @@ class _Plan:
         self.shown = ui.element("div").classes("stack").props("data-part=plan aria-live=polite")
         with ui.element("div").classes("keys"):
             self.take = ui.button("Draw these rows", on_click=guarded(self._draw)).props("unelevated no-caps")
-        _upload("Or take the file that p4f plan --draw wrote", self._took)
+        uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
         ui.timer(0, guarded(lambda: self._change(slider.value)), once=True)
         same(
             self.project.command("plan", "--data", str(self.project.choices.table), "--draw", AUDIT),
@@ -98,7 +98,7 @@ class _Plan:
         soft(f"Take rows of each group, drawn at random; write what is fair into {fair}, of as many as you can find "
              "out, and give the file back. Four times as many rows halve the intervals.")  # fmt: skip
         ui.button("Download rows to fill in", on_click=guarded(rows)).props("outline no-caps").classes("self-start")
-        _upload("Take the sheet that was filled in", took)
+        uploader("Take the sheet that was filled in", took, ".csv", "30rem")
         fill = ", ".join(f'"{name}": "{fair_column(name)}"' for name in features)
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
         said = ["--belief", "measurement", "--sensitive", str(self.project.choices.sensitive), *pairs, "-o", BELIEF]
@@ -214,9 +214,4 @@ def _files(audit: Audit) -> None:
     with ui.element("div").classes("keys"):
         ui.button(f"Download {AUDIT}", on_click=guarded(agreed)).props("outline no-caps")
         ui.button("Download every answer", on_click=guarded(answers)).props("outline no-caps")
-    _upload("Take answers from a CSV; its name is the reviewer's", took)
-
-
-def _upload(words: str, took: events.Handler[events.UploadEventArguments]) -> None:
-    field = ui.upload(label=words, on_upload=guarded(took), auto_upload=True)
-    field.props('accept=".csv" flat bordered').style("width: min(30rem, 100%)")
+    uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")

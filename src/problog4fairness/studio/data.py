@@ -15,7 +15,7 @@ from problog4fairness import datasets
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import TableError, identifiers, write_table
 from problog4fairness.studio.facts import Column, cell
-from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title
+from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
 from problog4fairness.studio.server import LARGEST_UPLOAD
 from problog4fairness.studio.state import Go, Studio
 
@@ -95,14 +95,14 @@ def _empty(studio: Studio, go: Go) -> None:
         with ui.element("div").classes("keys"):
             for name in tables:
                 ui.button(name, on_click=guarded(partial(take, name))).props("outline no-caps")
-    upload = ui.upload(
-        label="Drop a CSV or Parquet file here, or choose one with +",
-        on_upload=guarded(took),
+    uploader(
+        "Drop a CSV or Parquet file here, or choose one with +",
+        took,
+        ".csv,.tsv,.txt,.parquet",
+        "34rem",
         on_rejected=lambda: ui.notify(f"files have at most {LARGEST_UPLOAD >> 20} MiB here; p4f studio FILE"),
         max_file_size=LARGEST_UPLOAD,
-        auto_upload=True,
     )
-    upload.props('accept=".csv,.tsv,.txt,.parquet" flat bordered').style("width: min(34rem, 100%)")
     soft("Larger tables are named when the page is started: p4f studio table.csv")
     ui.button("Try it with made-up loans", on_click=guarded(demo)).props("outline no-caps").classes("self-start")
     heading("What it needs")
