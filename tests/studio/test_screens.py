@@ -206,6 +206,8 @@ def test_rows_are_paged_on_the_server(server, tab):
     tab.press("Enter")
     tab.until(f"{first} === '326'")
     assert tab.ask("document.querySelectorAll('.rows tbody tr').length") == 25
+    tab.click("Another table", "document.body.innerText.includes('Undo: back to loans.csv')")
+    tab.click("Undo: back to loans.csv", "document.body.innerText.includes('granted = 1 is favourable')")
     assert tab.browser.complaints() == []
     assert json.dumps(tab.browser.requests()).count("http://") == len(
         [url for url in tab.browser.requests() if url.startswith(here(server))]

@@ -74,10 +74,15 @@ class _Plan:
             self.take = ui.button("Draw these rows", on_click=guarded(self._draw)).props("unelevated no-caps")
         uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
         ui.timer(0, guarded(lambda: self._change(slider.value)), once=True)
+        self._command()
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        error = f"{self.project.choices.error:g}"
         same(
-            self.project.command("plan", "--data", str(self.project.choices.table), "--draw", AUDIT),
+            self.project.command("plan", "--data", str(self.project.choices.table), "--error", error, "--draw", AUDIT),
             f'plan = belief.plan_audit(frame, recorded="{self.project.choices.recorded}", '
-            f'error={self.project.choices.error:g})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
+            f'error={error})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
         )
 
     def _sheet(self, features: tuple[str, ...], numeric: bool) -> None:
@@ -142,6 +147,7 @@ class _Plan:
             else:
                 _numbers(found)
         self.take.set_enabled(found is not None)
+        self._command.refresh()
 
     async def _draw(self) -> None:
         draw(self.project, await asyncio.to_thread(plan, self.project))

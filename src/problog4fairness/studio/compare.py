@@ -144,7 +144,7 @@ def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
         series[0]["markLine"] = {**line, "label": said, "data": [{"xAxis": own}]}
     groups = len(found.levels)
     return {
-        "grid": {"left": 64, "right": 24, "top": 24, "bottom": 44},
+        "grid": {"left": 64, "right": 24, "top": 28, "bottom": 44},
         # Drawn, not as HTML: methods are named after columns.
         "tooltip": {
             "renderMode": "richText",
@@ -152,8 +152,9 @@ def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
             "borderColor": GRID,
             "textStyle": {"color": INK},
         },
-        "xAxis": axis(METRICS["disparity"].axis(groups), nameGap=28),
-        "yAxis": axis(METRICS["accuracy"].axis(groups), nameGap=46),
+        # Room for the names of what lies at an edge.
+        "xAxis": axis(METRICS["disparity"].axis(groups), nameGap=28, boundaryGap=["15%", "15%"]),
+        "yAxis": axis(METRICS["accuracy"].axis(groups), nameGap=46, boundaryGap=["5%", "10%"]),
         "series": series,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows import TableError, identifiers, write_table
 from problog4fairness.studio.facts import Column, cell
 from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
+from problog4fairness.studio.project import Choices
 from problog4fairness.studio.server import LARGEST_UPLOAD
 from problog4fairness.studio.state import Go, Studio
 
@@ -89,6 +91,13 @@ def _empty(studio: Studio, go: Go) -> None:
         studio.project.begin(studio.project.path(name))
         go("data")
 
+    def back(left: Choices) -> None:
+        studio.project.choose(**asdict(left))
+        go("data")
+
+    if studio.left is not None and studio.left.table is not None:
+        undo = ui.button(f"Undo: back to {Path(studio.left.table).name}", on_click=guarded(partial(back, studio.left)))
+        undo.props("outline no-caps").classes("self-start")
     tables = studio.project.tables()[:MAX_CHOICES]
     if tables:
         soft("In this folder:")
@@ -115,7 +124,7 @@ class _Table:
     """A table that was read: which column is what, its columns at a glance, its rows."""
 
     def __init__(self, studio: Studio, go: Go) -> None:
-        self.project, self.go = studio.project, go
+        self.studio, self.project, self.go = studio, studio.project, go
         self.frame = studio.project.frame
         self.page, self.every, self.looked = 1, False, False
 
@@ -142,6 +151,11 @@ class _Table:
         self._rows()
         again = ui.button("Another table", on_click=guarded(self._forget))
         again.props("flat no-caps").classes("self-start")
+        self._command()
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        name = Path(str(self.project.choices.table)).name
         read = "parquet" if name.endswith(".parquet") else "csv"
         same(self.project.command("plan", "--data", name), f"frame = pd.read_{read}({json.dumps(name)})")
 
@@ -178,6 +192,7 @@ class _Table:
         else:
             self.project.choose(**{role: event.value})
         self._verdict.refresh()
+        self._command.refresh()
 
     @ui.refreshable_method
     def _verdict(self) -> None:
@@ -282,5 +297,6 @@ class _Table:
 
     def _forget(self) -> None:
         said: dict[str, Any] = dict.fromkeys(("table", "recorded", "favourable", "sensitive", "group"))
+        self.studio.left = self.project.choices
         self.project.choose(drop=(), **said)
         self.go("data")
