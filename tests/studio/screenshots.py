@@ -33,6 +33,9 @@ QUIET = (
     "!document.querySelector('.q-spinner') && "
     "![...document.querySelectorAll('button')].some(button => button.innerText === 'Stop')"
 )
+# The first slider of parameters is moved and let go, so that one sees who is affected.
+MOVED = """(own => own && (own.value = own.max, ['input', 'change'].forEach(kind =>
+  own.dispatchEvent(new Event(kind)))))(document.querySelector('[data-slider]'))"""
 TO_DO = "[...document.querySelectorAll('[data-do]:not([data-do=reset])')].map(button => button.dataset.do)"
 
 
@@ -118,6 +121,7 @@ def main(folder: Path, looks: list[str]) -> None:
                 if screen.key == "audit":
                     page.review("ana")
                 for tab in tabs(page):
+                    page.ask(MOVED)
                     for look in looks or LOOKS:
                         file = folder / f"{screen.key}{tab}-{look}.png"
                         file.write_bytes(take(page, *LOOKS[look]))
