@@ -17,6 +17,17 @@ from typing import Any, Self
 from tests.reporting.browser import Browser
 
 PATIENCE = 120.0
+# The number of a key, and what it types.
+NAMED_KEYS = {
+    "Tab": (9, ""),
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    " ": (32, " "),
+    "ArrowLeft": (37, ""),
+    "ArrowUp": (38, ""),
+    "ArrowRight": (39, ""),
+    "ArrowDown": (40, ""),
+}
 
 
 class Server:
@@ -231,7 +242,9 @@ class Page:
             self.ask(f"{find}.click()")
             self.until(f"!!{option}", 5)
             self.ask(f"{option}.click()")
-            self.until(f"!document.querySelector('.q-menu') && {find}.innerText.includes({json.dumps(value)})", 5)
+            self.until(f"{find}.innerText.includes({json.dumps(value)})", 5)
+            self.press("Escape")  # a list of which several may be chosen stays open
+            self.until("!document.querySelector('.q-menu')", 5)
         except AssertionError:
             return False
         return True
@@ -239,8 +252,8 @@ class Page:
     def press(self, key: str, *, control: bool = False) -> None:
         """Press a key of the keyboard."""
         code = key if len(key) > 1 else f"Digit{key}" if key.isdigit() else f"Key{key.upper()}"
-        typed = "\r" if key == "Enter" else "" if control else key
-        number = 13 if key == "Enter" else ord(key.upper())
+        number, typed = NAMED_KEYS.get(key) or (ord(key.upper()), "" if control else key)
+        code = "Space" if key == " " else code
         for kind in ("keyDown", "keyUp"):
             self._browser.call(
                 "Input.dispatchKeyEvent",

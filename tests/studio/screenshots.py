@@ -33,21 +33,27 @@ QUIET = (
     "!document.querySelector('.q-spinner') && "
     "![...document.querySelectorAll('button')].some(button => button.innerText === 'Stop')"
 )
+# The first slider of parameters is moved and let go, so that one sees who is affected.
+MOVED = """(own => own && (own.value = own.max, ['input', 'change'].forEach(kind =>
+  own.dispatchEvent(new Event(kind)))))(document.querySelector('[data-slider]'))"""
 TO_DO = "[...document.querySelectorAll('[data-do]:not([data-do=reset])')].map(button => button.dataset.do)"
 
 
 def demo(folder: Path, rows: int = 2000) -> Project:
-    """A project of the demo's loans whose belief is stated, half of whose rows are audited, by what is true of them."""
+    """A project of the demo's loans, most of whose drawn rows two people audited, nearly always as it is true."""
     project = Project.open(folder)
-    made = datasets.loans(rows=rows, audited=10, new=10)
-    write_table(made.loans, str(project.path("loans.csv")))
+    truth = datasets.loans(rows=1, audited=rows, new=1).audit
+    write_table(truth.drop(columns="repaid"), str(project.path("loans.csv")))
     project.choose(table="loans.csv", recorded="granted", favourable="1", sensitive="poor_area", group="1")
     project.keep_belief(LabelBias("poor_area", levels=(0, 1)).with_favourable(1))
-    draw(project, plan(project, 0.1))
-    audit = Audit(project)
-    fair = {row: str(made.loans_repaid[row - 1]) for row in audit.numbers}
-    audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) * 4 // 5]}, "ana")
-    audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) // 3]}, "ben")
+    for part in (5, 4):  # two rounds; of the second one, some are left
+        draw(project, plan(project, 0.1))
+        audit = Audit(project)
+        fair = {row: str(truth["repaid"].iloc[row - 1]) for row in audit.numbers}
+        audit.reviews.take({row: fair[row] for row in audit.numbers[: len(fair) * part // 5]}, "ana")
+        audit.write()
+    ben = audit.numbers[:25]
+    audit.reviews.take({row: "10"[int(fair[row])] if row in ben[3:5] else fair[row] for row in ben}, "ben")
     audit.write()
     estimated = audit.estimate()
     assert estimated is not None
@@ -112,7 +118,10 @@ def main(folder: Path, looks: list[str]) -> None:
             walk(page, server.address)
             for screen in SCREENS:
                 visit(page, screen.name)
+                if screen.key == "audit":
+                    page.review("ana")
                 for tab in tabs(page):
+                    page.ask(MOVED)
                     for look in looks or LOOKS:
                         file = folder / f"{screen.key}{tab}-{look}.png"
                         file.write_bytes(take(page, *LOOKS[look]))

@@ -10,6 +10,8 @@ import pytest
 
 from problog4fairness import LabelBias, datasets
 from problog4fairness.studio.auditing import draw, plan
+from problog4fairness.studio.form import Form
+from problog4fairness.studio.kinds import KINDS
 from problog4fairness.studio.project import AUDIT, BELIEF, DRAFT, Project
 from tests.reporting.browser import installed
 from tests.studio.driver import PATIENCE, Page, Server
@@ -23,7 +25,9 @@ WORDS = "document.querySelector('[data-part=words]').innerText"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     project = Project.open(tmp_path_factory.mktemp("screens") / "project")
-    datasets.loans(rows=600, audited=10, new=10).loans.to_csv(project.path("loans.csv"), index=False)
+    loans = datasets.loans(rows=600, audited=10, new=10).loans
+    days = pd.date_range("2020-01-01", periods=600).strftime("%Y-%m-%d")
+    loans.assign(officer=["ann", "bob"] * 300, day=days).to_csv(project.path("loans.csv"), index=False)
     project.begin(project.path("loans.csv"))
     project.choose(recorded="granted", favourable="1", sensitive="poor_area", group="1")
     return project.folder
@@ -118,6 +122,39 @@ def test_choices_are_undone_instead_of_asked_about(belief, folder):
     assert '"kind":"LabelBias"' in (folder / BELIEF).read_text()
 
 
+def test_every_kind_of_belief_is_asked_about_and_has_its_form(belief):
+    for kind, own in KINDS.items():
+        belief.pick(f"[data-doubted={own.doubted}]", f"!!document.querySelector('[data-kind={kind}]')")
+        pressed = f"document.querySelector('[data-kind={kind}]').getAttribute('aria-pressed') === 'true'"
+        belief.pick(f"[data-kind={kind}]", pressed)
+        belief.until(f"document.querySelector('[data-kind={kind}] svg.sketch').clientWidth > 0")
+    assert belief.browser.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "words", "parameter"),
+    [
+        ("row", [("Who decided", "officer")], "where officer = ann", "neg(1,ann)"),
+        ("changed", [("Which column has the day", "day")], "changed on some day", "neg(1,0)"),
+        ("numeric", [("Which numbers", "income")], "the recorded income is the fair one times", "factor(income,1)"),
+    ],
+)
+def test_beliefs_about_rows_days_and_numbers_are_filled_in(belief, folder, kind, chosen, words, parameter):
+    belief.pick(f"[data-doubted={KINDS[kind].doubted}]", f"!!document.querySelector('[data-kind={kind}]')")
+    belief.pick(f"[data-kind={kind}]", "document.querySelector('[data-part=missing]').innerText.includes('Choose')")
+    for label, value in chosen:
+        belief.choose(label, value)
+    belief.until(f"{WORDS}.includes('{words}')")
+    field = f"[data-parameter='{parameter}']"
+    belief.until(f'!!document.querySelector("{field}")')
+    belief.ask(f'document.querySelector("{field}").focus()')
+    belief.browser.call("Input.insertText", text="0.75")
+    belief.until(f"{WORDS}.includes('{'0.75' if kind == 'numeric' else '75%'}')")
+    form = Form.of(Project.open(folder).belief(), Project.open(folder), Project.open(folder).roles())
+    assert form.kind == kind
+    assert form.values[parameter] == 0.75
+
+
 def test_two_reviewers_at_once_and_their_conflicts(tmp_path, server, tab, folder):
     project = Project.open(folder)
     project.keep_belief(LabelBias("poor_area").with_favourable(1))
@@ -162,13 +199,15 @@ def test_two_reviewers_at_once_and_their_conflicts(tmp_path, server, tab, folder
 
 def test_rows_are_paged_on_the_server(server, tab):
     tab.open(f"{here(server)}/?screen=data")
-    tab.until("document.querySelectorAll('[data-column]').length === 7")
+    tab.until("document.querySelectorAll('[data-column]').length === 9")
     first = "document.querySelector('.rows tbody td').innerText"
     tab.until(f"{first} === '1'")
     tab.fill("Go to row", "333")
     tab.press("Enter")
     tab.until(f"{first} === '326'")
     assert tab.ask("document.querySelectorAll('.rows tbody tr').length") == 25
+    tab.click("Another table", "document.body.innerText.includes('Undo: back to loans.csv')")
+    tab.click("Undo: back to loans.csv", "document.body.innerText.includes('granted = 1 is favourable')")
     assert tab.browser.complaints() == []
     assert json.dumps(tab.browser.requests()).count("http://") == len(
         [url for url in tab.browser.requests() if url.startswith(here(server))]

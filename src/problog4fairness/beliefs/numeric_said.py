@@ -12,6 +12,15 @@ from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Floats
 
+# An amount in a sentence: where it is not known, and what stands before it where it is.
+_SAID = {
+    "factor": ("a factor", ""),
+    "shift": ("an amount", ""),
+    "noise": ("a standard deviation", "a standard deviation of "),
+    "mean": ("a mean", "a mean of "),
+    "spread": ("a standard deviation", "a standard deviation of "),
+}
+
 
 def numeric_program(
     variable: Sensitive, names: Mapping[str, str], amounts: Sequence[Amount], nodes: Floats, weights: Floats
@@ -58,15 +67,21 @@ def numeric_words(variable: Sensitive, gauges: Mapping[tuple[str, int], Mapping[
         "ones, and the label depends on the fair ones."
     ]
     for (feature, level), own in reversed(list(gauges.items())):
-        said = {kind: str(own.get(kind, f"{neutral:g}")) for kind, neutral in NEUTRAL.items()}
+        said = {kind: _said(kind, own.get(kind)) for kind in NEUTRAL}
         found.append(
             f"Where {variable.group_text(level)}, the recorded {feature} is the fair one times {said['factor']}, plus "
-            f"{said['shift']}, plus chance with a standard deviation of {said['noise']}; fair values have a mean of "
-            f"{said['mean']} and a standard deviation of {said['spread']}."
+            f"{said['shift']}, plus chance with {said['noise']}; fair values have {said['mean']} and {said['spread']}."
         )
     acting = {level for _, level in gauges}
     untouched = [variable.group_text(level) for level in range(len(variable.levels)) if level not in acting]
     return found + [f"Where {group}, recorded numbers are taken as right." for group in untouched]
+
+
+def _said(kind: str, amount: Amount | None) -> str:
+    unknown, before = _SAID[kind]
+    if amount is not None and amount.value is None:
+        return f"{unknown} that is not known yet"
+    return f"{before}{f'{NEUTRAL[kind]:g}' if amount is None else amount}"
 
 
 def numeric_picture(variable: Sensitive, features: Sequence[str], amounts: Sequence[Amount], label: str) -> Diagram:

@@ -16,7 +16,7 @@ from problog4fairness.rows import read_table
 from problog4fairness.studio.audit_results import Results
 from problog4fairness.studio.auditing import Audit, draw, from_table, plan, tells_itself
 from problog4fairness.studio.known import lead
-from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title
+from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
 from problog4fairness.studio.project import AUDIT, BELIEF, Project
 from problog4fairness.studio.review import Review, ask_name
 from problog4fairness.studio.reviewers import Reviewers
@@ -72,12 +72,17 @@ class _Plan:
         self.shown = ui.element("div").classes("stack").props("data-part=plan aria-live=polite")
         with ui.element("div").classes("keys"):
             self.take = ui.button("Draw these rows", on_click=guarded(self._draw)).props("unelevated no-caps")
-        _upload("Or take the file that p4f plan --draw wrote", self._took)
+        uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
         ui.timer(0, guarded(lambda: self._change(slider.value)), once=True)
+        self._command()
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        error = f"{self.project.choices.error:g}"
         same(
-            self.project.command("plan", "--data", str(self.project.choices.table), "--draw", AUDIT),
+            self.project.command("plan", "--data", str(self.project.choices.table), "--error", error, "--draw", AUDIT),
             f'plan = belief.plan_audit(frame, recorded="{self.project.choices.recorded}", '
-            f'error={self.project.choices.error:g})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
+            f'error={error})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
         )
 
     def _sheet(self, features: tuple[str, ...], numeric: bool) -> None:
@@ -98,7 +103,7 @@ class _Plan:
         soft(f"Take rows of each group, drawn at random; write what is fair into {fair}, of as many as you can find "
              "out, and give the file back. Four times as many rows halve the intervals.")  # fmt: skip
         ui.button("Download rows to fill in", on_click=guarded(rows)).props("outline no-caps").classes("self-start")
-        _upload("Take the sheet that was filled in", took)
+        uploader("Take the sheet that was filled in", took, ".csv", "30rem")
         fill = ", ".join(f'"{name}": "{fair_column(name)}"' for name in features)
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
         said = ["--belief", "measurement", "--sensitive", str(self.project.choices.sensitive), *pairs, "-o", BELIEF]
@@ -142,6 +147,7 @@ class _Plan:
             else:
                 _numbers(found)
         self.take.set_enabled(found is not None)
+        self._command.refresh()
 
     async def _draw(self) -> None:
         draw(self.project, await asyncio.to_thread(plan, self.project))
@@ -214,9 +220,4 @@ def _files(audit: Audit) -> None:
     with ui.element("div").classes("keys"):
         ui.button(f"Download {AUDIT}", on_click=guarded(agreed)).props("outline no-caps")
         ui.button("Download every answer", on_click=guarded(answers)).props("outline no-caps")
-    _upload("Take answers from a CSV; its name is the reviewer's", took)
-
-
-def _upload(words: str, took: events.Handler[events.UploadEventArguments]) -> None:
-    field = ui.upload(label=words, on_upload=guarded(took), auto_upload=True)
-    field.props('accept=".csv" flat bordered').style("width: min(30rem, 100%)")
+    uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")

@@ -60,6 +60,7 @@ class _Screen:
 
     def __init__(self, studio: Studio, roles: Roles, go: Go) -> None:
         self.project, self.roles, self.go = studio.project, roles, go
+        self.label = Label(roles.recorded, roles.labels)
         if self.project.has(BELIEF):
             self.belief = self.project.belief()
             self.form = Form.of(self.belief, self.project, roles)
@@ -139,8 +140,9 @@ class _Screen:
             ui.html(sketch(own.boxes), sanitize=False).classes("small")
 
     def _doubt(self, key: str) -> None:
-        self.doubted = key
-        self._questions.refresh()
+        if key != self.doubted:  # a press on what is replaced just then would be lost
+            self.doubted = key
+            self._questions.refresh()
 
     @ui.refreshable_method
     def _fields(self) -> None:
@@ -258,7 +260,7 @@ class _Screen:
     async def _take(self, belief: Belief) -> bool:
         """Keep a belief, and show its picture first of all; whether it has one."""
         try:
-            drawn = await asyncio.to_thread(_drawing, belief)
+            drawn = await asyncio.to_thread(_drawing, belief, self.label)
         except P4FError as error:
             self._complain(error)
             return False
@@ -268,7 +270,7 @@ class _Screen:
         self._at_peace()
         self.said.clear()
         with self.said:
-            for sentence in belief.words(Label(self.roles.recorded, self.roles.labels)):
+            for sentence in belief.words(self.label):
                 text("p", sentence)
         return True
 
@@ -304,10 +306,10 @@ def _names(belief: Belief) -> list[str]:
     return [f"{own.name}: {own.meaning}" for own in numbers_of(belief)]
 
 
-def _drawing(belief: Belief) -> str:
+def _drawing(belief: Belief, label: Label) -> str:
     """The picture of a belief in the page's colours; figures are drawn one at a time."""
     with _DRAWING:
-        return _drawn(belief.picture())
+        return _drawn(belief.picture(label))
 
 
 @lru_cache(maxsize=64)

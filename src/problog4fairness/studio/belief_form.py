@@ -103,9 +103,9 @@ class _Fields:
 
     def _depending(self) -> None:
         """What else the bias depends on."""
-        self._pick("row_by", "Who or what made the difference? Columns such as the officer", list(self.few))
+        self._pick("row_by", "Who decided, or what else counted?", list(self.few))
         numeric = [name for name in self.others if self._is_number(name)]
-        self._pick("model", "Numbers that may have made one, such as the income", numeric, "it has numbers")
+        self._pick("model", "Which numbers may have counted?", numeric, "it has numbers")
 
     def _ways(self) -> None:
         label = f"{self.roles.recorded} = {self.roles.favourable}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nicegui import events, ui
 
@@ -23,6 +23,9 @@ TEACH = (
     "Is the belief worth it? The same learner is trained with it and in other ways without it (the record as it is, "
     "without the sensitive column, and more), on parts of the table, and judged on the rest."
 )
+Box: TypeAlias = tuple[float, float, float, float]
+# The part of the chart in which markers are, and the width of a letter, in pixels: about.
+MIDDLE, LETTER = (420, 190), 5.8
 # The markers of the figures, as shapes of the chart.
 MARKERS = {
     "o": "circle",
@@ -136,7 +139,8 @@ def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
     """A marker for each method at its means, with its 95% intervals."""
     from problog4fairness.metrics import METRICS
 
-    series = [one for name in found.methods for one in _marked(found, labels, name)]
+    places = _places({name: where for name in found.methods if (where := _means(found, labels, name)) is not None})
+    series = [one for name, place in places.items() for one in _marked(found, labels, name, place)]
     own = found.data_disparity.get(labels)
     if series and own is not None and not math.isnan(own):
         said = {"formatter": "the labels themselves", "color": SOFT, "fontSize": 11}
@@ -144,7 +148,7 @@ def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
         series[0]["markLine"] = {**line, "label": said, "data": [{"xAxis": own}]}
     groups = len(found.levels)
     return {
-        "grid": {"left": 64, "right": 24, "top": 24, "bottom": 44},
+        "grid": {"left": 64, "right": 24, "top": 28, "bottom": 44},
         # Drawn, not as HTML: methods are named after columns.
         "tooltip": {
             "renderMode": "richText",
@@ -152,19 +156,59 @@ def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
             "borderColor": GRID,
             "textStyle": {"color": INK},
         },
-        "xAxis": axis(METRICS["disparity"].axis(groups), nameGap=28),
-        "yAxis": axis(METRICS["accuracy"].axis(groups), nameGap=46),
+        # Room for the names of what lies at an edge.
+        "xAxis": axis(METRICS["disparity"].axis(groups), nameGap=28, boundaryGap=["15%", "15%"]),
+        "yAxis": axis(METRICS["accuracy"].axis(groups), nameGap=46, boundaryGap=["5%", "10%"]),
         "series": series,
     }
 
 
-def _marked(found: Comparison, labels: str, name: str) -> list[dict[str, Any]]:
+def _rows(found: Comparison, labels: str, name: str) -> Any:
+    """What is known of a method, by metric."""
+    return found.summary[(found.summary["labels"] == labels) & (found.summary["method"] == name)].set_index("metric")
+
+
+def _means(found: Comparison, labels: str, name: str) -> tuple[float, float] | None:
+    """Where the marker of a method is."""
+    rows = _rows(found, labels, name)
+    if not {"disparity", "accuracy"} <= set(rows.index):
+        return None
+    return float(rows.loc["disparity", "mean"]), float(rows.loc["accuracy", "mean"])
+
+
+def _places(markers: dict[str, tuple[float, float]]) -> dict[str, str]:
+    """On which side of its marker each name stands, so that it covers as little as can be."""
+    if not markers:
+        return {}
+    low, high = (tuple(end(own[axis] for own in markers.values()) for axis in (0, 1)) for end in (min, max))
+    scale = [size / max(top - bottom, 1e-9) for size, bottom, top in zip(MIDDLE, low, high, strict=True)]
+    at = {name: (x * scale[0], y * scale[1]) for name, (x, y) in markers.items()}
+    taken = [(x, y, 8.0, 8.0) for x, y in at.values()]  # middles and half widths and heights, in pixels
+    found = {}
+    for name, (x, y) in at.items():
+        half = LETTER * len(name) / 2
+        sides = {
+            "top": (x, y + 16, half, 7.0),
+            "bottom": (x, y - 16, half, 7.0),
+            "right": (x + half + 10, y, half, 7.0),
+            "left": (x - half - 10, y, half, 7.0),
+        }
+        found[name] = min(sides, key=lambda side: sum(_covered(sides[side], other) for other in taken))
+        taken.append(sides[found[name]])
+    return found
+
+
+def _covered(one: Box, other: Box) -> float:
+    """The area that two boxes share."""
+    wide, high = (one[axis + 2] + other[axis + 2] - abs(one[axis] - other[axis]) for axis in (0, 1))
+    return max(wide, 0) * max(high, 0)
+
+
+def _marked(found: Comparison, labels: str, name: str, place: str) -> list[dict[str, Any]]:
     """The intervals of a method as two lines, and its marker in front of them."""
     from problog4fairness.comparison import styles
 
-    rows = found.summary[(found.summary["labels"] == labels) & (found.summary["method"] == name)].set_index("metric")
-    if not {"disparity", "accuracy"} <= set(rows.index):
-        return []
+    rows = _rows(found, labels, name)
     (x, left, right), (y, low, high) = (
         rows.loc[metric, ["mean", "low", "high"]].astype(float) for metric in ("disparity", "accuracy")
     )
@@ -185,7 +229,7 @@ def _marked(found: Comparison, labels: str, name: str) -> list[dict[str, Any]]:
             "symbol": MARKERS.get(marker, "circle"),
             "symbolSize": 13,
             "z": 3,
-            "label": {"show": True, "formatter": "{a}", "position": "top", "color": SOFT, "fontSize": 11},
+            "label": {"show": True, "formatter": "{a}", "position": place, "color": SOFT, "fontSize": 11},
             "labelLayout": {"hideOverlap": True},
             "itemStyle": {"color": painted, "borderColor": "var(--paper)", "borderWidth": 1, "opacity": 1},
             "emphasis": {"disabled": True},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from problog4fairness import datasets
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import TableError, identifiers, write_table
 from problog4fairness.studio.facts import Column, cell
-from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title
+from problog4fairness.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
+from problog4fairness.studio.project import Choices
 from problog4fairness.studio.server import LARGEST_UPLOAD
 from problog4fairness.studio.state import Go, Studio
 
@@ -89,20 +91,27 @@ def _empty(studio: Studio, go: Go) -> None:
         studio.project.begin(studio.project.path(name))
         go("data")
 
+    def back(left: Choices) -> None:
+        studio.project.choose(**asdict(left))
+        go("data")
+
+    if studio.left is not None and studio.left.table is not None:
+        undo = ui.button(f"Undo: back to {Path(studio.left.table).name}", on_click=guarded(partial(back, studio.left)))
+        undo.props("outline no-caps").classes("self-start")
     tables = studio.project.tables()[:MAX_CHOICES]
     if tables:
         soft("In this folder:")
         with ui.element("div").classes("keys"):
             for name in tables:
                 ui.button(name, on_click=guarded(partial(take, name))).props("outline no-caps")
-    upload = ui.upload(
-        label="Drop a CSV or Parquet file here, or choose one with +",
-        on_upload=guarded(took),
+    uploader(
+        "Drop a CSV or Parquet file here, or choose one with +",
+        took,
+        ".csv,.tsv,.txt,.parquet",
+        "34rem",
         on_rejected=lambda: ui.notify(f"files have at most {LARGEST_UPLOAD >> 20} MiB here; p4f studio FILE"),
         max_file_size=LARGEST_UPLOAD,
-        auto_upload=True,
     )
-    upload.props('accept=".csv,.tsv,.txt,.parquet" flat bordered').style("width: min(34rem, 100%)")
     soft("Larger tables are named when the page is started: p4f studio table.csv")
     ui.button("Try it with made-up loans", on_click=guarded(demo)).props("outline no-caps").classes("self-start")
     heading("What it needs")
@@ -115,7 +124,7 @@ class _Table:
     """A table that was read: which column is what, its columns at a glance, its rows."""
 
     def __init__(self, studio: Studio, go: Go) -> None:
-        self.project, self.go = studio.project, go
+        self.studio, self.project, self.go = studio, studio.project, go
         self.frame = studio.project.frame
         self.page, self.every, self.looked = 1, False, False
 
@@ -142,6 +151,11 @@ class _Table:
         self._rows()
         again = ui.button("Another table", on_click=guarded(self._forget))
         again.props("flat no-caps").classes("self-start")
+        self._command()
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        name = Path(str(self.project.choices.table)).name
         read = "parquet" if name.endswith(".parquet") else "csv"
         same(self.project.command("plan", "--data", name), f"frame = pd.read_{read}({json.dumps(name)})")
 
@@ -178,6 +192,7 @@ class _Table:
         else:
             self.project.choose(**{role: event.value})
         self._verdict.refresh()
+        self._command.refresh()
 
     @ui.refreshable_method
     def _verdict(self) -> None:
@@ -282,5 +297,6 @@ class _Table:
 
     def _forget(self) -> None:
         said: dict[str, Any] = dict.fromkeys(("table", "recorded", "favourable", "sensitive", "group"))
+        self.studio.left = self.project.choices
         self.project.choose(drop=(), **said)
         self.go("data")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -57,6 +58,15 @@ def download(name: str, words: str) -> None:
     """A link to a file of the project."""
     link = text("a", words, "download")
     link.props["href"], link.props["download"], link.props["data-file"] = f"/file/{name}", name, name
+
+
+def uploader(words: str, took: Callable[..., Any], kinds: str, width: str, **options: Any) -> None:
+    """A place to drop a file of some kinds on; its button is named, whose sign is a word to who does not see it."""
+    field = ui.upload(label=words, on_upload=guarded(took), auto_upload=True, **options)
+    field.props(f'accept="{kinds}" flat bordered').style(f"width: min({width}, 100%)")
+    find = f"getHtmlElement({field.id})?.querySelector('.q-uploader__header .q-btn')"
+    name = f"own ? own.setAttribute('aria-label', {json.dumps(words)}) : n && setTimeout(look, 100, n - 1)"
+    ui.run_javascript(f"(function look(n) {{ const own = {find}; {name}; }})(50)")  # it stands a moment later
 
 
 def table(frame: pd.DataFrame) -> None:

@@ -187,6 +187,8 @@ def _page(studio: Studio, screen: str) -> None:
         ui.navigate.history.replace(f"/?screen={key}")
         mark()
         body.refresh()
+        # Who uses the keyboard goes on from the top of the new screen.
+        ui.run_javascript("document.querySelector('main.screen')?.focus(), scrollTo(0, 0)")
 
     def mark() -> None:
         for step in path:
@@ -216,7 +218,7 @@ def _page(studio: Studio, screen: str) -> None:
         with ui.element("nav").classes("path").props('aria-label="The path"'):
             path = [_Step(studio, go, number, screen) for number, screen in enumerate(SCREENS, start=1)]
             mark()
-        with ui.element("main").classes("screen"):
+        with ui.element("main").classes("screen").props("tabindex=-1"):
             body()
     again = shlex.join(["p4f", "studio", str(studio.project.folder)])
     ended(f"Start it again in a terminal, {again}, and open the address that it prints. Nothing is lost.")

@@ -54,6 +54,8 @@ class Sliders:
             self._figure("changed", "decisions change")
             self._figure("firm", "of them were firm")
         self._told["outside"] = text("p", "", "soft").props("role=status")
+        soft("Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded what the "
+             "audit leaves open.")  # fmt: skip
         with ui.element("div").classes("two"):
             with ui.element("div").classes("stack parts"):
                 for number, name in enumerate(self._moves.names):

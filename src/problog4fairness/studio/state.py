@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, Project
+from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, Choices, Project
 from problog4fairness.studio.work import Work, start
 
 Go = Callable[[str], None]
@@ -31,12 +31,15 @@ class Studio:
         The address of the page on which somebody of a name reviews.
     invited
         The names of those for whom there is one.
+    left
+        What was chosen for the table that somebody left for another one, to go back to it.
     """
 
     project: Project
     link: Callable[[str], str] = str
     invited: list[str] = field(default_factory=list)
     work: dict[str, Work] = field(default_factory=dict)
+    left: Choices | None = None
     _read: dict[Path, tuple[int, Any]] = field(default_factory=dict, repr=False)
 
     def begin(self, key: str, task: Callable[..., Any], *arguments: Any) -> None:
