@@ -146,3 +146,33 @@ def test_a_program_that_says_when_nothing_is_recorded_is_tested():
     for share, contradicted in ((0.5, False), (0.9, True)):
         seen = frame.assign(y=fair.where(rng.random(400) < share))
         assert selective.check(seen, recorded="y").contradicted is contradicted
+
+
+def numbers(seed, bend=0.0, growth=0.0, skew=False):
+    rng = np.random.default_rng(seed)
+    g, noise = rng.integers(0, 2, 400), rng.normal(size=400)
+    fair = rng.lognormal(1.5, 0.5, 400) if skew else rng.normal(5, 1, 400)
+    moved = 0.8 * fair - 1 - bend * (fair - 5) ** 2 + 0.5 * np.exp(growth * (fair - 5)) * noise
+    frame = pd.DataFrame({"score": np.where(g == 1, moved, fair), "g": g, "z": rng.normal(size=400), "fair": fair})
+    return frame.assign(y=(rng.random(400) < 1 / (1 + np.exp(5 - fair))).astype(int))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence", "advice"),
+    [
+        ({}, None, None),
+        ({"bend": 0.3}, "score bends away from a line", "such as logarithms"),
+        ({"growth": 0.5}, "there is more noise of score where the fair one is high", "take the logarithm of both"),
+        ({"skew": True}, "the fair score is lopsided", "believe in MeasurementBias"),
+    ],
+)
+def test_numbers_that_are_no_line_with_normal_noise_are_told(wrong, sentence, advice):
+    frame = numbers(0, **wrong)
+    made = p4f.NumericMeasurementBias("score", "g", groups=[1]).estimate(frame, recorded="score", fair="fair")
+    found = made.check(frame, recorded="y", fair_features={"score": "fair"})["numbers"]
+    assert found.p is not None
+    assert found.contradicts == (sentence is not None)
+    if sentence is not None:
+        assert "Where g = 1" in found.found
+        assert sentence in found.found
+        assert advice in found.advice

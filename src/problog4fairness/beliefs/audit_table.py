@@ -38,6 +38,8 @@ class AuditTable:
         The columns of the recorded and the fair label, and the favourable label where it is not known by convention.
     features, fair_features
         The recorded column of each distorted feature, and the audited one.
+    again
+        In place of audited ones, for numbers: the columns of a second measurement.
     negative, positive
         Whether favourable labels are lost and given without reason; whether features are recorded too low and too high.
     only_group
@@ -59,6 +61,7 @@ class AuditTable:
     group: object = None
     features: Sequence[str] = ()
     fair_features: Sequence[str] = ()
+    again: Sequence[str] = ()
     negative: bool = True
     positive: bool = True
     only_group: bool = False
@@ -131,17 +134,20 @@ class AuditTable:
         """The recorded and the audited column of each distorted feature."""
         if not self.features:
             raise P4FError("name the distorted features: feature=... and fair_feature=..., once for each")
-        if len(self.features) != len(self.fair_features):
+        if self.again and self.fair_features:
+            raise P4FError("name either the audited columns, fair_feature=..., or a second measurement, again=...")
+        others, argument = (self.again, "again") if self.again else (self.fair_features, "fair_feature")
+        if len(self.features) != len(others):
             raise P4FError(
-                f"there are {len(self.features)} feature=... and {len(self.fair_features)} fair_feature=...; "
+                f"there are {len(self.features)} feature=... and {len(others)} {argument}=...; "
                 "each recorded one has an audited one"
             )
-        pairs = list(zip(self.features, self.fair_features, strict=True))
+        pairs = list(zip(self.features, others, strict=True))
         for recorded, fair in pairs:
             check_column(self.frame, recorded, "recorded feature", "feature")
-            check_column(self.frame, fair, "fair feature", "fair_feature")
+            check_column(self.frame, fair, "fair feature", argument)
             if recorded == fair:
-                raise P4FError(f"feature {recorded!r} and its fair_feature=... are one column; name the audited one")
+                raise P4FError(f"feature {recorded!r} and its {argument}=... are one column; name the audited one")
         return pairs
 
     @cached_property
@@ -166,6 +172,12 @@ class AuditTable:
         return self._complete.assign(**columns)
 
     @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """Clean rows with recorded and fair features that are numbers."""
+        groups = rewritten(self._complete[self.sensitive], self.levels, self.levels, "sensitive variable")
+        return self._complete.assign(**{self.sensitive: groups})
+
+    @cached_property
     def _complete(self) -> pd.DataFrame:
         """The rows that have a group and all features."""
         names = [self.sensitive, *(name for pair in self.feature_pairs for name in pair)]
@@ -179,12 +191,13 @@ class AuditTable:
     def notes(self, belief: Belief) -> list[str]:
         """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
         labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
-        rows = self.measured if belief.features or labelled is None else labelled[0]
+        rows = self._complete if belief.features or labelled is None else labelled[0]
         found = [f"Estimated from {counts_of(rows).sum()} audited rows of {self.name}."]
         if belief.design is not None:
             found.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
-            found += [f"Feature {recorded}: audited as {fair}." for recorded, fair in self.feature_pairs]
+            how = "measured again" if self.again else "audited"
+            found += [f"Feature {recorded}: {how} as {fair}." for recorded, fair in self.feature_pairs]
         if belief.recorded_columns:
             return [*found, f"Votes: {', '.join(belief.recorded_columns)}. Fair label: {self.fair}."]
         return found if labelled is None else [*found, *_label_notes(*labelled)]

@@ -59,6 +59,8 @@ class Belief(Stated):
         Its parameters, one by one.
     features
         The recorded features that it changes.
+    numbers
+        Those of them that are numbers, recorded as a line of the fair ones with normal noise.
     classes
         The classes of the label where there are more than two.
     favourable

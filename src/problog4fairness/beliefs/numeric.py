@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.beliefs.plan import AuditPlan
     from problog4fairness.program.diagram import Diagram
     from problog4fairness.program.program import Program
@@ -103,6 +104,7 @@ class NumericMeasurementBias(Belief):
     """
 
     title = "measurement bias of numbers"
+    command = "numeric"
 
     def __init__(
         self,
@@ -143,6 +145,11 @@ class NumericMeasurementBias(Belief):
     def variable(self) -> Sensitive:
         """The sensitive variable."""
         return self.variables[0]
+
+    @property
+    def numbers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See :class:`Belief`: all its features."""
+        return self.features
 
     @property
     def names(self) -> dict[str, str]:
@@ -342,6 +349,21 @@ class NumericMeasurementBias(Belief):
             if own.measure == "factor" and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
                 tell(f"{own.name} = {own} may be 0 ({own.meaning}); audit more rows")
         return estimated.with_favourable(self.favourable if favourable is None else favourable)
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`; a second measurement tells of the noise alone."""
+        features = [recorded for recorded, _ in table.feature_pairs]
+        moved = False if table.again else None
+        return cls(features, table.sensitive, moved, moved, levels=table.levels, groups=table.acting)
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief.estimate_table`."""
+        if table.options:
+            raise P4FError(f"{next(iter(table.options))}=... is for probabilities that are counted, not for amounts")
+        pairs, recorded = dict(table.feature_pairs), {name: name for name in self.features}
+        fair, again = (None, pairs) if table.again else (pairs, None)
+        return self.estimate(table.numbers, recorded=recorded, fair=fair, again=again)
 
     def _audited(self, audit: Any, columns: Any, role: str) -> dict[str, Floats]:
         from problog4fairness.beliefs.estimation import by_feature

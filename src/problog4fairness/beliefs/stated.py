@@ -37,6 +37,7 @@ class Stated(ABC):
     variables: tuple[Sensitive, ...] = ()
     probabilities: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
     classes: tuple[int | str, ...] | None = None
     favourable: bool | int | float | str | None = None
     predicts_from: Literal["fair", "biased"] = "fair"

@@ -19,8 +19,8 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.features import feature_columns
 from problog4fairness.rows.problems import listed
-from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, rewritten
-from problog4fairness.rows.values import Value, conventional, plain, values_of
+from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, plain_feature, rewritten
+from problog4fairness.rows.values import Value, conventional, values_of
 
 
 @dataclass(frozen=True)
@@ -264,9 +264,8 @@ def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:
 
 
 def _plain_feature(column: pd.Series[Any]) -> Any:
-    """A distorted feature with whole numbers as such."""
+    """A distorted feature of every row, as plain data."""
     missing = int(column.isna().sum())
     if missing:
         raise P4FError(f"feature {column.name!r} of the belief has {missing} missing values; drop these rows")
-    values = [plain(value) for value in column.unique().tolist()]
-    return rewritten(column, values, values, "feature")
+    return plain_feature(column)

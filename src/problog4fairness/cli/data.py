@@ -69,6 +69,10 @@ Features: TypeAlias = Annotated[
 FairFeatures: TypeAlias = Annotated[
     list[str] | None, typer.Option("--fair-feature", metavar="COLUMN", help="The audited column of each such feature.")
 ]
+Again: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--again", metavar="COLUMN", help="For numeric: a second measurement of each, not --fair-feature."),
+]
 Negative: TypeAlias = Annotated[bool, typer.Option("--negative/--no-negative", help="A fair 1 may be recorded as 0.")]
 Positive: TypeAlias = Annotated[bool, typer.Option("--positive/--no-positive", help="A fair 0 may be recorded as 1.")]
 OnlyGroup: TypeAlias = Annotated[

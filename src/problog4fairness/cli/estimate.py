@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from problog4fairness.cli.data import (
+    Again,
     BeliefName,
     By,
     Changed,
@@ -66,6 +67,7 @@ def estimate(
     group: GroupValue = None,
     feature: Features = None,
     fair_feature: FairFeatures = None,
+    again: Again = None,
     negative: Negative = True,
     positive: Positive = True,
     only_group: OnlyGroup = False,
@@ -104,7 +106,7 @@ def estimate(
 
     refuse_both(output, as_json)
     check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
-    others = (*(feature or ()), *(fair_feature or ()), *(by or ()), *(model or ()))
+    others = (*(feature or ()), *(fair_feature or ()), *(again or ()), *(by or ()), *(model or ()))
     named = (name for name in (sensitive, recorded, fair, when, *others) if name is not None)
     wanted = list(dict.fromkeys([*named, *_read_by(belief, sensitive)]))
     reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
@@ -118,6 +120,7 @@ def estimate(
         group=group,
         features=feature or (),
         fair_features=fair_feature or (),
+        again=again or (),
         negative=negative,
         positive=positive,
         only_group=only_group,

@@ -18,6 +18,7 @@ from problog4fairness.doubt.case import Case
 from problog4fairness.doubt.doubts import Doubt, Doubts
 from problog4fairness.doubt.features import feature_tables_test
 from problog4fairness.doubt.finding import Finding, NotDone, holm
+from problog4fairness.doubt.numbers import numbers_test
 from problog4fairness.doubt.over_time import change_test
 from problog4fairness.doubt.parameters import fit_test
 from problog4fairness.doubt.reading import read_case
@@ -40,6 +41,7 @@ TESTS: tuple[tuple[str, str, Callable[[Case], Finding]], ...] = (
     ("parameters", "Are the parameters those of the audit?", fit_test),
     ("ruled out", "Was nothing seen that the belief calls impossible?", ruled_out_test),
     ("feature tables", "Are fair features independent of each other, given recorded ones?", feature_tables_test),
+    ("numbers", "Are recorded numbers a line of the fair ones, with normal noise?", numbers_test),
 )  # fmt: skip
 # Seconds after which a bar is shown.
 _PATIENCE = 2.0

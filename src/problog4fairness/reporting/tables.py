@@ -20,7 +20,7 @@ from problog4fairness.reporting.facts import collect
 from problog4fairness.reporting.record import Source
 from problog4fairness.reporting.suspects import Review
 from problog4fairness.rows.columns import complete_rows
-from problog4fairness.rows.roles import check_column, find_labels, rewritten
+from problog4fairness.rows.roles import check_column, find_labels, plain_feature, rewritten
 from problog4fairness.rows.values import plain, values_of
 
 
@@ -156,8 +156,8 @@ def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.
     )
     labels = [recorded] if recorded in frame.columns else []
     kept = complete_rows(frame, [*sensitive, *labels])
-    cleaned: dict[str, Any] = {}
-    for name in (*sensitive, *features):
+    cleaned: dict[str, Any] = {name: plain_feature(kept[name]) for name in features}
+    for name in sensitive:
         values = values_of(kept[name])
         cleaned[name] = rewritten(kept[name], values, values, "sensitive variable")
     classes = model.classes_.tolist()

@@ -349,6 +349,16 @@ def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -
     return tuple(levels)
 
 
+def plain_feature(column: pd.Series[Any]) -> Any:
+    """A distorted feature with whole numbers as such; one of other numbers stays as it is."""
+    import pandas as pd
+
+    if pd.api.types.is_float_dtype(column) and bool((column.dropna() % 1 != 0).any()):
+        return column
+    values = values_of(column)
+    return rewritten(column, values, values, "feature")
+
+
 def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:
     """A column with its values as plain data: ``written`` for each of those that are ``known``, None where missing.
 
