@@ -125,3 +125,18 @@ def test_files(tmp_path):
     said = r"there is no belief 'lable'; did you mean 'label'\? there are changed, historical, label, measurement"
     with pytest.raises(P4FError, match=said):
         named_belief("lable", table_of("sex", group="F"))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("label", {"by": ["level"]}, "by='level' says nothing to LabelBias"),
+        ("label", {"model": ["level"]}, "model='level' says nothing to LabelBias"),
+        ("label", {"when": "level"}, "when='level' says nothing to LabelBias"),
+        ("label", {"features": ["level"]}, "feature='level' says nothing to LabelBias"),
+        ("row", {"by": ["level"], "changed": ["2020-03-01"]}, "changed='2020-03-01' says nothing to RowBias"),
+    ],
+)
+def test_what_a_belief_would_not_read_is_not_passed_over(name, options, message):
+    with pytest.raises(P4FError, match=message):
+        named_belief(name, table_of("sex", group="F", **options))

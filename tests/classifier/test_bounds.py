@@ -139,3 +139,10 @@ def test_a_range_stays_off_certainty_where_fair_labels_are_known():
     assert possible(0.0, 1.0, rows) == (0.0, 1.0)
     assert possible(0.0, 1.0, audited) == (0.001, 0.999)
     assert possible(0.0, 0.0, audited) == (0.001, 0.001)
+
+
+def test_rows_of_one_group_have_no_disparity():
+    frame, _, recorded = data()
+    inside = frame["area"] == 1
+    with pytest.raises(p4f.errors.P4FError, match=r"two or more groups by area are needed .*; all have area = 1"):
+        fitted().bounds(frame[inside], recorded[inside])

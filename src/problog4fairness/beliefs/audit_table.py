@@ -79,6 +79,18 @@ class AuditTable:
         found = {"sequential": self.sequential or None, "drawn_from": self.drawn_from}
         return {name: value for name, value in found.items() if value is not None}
 
+    def used_by(self, belief: Belief) -> Belief:
+        """The belief itself; or the error of a column that was named for it, and that it does not read."""
+        named = {"feature": self.features, "by": self.by, "model": self.model, "when": [self.when] if self.when else []}
+        for option, columns in named.items():
+            for column in columns:
+                if column not in belief.read_columns:
+                    kind = type(belief).__name__
+                    raise P4FError(f"{option}={column!r} says nothing to {kind}, which does not read it; leave it out")
+        if self.changed and belief.when is None:
+            raise P4FError(f"changed={self.changed[0]!r} says nothing to {type(belief).__name__}; leave it out")
+        return belief
+
     @property
     def has_labels(self) -> bool:
         """Whether the columns of the recorded and the fair label are named."""

@@ -40,7 +40,7 @@ def named_belief(name: str, table: AuditTable) -> Belief:
     """
     kinds = {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
     if name in kinds:
-        return kinds[name].from_table(table)
+        return table.used_by(kinds[name].from_table(table))
     if not name.endswith(".pl") and not Path(name).exists():
         word = name.replace("-", "").lower()
         stated = [own for own, kind in known_kinds().items() if kind.command is None and own.lower().startswith(word)]
@@ -49,4 +49,4 @@ def named_belief(name: str, table: AuditTable) -> Belief:
                 f"{stated[0]} is stated in Python: write p4f.belief_text(p4f.{stated[0]}(...)) to a FILE.pl; name it"
             )
         raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
-    return read_belief(Path(name), sensitive=table.sensitive, levels=table.levels)
+    return table.used_by(read_belief(Path(name), sensitive=table.sensitive, levels=table.levels))

@@ -143,7 +143,9 @@ def _way(model: DebiasedClassifier, rows: Rows, by: str | None) -> Grouping:
         raise UnknownNameError(f"there are no groups by {by!r}; {among(by, ways)}")
     if by is None and len(ways) > 1:
         raise P4FError(f"there are several groupings; say which one by by=...: {', '.join(ways)}")
-    return ways[by] if by is not None else next(iter(ways.values()))
+    way = ways[by] if by is not None else next(iter(ways.values()))
+    way.require_two()
+    return way
 
 
 def _as_known(belief: Any) -> Belief:

@@ -10,12 +10,12 @@ from problog4fairness.errors import printable
 
 # Arguments of the library that have an option; its messages name them as ``favourable=...``.
 OPTIONS = (
-    "audit", "belief", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature", "favourable",
-    "feature", "folds", "group", "independent", "keep", "learn_from_audit", "learner", "only_group", "positive_rate",
-    "recorded", "seeds", "sensitive", "test_features", "threshold",
+    "audit", "belief", "by", "changed", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature",
+    "favourable", "feature", "folds", "group", "independent", "keep", "learn_from_audit", "learner", "model",
+    "only_group", "positive_rate", "recorded", "seeds", "sensitive", "test_features", "threshold", "when",
 )  # fmt: skip
-_COLUMNS = {"drop", "fair", "fair_feature", "feature", "keep", "recorded", "sensitive"}
-_ARGUMENT = re.compile(r"\b(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")
+_COLUMNS = {"by", "drop", "fair", "fair_feature", "feature", "keep", "model", "recorded", "sensitive", "when"}
+_ARGUMENT = re.compile(r"(?<![\w(])(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")
 
 
 def with_options(message: str) -> str:

@@ -46,6 +46,8 @@ def read_case(
 ) -> Case:
     """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
     belief.require_known()
+    if belief.recorded_columns:
+        raise P4FError("beliefs about one recorded label are compared, not about votes; take those of .by_column()")
     options: dict[str, Any] = {"independent": independent, "others": tuple(others), "seed": seed}
     when = options["when"] = belief.when if when is None else when
     if isinstance(table, Rows):

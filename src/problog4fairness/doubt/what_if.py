@@ -95,8 +95,7 @@ def what_if(
     parameters = [own for own in belief.probabilities if own.value is not None]
     if len(rows.classes) != 2 or not ways or not parameters:
         raise P4FError("this needs a label of two classes, and a belief with parameters and groups")
-    if (ways[0].shares.sum(axis=0) == 0).any():
-        raise P4FError(f"some of the groups have no rows: {', '.join(ways[0].groups)}; pass rows of all of them")
+    ways[0].require_two()
     if len(parameters) > MOST_PARAMETERS:
         raise P4FError(f"the belief has {len(parameters)} parameters, more than {MOST_PARAMETERS} that move at once")
     names, values = tuple(own.name for own in parameters), np.array([own.value for own in parameters])

@@ -128,9 +128,9 @@ def compare_beliefs(
         name: read_case(own, table, recorded=recorded, drop=drop, seed=random_state, **options)
         for name, own in named.items()
     }
-    sizes = {case.size for case in cases.values()}
-    if len(sizes) > 1:
-        raise P4FError("the beliefs are about different rows of the table: some lack a value of a sensitive column")
+    first = next(iter(cases.values()))
+    if not all(np.array_equal(case.numbers, first.numbers) for case in cases.values()):
+        raise P4FError("the beliefs are about different rows of the table: some lack a label or a group; drop these")
     features = set.intersection(*(set(case.rows.features) for case in cases.values()))
     for name, case in cases.items():
         read = [feature for feature in case.rows.features if feature in features]
@@ -144,7 +144,7 @@ def compare_beliefs(
     frame = WholeTable(
         rows, columns=["loss", "behind", "low", "high", "learner"], index=pd.Index(list(found), name="belief")
     )
-    return BeliefComparison(frame.sort_values("loss", kind="stable"), sizes.pop())
+    return BeliefComparison(frame.sort_values("loss", kind="stable"), first.size)
 
 
 def _name(place: int, belief: Belief) -> str:

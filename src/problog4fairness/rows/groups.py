@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Floats
 
@@ -42,6 +43,13 @@ class Grouping:
     def certain(self) -> bool:
         """Whether the group of every row is known."""
         return bool(((self.shares == 0) | (self.shares == 1)).all())
+
+    def require_two(self) -> None:
+        """Raise the error that says that there is nobody to compare people with."""
+        there = [name for name, people in zip(self.groups, self.shares.sum(axis=0), strict=True) if people > 0]
+        if len(there) < 2:
+            said = f"all have {there[0]}" if there else "there are none"
+            raise P4FError(f"rows of two or more groups by {self.name} are needed to compare them; {said}")
 
     def means(self, values: Floats) -> Floats:
         """Mean of ``values`` in each group; NaN for a group without rows."""
