@@ -35,6 +35,10 @@ def test_label_bias_with_intervals():
             p4f.ClassBias("a", ("low", "mid", "high")),
             "should have granted = mid, an unknown share were recorded",
         ),
+        (
+            p4f.ClassBias("a", ("low", "mid", "high"), 0.0),
+            "Of the people with a = 1, 0% were recorded with another granted.",
+        ),
         (p4f.MeasurementBias("income", "a", 0.2), "of the people with a = 1 and income = 0 on record, 20% should have"),
         (p4f.HistoricalBias("income", "a", 0.2), "20% would have, in a fair world, 1"),
         (p4f.chain(p4f.LabelBias("a", 0.3), p4f.LabelBias("b", 0.1)), "Label bias 2 of 2, by b."),

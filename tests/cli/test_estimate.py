@@ -50,6 +50,7 @@ def test_warnings_are_lines(folder):
     assert "Warning" not in run.stderr
     run = p4f("estimate", "few.csv", *COLUMNS, "--favourable", "good", "-o", "few.pl", folder=folder)
     assert "a fair good is recorded as bad where poor_area = yes" in run.stdout
+    assert "fair 1" not in run.stdout + run.stderr
 
 
 def test_measurement_bias_and_programs(folder):

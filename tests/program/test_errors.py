@@ -403,3 +403,10 @@ def test_all_errors_are_value_errors_of_one_family():
     assert len(kinds) > 15
     assert all(issubclass(kind, P4FError) and issubclass(kind, ValueError) for kind in kinds)
     assert all(kind.__doc__ for kind in named)
+
+
+@pytest.mark.parametrize("name", ["belief.pl", "examples/loan noise.pl"])
+def test_the_name_of_a_file_is_no_program(name):
+    with pytest.raises(ProgramSyntaxError, match=r"is the name of a file, not a program; Program\.from_file"):
+        Program(name)
+    assert Program("a. query(a). pl.").queries == ("a",)

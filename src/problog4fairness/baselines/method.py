@@ -206,13 +206,19 @@ def recorded_codes(rows: Rows) -> Codes:
     return rows.recorded
 
 
+class TwoLabelsError(P4FError):
+    """There are more than two labels: in scikit-learn's words, and ``plain`` ones for a comparison."""
+
+    def __init__(self, labels: int) -> None:
+        said = "Only binary classification is supported. The type of the target is multiclass: "
+        super().__init__(f"{said}{labels} different labels")
+        self.plain = f"it is for two labels; there are {labels}"
+
+
 def require_two_labels(rows: Rows) -> None:
-    """An error, in scikit-learn's words, where there are more than two labels."""
+    """An error where there are more than two labels."""
     if len(rows.classes) != 2:
-        raise P4FError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"{len(rows.classes)} different labels"
-        )
+        raise TwoLabelsError(len(rows.classes))
 
 
 def certain_groups(rows: Rows, sensitive: Sensitive) -> Codes:

@@ -262,7 +262,7 @@ class Belief(Stated):
             estimated = anytime(estimated, confidence) if sequential else estimated
         found = self._noted(start.with_probabilities(estimated), favourable)
         found.design = design
-        warn_few(found.probabilities)
+        warn_few(found.probabilities, rows.classes)
         warn_signal(found, rows)
         return found
 

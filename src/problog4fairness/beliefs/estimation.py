@@ -21,6 +21,7 @@ from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.beliefs.proportions import Estimate, interval, proportion
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.beliefs.together import estimated_together, tell_few
+from problog4fairness.beliefs.words import in_labels
 from problog4fairness.errors import P4FError
 from problog4fairness.program.program import Program
 from problog4fairness.rows.counted import counts_of
@@ -129,7 +130,7 @@ def estimate_chain(belief: Chain, rows: Rows, confidence: float, method: Literal
         starts = [own.value for own in found]
         found = tuple(map(_by_mode, found))
         found = most_likely(belief, belief.unknown().label_program(), found, rows, confidence, starts)
-    warn_few(found)
+    warn_few(found, rows.classes)
     return belief.with_probabilities((*measured, *found))
 
 
@@ -228,9 +229,10 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
     return Estimate(value, *interval(value, total, confidence), round(total))
 
 
-def warn_few(probabilities: Sequence[Parameter]) -> None:
-    """Warn of parameters that rest on few rows, or on none."""
-    for own in probabilities:
+def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = ()) -> None:
+    """Warn of parameters that rest on few rows, or on none; ``labels`` are the values of the label, if it has two."""
+    for parameter in probabilities:
+        own = replace(parameter, meaning=in_labels(parameter.meaning, labels))
         if (own.value is not None and own.rows is None) or own.source == SHRUNK:
             continue
         if own.rows == 0 or own.value is None or own.low is None or own.high is None:

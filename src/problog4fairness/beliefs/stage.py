@@ -145,7 +145,7 @@ class LabelStage(Belief):
             cells = {cell: own for cell, own in self.by_cell().items() if cell.group == level}
             # Of many classes most changes do not happen; one word for all of these.
             told_of = {cell: own for cell, own in cells.items() if own.value != 0 or not self.names_classes} or cells
-            parts = self._open_parts(group, label.column, told, cells) or [
+            parts = self._short_parts(group, label.column, told, cells) or [
                 f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
                 f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
                 for cell, own in told_of.items()
@@ -158,9 +158,15 @@ class LabelStage(Belief):
             found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
         return found
 
-    def _open_parts(self, group: str, column: str, told: Stage, cells: Mapping[Cell, Parameter]) -> list[str]:
-        """Of many classes of which nothing is known yet, what may happen to each."""
-        if not self.names_classes or self.classes is None or any(own.value is not None for own in cells.values()):
+    def _short_parts(self, group: str, column: str, told: Stage, cells: Mapping[Cell, Parameter]) -> list[str]:
+        """Of many classes of which nothing is known yet, what may happen to each; and that nothing happens at all."""
+        if not self.names_classes or self.classes is None or not cells:
+            return []
+        if all(own.value == 0 for own in cells.values()):
+            high = max(own.high or 0.0 for own in cells.values())
+            most = f", or {percent(high)} of a class at most," if high else ""
+            return [f"of the people with {group}, 0%{most} {told.became} another {column.removeprefix('the ')}"]
+        if any(own.value is not None for own in cells.values()):
             return []
         return [
             f"of the people with {group} {told.had} {column} = {self.classes[fair]}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -175,7 +176,7 @@ def plan(
         write_table(rows, draw, for_spreadsheet=for_spreadsheet)
     if draw == "-":
         return
-    _show(found, draw, as_json)
+    _show(found, draw, as_json, table.labels if table.has_labels else ())
 
 
 def _plan(
@@ -224,7 +225,9 @@ def _without_data(error: float, confidence: float, positive_rate: float | None, 
     )
 
 
-def _show(found: AuditPlan, draw: str | None, as_json: bool) -> None:
+def _show(found: AuditPlan, draw: str | None, as_json: bool, labels: Sequence[Any]) -> None:
+    from problog4fairness.beliefs.words import in_labels
+
     if as_json:
         names = ("design", "error", "confidence", "stop", "audited", "open", "to_draw", "in_all")
         beside = {name: getattr(found.hoeffding, name) for name in ("needed", "asked", "stratified", "cells")}
@@ -234,7 +237,7 @@ def _show(found: AuditPlan, draw: str | None, as_json: bool) -> None:
     show(found.strata)
     if found.audited and found.design == "neyman":
         say("")
-        show(found.parameters)
+        show(found.parameters.assign(meaning=[in_labels(own, labels) for own in found.parameters["meaning"]]))
     say("", *found.lines())
     if draw is not None and not found.stop:
         say(f"{draw}: fill in {', '.join(found.columns)}, then run the same command again")

@@ -105,7 +105,7 @@ def predictions(
         try:
             method.check(data.rows)
         except P4FError as error:
-            found.left_out[method.title] = str(error)
+            found.left_out[method.title] = getattr(error, "plain", str(error))
     count = max(1, AT_ONCE // max(1, _numbers(data) * len(methods)))
     able = [method for method in methods if method.title not in found.left_out]
     with cells_bar({method.title: len(cells) for method in able}, progress) as bar:

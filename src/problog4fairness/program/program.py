@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import numbers
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from problog4fairness.program.weights import Values
 
 MAX_TEXT = 4 * sandbox.MEBIBYTE
+_FILE = re.compile(r"[^\n%:]{1,255}\.(pl|problog)")
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ class Program:
     def _set(self, text: str, limits: Limits, source: str | None, bound: dict[str, float]) -> None:
         if not isinstance(text, str):
             raise ProgramSyntaxError(f"a program is text, not {type(text).__name__}")
+        if source is None and _FILE.fullmatch(text.strip()):
+            raise ProgramSyntaxError(
+                f"{text.strip()!r} is the name of a file, not a program; Program.from_file(...) reads one, and "
+                "read_belief takes a pathlib.Path"
+            )
         self._text = text
         self._limits = limits
         self._source = source
