@@ -57,6 +57,11 @@ class Asked:
         """What the parameters of a belief are about."""
         if isinstance(belief, HistoricalBias) and belief.label is None:
             belief = belief.measurement
+        if belief.numbers:
+            raise P4FError(
+                "this page reviews labels; p4f plan --belief numeric --feature ... --draw audit.csv draws rows to be "
+                "measured, p4f estimate reads them"
+            )
         if not isinstance(belief, MeasurementBias):
             roles = project.roles()
             return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))
