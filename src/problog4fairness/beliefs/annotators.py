@@ -94,6 +94,9 @@ class Annotators(Belief):
     """
 
     title = "annotators"
+    identified_by = (
+        "that three or more err independently of each other and are mostly right; audited rows where there are fewer."
+    )
 
     def __init__(
         self,

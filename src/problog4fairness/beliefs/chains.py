@@ -71,6 +71,7 @@ class Chain(Belief):
     """
 
     title = "chain of biases"
+    identified_by = "audited rows, and of biases of the label only what they do together."
     overlap = True
     measures: ClassVar[type[Any]] = MeasurementBias
 

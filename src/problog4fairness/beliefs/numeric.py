@@ -108,6 +108,7 @@ class NumericMeasurementBias(Belief):
     """
 
     title = "measurement bias of numbers"
+    identified_by = "rows whose fair numbers were found out; rows measured twice tell of the noise alone."
     command = "numeric"
 
     def __init__(
