@@ -239,6 +239,8 @@ class BeliefContract:
         belief = self.bound()
         assert all(sentence.endswith(".") for sentence in belief.words())
         assert belief.picture().nodes
+        ours = type(belief).__module__.startswith("problog4fairness") and not isinstance(belief, ProgramBelief)
+        assert belief.identified_by.endswith(".") or not ours
         frame = self.people(belief, 40, np.random.default_rng(0))
         for own in belief.probabilities:
             low, high = belief.admissible(own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))

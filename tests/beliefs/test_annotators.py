@@ -211,3 +211,12 @@ VOTES = pd.DataFrame({"u": [0, 1] * 20, "v": [0, 1] * 20, "w": [1, 1] * 20, "g":
 def test_impossible(call, message):
     with pytest.raises(P4FError, match=message):
         call()
+
+
+def test_a_group_without_a_vote_is_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "g": [0, 1] * 30})
+    votes = pd.DataFrame(rng.integers(0, 2, (60, 3)).astype(float), columns=list("uvw")).where(frame["g"] == 0)
+    belief = Annotators(list("uvw"), "g", 0.1, 0.1)
+    with pytest.warns(p4f.AuditWarning, match="no row with g = 1 has a vote; the model learns nothing from these rows"):
+        p4f.DebiasedClassifier(belief, "linear").fit(frame, votes)

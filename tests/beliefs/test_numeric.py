@@ -8,11 +8,11 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import NumericMeasurementBias, ProgramBelief
+from problog4fairness.beliefs import ClassBias, LabelBias, NumericMeasurementBias, ProgramBelief, chain
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Boosted, Linear, Network
 from problog4fairness.rows.rows import Rows
-from tests.beliefs.contract import LEARNERS, BeliefContract
+from tests.beliefs.contract import LEARNERS, BeliefContract, distorted_labels
 from tests.oracle import problog_answer
 
 VALUES = {"factor": (0.7, 1.1), "shift": (-1.0, 0.2), "noise": (0.5, 0.3), "mean": (0.5, 0.0), "spread": (1.5, 1.2)}
@@ -88,6 +88,61 @@ class TestNumeric(BeliefContract):
         theirs.fit(frame[features], y, sensitive_features=beside)
         found = [own.fitted_.log_proba(frame[features]) for own in (ours, theirs)]
         torch.testing.assert_close(*found, atol=1e-6, rtol=0)
+
+
+class TestLabelOnNumbers(BeliefContract):
+    """Numbers that are distorted by one group, and labels by another."""
+
+    def make(self):
+        amounts = {kind: dict(zip((1, 0), own, strict=True)) for kind, own in VALUES.items()}
+        return chain(NumericMeasurementBias("skill", "a", **amounts), LabelBias("b"))
+
+    def known(self):
+        return {"p1_b": 0.3, "p2_b": 0.1, "p3_b": 0.05, "p4_b": 0.15}
+
+    def people(self, belief, rows, rng):
+        frame = pd.DataFrame({"skill": 3 * rng.normal(size=rows), "other": rng.normal(size=rows)})
+        return frame.assign(a=rng.integers(0, 2, rows), b=rng.integers(0, 2, rows))
+
+    def simulate(self, belief, rows, rng):
+        columns, fair = rng.integers(0, 2, (rows, 2)), rng.integers(0, 2, rows)
+        recorded = distorted_labels(belief, fair, columns @ [2, 1], rng)
+        return pd.DataFrame(columns, columns=["a", "b"]), {"recorded": recorded, "fair": fair}
+
+    def as_program(self, belief, frame):
+        replaced, points = belief.numeric.at_points(Rows(frame, ("skill", "other"), (0, 1)))
+        return ProgramBelief(str(belief), replaced=replaced), points.join(frame[["a", "b"]])
+
+    def test_the_table_of_parameters(self):
+        table = self.bound().parameters["value"]
+        assert table["p1_b"] == 0.3
+        assert table["factor(skill,1)"] == 0.7
+
+    def test_amounts_are_bound_and_drawn_too(self):
+        amounts = self.make().numeric
+        frame, columns = TestNumeric().simulate(amounts, 200, np.random.default_rng(0))
+        belief = chain(amounts.unknown().estimate(frame, **columns), LabelBias("b", 0.2, 0.1))
+        assert belief.bind({"factor(skill,1)": 0.5}).parameters.loc["factor(skill,1)", "value"] == 0.5
+        assert len({drawn.parameters.loc["factor(skill,1)", "value"] for drawn in belief.draws(5, 0)}) == 5
+        with pytest.raises(p4f.errors.MissingValueError, match=r"factor\(skill,1\)"):
+            belief.unknown().require_known()
+
+    def test_it_comes_near_to_knowing_the_truth(self):
+        rng = np.random.default_rng(0)
+        recorded, fair, y = made(4000, 1)
+        lost = (recorded["a"].to_numpy() == 1) & (rng.random(4000) < 0.4)
+        label = LabelBias("a", {1: 0.4}, False, groups=[1])
+        learn, test, right = slice(0, 2000), slice(2000, None), {}
+        cases = {
+            "both": (chain(estimated(400, 2), label), recorded, y * ~lost),
+            "numbers": (estimated(400, 2), recorded, y * ~lost),
+            "truth": (None, fair, y),
+        }
+        for name, (belief, table, labels) in cases.items():
+            model = p4f.DebiasedClassifier(belief, "linear", random_state=0, independent=True)
+            model.fit(table[learn], labels[learn], sensitive_features=table[["a"]][learn])
+            right[name] = (model.predict(fair[test]) == y[test]).mean()
+        assert right["both"] > right["truth"] - 0.02 > right["numbers"]
 
 
 @pytest.mark.parametrize("learner", [Linear(), Boosted(max_trees=30), Network(networks=1, max_epochs=10)])
@@ -174,15 +229,43 @@ def test_several_features_beyond_what_is_listed_are_drawn():
     assert 0.2 < float(seen.fair_proba(torch.zeros(len(seen.table), 2).log_softmax(1))[:, 1].mean()) < 0.8
 
 
-def test_it_is_doubted_and_not_planned_and_not_chained():
+def test_it_is_doubted():
     recorded, fair, y = made(300, 3)
-    belief = estimated(300, 3)
-    doubts = belief.check(recorded.assign(y=y, fair=fair["score"]), recorded="y", fair_features={"score": "fair"})
-    assert "the distorted features are numbers" in str(doubts)
-    with pytest.raises(P4FError, match="an audit of numbers needs no plan"):
-        belief.plan_audit(recorded)
-    with pytest.raises(P4FError, match="a chain takes LabelBias and MeasurementBias"):
-        p4f.chain(belief, p4f.LabelBias("a", 0.1, 0.1))
+    doubts = estimated(300, 3).check(
+        recorded.assign(y=y, fair=fair["score"]), recorded="y", fair_features={"score": "fair"}
+    )
+    assert doubts["numbers"].p is not None
+    assert not doubts.contradicted
+    assert "the distorted features are numbers" in doubts["feature tables"].found
+
+
+def test_an_audit_is_planned_in_rounds_until_the_line_is_known():
+    recorded, fair, _ = made(3000, 4)
+    belief, rounds = NumericMeasurementBias("score", "a"), 0
+    plan = belief.plan_audit(recorded, fair="true", error=0.1)
+    assert plan.to_draw == 30
+    while not plan.stop:
+        todo = plan.draw(random_state=0)
+        todo["true"] = fair["score"].to_numpy()[todo["row"].to_numpy(dtype=int) - 1]
+        plan, rounds = belief.plan_audit(recorded, fair="true", error=0.1, pilot=todo), rounds + 1
+        assert rounds < 10
+    found = belief.estimate(todo, recorded="score", fair="true").parameters
+    assert (found["high"] - found["low"])[["factor(score,0)", "factor(score,1)"]].max() <= 0.2
+    # By normal theory (1.96 * noise / (spread * error))², about, where the noise is largest: 138 rows of one group.
+    assert 100 < plan.strata["audited"].max() < 220
+    assert plan.strata["audited"].min() < 60
+    assert "every parameter is within 0.1" in str(plan)
+
+
+def test_what_is_stated_needs_no_pilot():
+    recorded, _, _ = made(3000, 4)
+    belief = NumericMeasurementBias("score", "a", 0.8, -2, 6, mean=50, spread=10, groups=[1])
+    plan = belief.plan_audit(recorded, error=0.1)
+    assert plan.in_all == pytest.approx((1.96 * 6 / (10 * 0.1)) ** 2, abs=6)
+    with pytest.raises(P4FError, match="design must be 'neyman'"):
+        belief.plan_audit(recorded, design="hoeffding")
+    with pytest.raises(P4FError, match="no column 'score'"):
+        belief.plan_audit(recorded.drop(columns="score"))
 
 
 AUDIT = pd.DataFrame({"score": [1.0, 2, 3, 4, 5], "fair": [1.5, 2, 3, 4, 6], "a": [1, 1, 1, 1, 1]})
@@ -196,6 +279,12 @@ AUDIT = pd.DataFrame({"score": [1.0, 2, 3, 4, 5], "fair": [1.5, 2, 3, 4, 6], "a"
         (lambda: NumericMeasurementBias("u", "a", points=1), "points=1 must be .* one point would take the mean"),
         (lambda: NumericMeasurementBias("u", "a", 0.0), "says that nothing of the fair value was recorded"),
         (lambda: NumericMeasurementBias("u", "a", noise=-1), "must be 0 or above 0"),
+        (lambda: chain(NumericMeasurementBias("u", "a")), "chain NumericMeasurementBias with a bias of the label"),
+        (
+            lambda: chain(LabelBias("a"), NumericMeasurementBias("u", "a")),
+            "NumericMeasurementBias comes before LabelBias",
+        ),
+        (lambda: str(chain(NumericMeasurementBias("u", "a"), ClassBias("a", (1, 2, 3)))), "a label of two classes"),
         (lambda: NumericMeasurementBias("u", "a", float("nan")), "is not a finite number"),
         (lambda: NumericMeasurementBias("u", "a", spread=False), "mean and spread of fair values are numbers"),
         (lambda: _estimate(AUDIT), "0 audited rows have a = 0; how score is recorded needs 4 or more"),

@@ -63,6 +63,18 @@ def test_a_second_measurement_tells_of_the_noise(folder):
     assert found["noise(score,1)"] == pytest.approx(5, abs=1)
 
 
+def test_an_audit_of_numbers_is_planned_in_rounds(folder):
+    options = ("plan", "--data", "loans.csv", "--belief", "numeric", "--sensitive", "renter", "--feature", "score")
+    run = p4f(*options, "--fair-feature", "true_score", "--draw", "todo.csv", folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert "draw these 30 rows" in run.stdout
+    todo = pd.read_csv(folder / "todo.csv")
+    todo.assign(true_score=(todo["score"] + 2) / 0.8 + todo["z"]).to_csv(folder / "todo.csv", index=False)
+    run = p4f(*options, "--fair-feature", "true_score", "--draw", "todo.csv", "--error", "0.5", folder=folder)
+    assert "stop: every parameter is within 0.5, after 30 audited rows" in run.stdout
+    assert fails(p4f(*options, "--design", "hoeffding", folder=folder)).startswith("design must be 'neyman'")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

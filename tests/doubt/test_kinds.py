@@ -169,7 +169,9 @@ def numbers(seed, bend=0.0, growth=0.0, skew=False):
 def test_numbers_that_are_no_line_with_normal_noise_are_told(wrong, sentence, advice):
     frame = numbers(0, **wrong)
     made = p4f.NumericMeasurementBias("score", "g", groups=[1]).estimate(frame, recorded="score", fair="fair")
-    found = made.check(frame, recorded="y", fair_features={"score": "fair"})["numbers"]
+    doubts = made.check(frame, recorded="y", fair_features={"score": "fair"})
+    assert doubts.notes[-1].startswith("What identifies measurement bias of numbers: rows whose fair numbers")
+    found = doubts["numbers"]
     assert found.p is not None
     assert found.contradicts == (sentence is not None)
     if sentence is not None:

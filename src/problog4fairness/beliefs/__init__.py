@@ -17,6 +17,7 @@ from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.measurement import MeasurementBias
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.numeric import NumericMeasurementBias
+from problog4fairness.beliefs.numeric_chain import NumericChain
 from problog4fairness.beliefs.observation import Observation, Posterior
 from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.beliefs.positive import PositiveUnlabelled
@@ -42,6 +43,7 @@ __all__ = [
     "LabelBias",
     "MeasurementBias",
     "NoBias",
+    "NumericChain",
     "NumericMeasurementBias",
     "Observation",
     "Parameter",

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.favourable import favourable_comment, favourable_json, plain_label
 from problog4fairness.beliefs.general import Record
@@ -93,6 +94,9 @@ class Annotators(Belief):
     """
 
     title = "annotators"
+    identified_by = (
+        "that three or more err independently of each other and are mostly right; audited rows where there are fewer."
+    )
 
     def __init__(
         self,
@@ -214,6 +218,15 @@ class Annotators(Belief):
             [torch.stack([1 - wrong[..., 0], wrong[..., 0]], -1), torch.stack([wrong[..., 1], 1 - wrong[..., 1]], -1)],
             dim=-2,
         )
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`; a group on which nobody voted is told."""
+        super().check_rows(rows)
+        voted = rows.frame[list(self.recorded_columns)].notna().any(axis=1).to_numpy()
+        for variable in self.variables:
+            shares = rows.shares(variable)[voted].sum(axis=0)
+            for level in np.flatnonzero(shares == 0).tolist():
+                tell(f"no row with {variable.group_text(level)} has a vote; the model learns nothing from these rows")
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through a table for each annotator, not all combinations of votes."""

@@ -51,6 +51,8 @@ class Belief(Stated):
         What this kind of belief is called: ``label bias``; from the name of the class where nothing else is said.
     command
         The name by which ``p4f estimate --belief`` knows it; None where it has none.
+    identified_by
+        What tells its parameters, in a few words that :meth:`check` repeats.
     overlap
         Whether two of its parameters may explain the same errors.
     variables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from torch import Tensor
 
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.numeric import NumericMeasurementBias
 
 
-def chain(*beliefs: LabelStage | MeasurementBias) -> Chain:
+def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Chain:
     """Biases that act one after the other: label biases of several variables, also on top of measurement bias.
 
     ``chain(LabelBias("high_cheekbones"), LabelBias("blurry"), LabelBias("smiling"))`` is the face study's program.
@@ -48,7 +49,9 @@ def chain(*beliefs: LabelStage | MeasurementBias) -> Chain:
     >>> [(own.name, own.value) for own in both.probabilities]
     [('p1_blurry', 0.4), ('p1_dark', 0.3)]
     """
-    return Chain(beliefs)
+    from problog4fairness.beliefs.numeric_chain import NumericChain
+
+    return (NumericChain if any(getattr(own, "numbers", ()) for own in beliefs) else Chain)(beliefs)
 
 
 class Chain(Belief):
@@ -68,17 +71,20 @@ class Chain(Belief):
     """
 
     title = "chain of biases"
+    identified_by = "audited rows, and of biases of the label only what they do together."
     overlap = True
+    measures: ClassVar[type[Any]] = MeasurementBias
 
-    def __init__(self, beliefs: tuple[LabelStage | MeasurementBias, ...]) -> None:
-        measured = [m for m in beliefs if isinstance(m, MeasurementBias)]
+    def __init__(self, beliefs: tuple[Any, ...]) -> None:
+        kind = self.measures.__name__
+        measured = [m for m in beliefs if isinstance(m, self.measures)]
         stages = [m for m in beliefs if isinstance(m, LabelStage)]
         if len(measured) + len(stages) != len(beliefs) or not beliefs:
-            raise P4FError("a chain takes LabelBias and MeasurementBias, or other biases of the label, one or more")
+            raise P4FError(f"a chain takes LabelBias and {kind}, or other biases of the label, one or more")
         if len(measured) > 1:
-            raise P4FError("a chain takes one MeasurementBias; name all its features in it")
+            raise P4FError(f"a chain takes one {kind}; name all its features in it")
         if measured and beliefs[0] is not measured[0]:
-            raise P4FError("in a chain, MeasurementBias comes before LabelBias")
+            raise P4FError(f"in a chain, {kind} comes before LabelBias")
         for stage in stages:
             stage.require_settled()
         if len({stage.classes for stage in stages}) > 1:
@@ -87,9 +93,7 @@ class Chain(Belief):
         if early is not None:
             raise P4FError(f"in a chain, {type(early).__name__} comes last: after it there are rows without a label")
         if measured and not all(stage.tabular for stage in stages):
-            raise P4FError(
-                "a chain with MeasurementBias needs all rows; it cannot take SelectiveLabels(kept='accepted')"
-            )
+            raise P4FError(f"a chain with {kind} needs all rows; it cannot take SelectiveLabels(kept='accepted')")
         order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
         names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
@@ -121,9 +125,9 @@ class Chain(Belief):
             parts.append(self._label_part())
         return "\n\n".join(parts) + "\n"
 
-    def _label_part(self) -> str:
-        classes = self.classes
-        parts = [classifier(classes)]
+    def _label_part(self, parts: Sequence[str] | None = None) -> str:
+        """The clauses of the label, from ``y_h`` on; ``parts`` say what that is, the classifier's answer by default."""
+        parts = [classifier(self.classes)] if parts is None else list(parts)
         last = len(self.stages) - 1
         fair = "y_h"
         for i, stage in enumerate(self.stages):
@@ -282,18 +286,18 @@ class Chain(Belief):
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""
         return {
-            "kind": "Chain",
+            "kind": type(self).__name__,
             "variables": [variable_json(v) for v in self.variables],
             "measurement": self.measurement.to_json() if self.measurement else None,
             "stages": [stage.to_json() for stage in self.stages],
         }
 
     @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Chain:
+    def _from_json(cls, value: dict[str, Any]) -> Self:
         belief = cls.__new__(cls)
         belief.variables = tuple(variable_from_json(v) for v in value["variables"])
         measured = value["measurement"]
-        belief.measurement = None if measured is None else MeasurementBias._from_json(measured)
+        belief.measurement = None if measured is None else cls.measures._from_json(measured)
         belief.features = belief.measurement.features if belief.measurement else ()
         belief.stages = tuple(stage_from_json(stage) for stage in value["stages"])
         belief.classes = belief.stages[0].classes if belief.stages else None

@@ -73,6 +73,7 @@ class ChangedBias(RowBias):
     """
 
     title = "bias that changed over time"
+    identified_by = "audited rows from before and after the change."
     command = "changed"
     about = "Bias that changed over time: the recorded label y_ is a copy of the fair label y_h, distorted by period."
     found: ChangeFound | None = None

@@ -51,6 +51,7 @@ class ClassBias(LabelStage):
     """
 
     names_classes = True
+    identified_by = "audited rows of every group and fair class; the record alone tells little."
     classes: tuple[int | str, ...]
 
     def __init__(

@@ -60,6 +60,7 @@ class HistoricalBias(Belief):
     """
 
     title = "historical bias"
+    identified_by = "what features would be in a fair world, which no record and few audits tell; mostly it is stated."
     command = "historical"
     predicts_from = "biased"
 

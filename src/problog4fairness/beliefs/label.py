@@ -70,6 +70,7 @@ class LabelBias(LabelStage):
     """
 
     command = "label"
+    identified_by = "audited rows of every group and fair label; the record alone tells little."
 
     def __init__(
         self,

@@ -51,6 +51,9 @@ class MeasurementBias(Belief):
     leave. The parameters say how to get *back*: the probability of the fair value given the recorded one. Features are
     independent of each other given what was recorded and A, unless ``joint`` says so; others pass through unchanged.
 
+    What identifies it: audited rows, of which recorded and fair features are both known, of every group and recorded
+    value; the record alone does not.
+
     Parameters
     ----------
     features
@@ -87,6 +90,7 @@ class MeasurementBias(Belief):
     """
 
     title = "measurement bias"
+    identified_by = "audited rows with recorded and fair features of every group; the record alone does not."
     command = "measurement"
 
     def __init__(

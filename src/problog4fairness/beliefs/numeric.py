@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from problog4fairness.beliefs.audit import audit_column, audit_frame, tell
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.beliefs.combinations import occurring
+from problog4fairness.beliefs.combinations import Combinations, occurring
+from problog4fairness.beliefs.designed import filled
 from problog4fairness.beliefs.draws import generator
 from problog4fairness.beliefs.factored import row_groups
 from problog4fairness.beliefs.favourable import favourable_json
@@ -30,8 +32,9 @@ from problog4fairness.beliefs.gauges import (
     whole,
 )
 from problog4fairness.beliefs.likeliest import likely_vectors, row_seeds
-from problog4fairness.beliefs.numeric_said import numeric_picture, numeric_program, numeric_words
+from problog4fairness.beliefs.numeric_said import numeric_nodes, numeric_program, numeric_rules, numeric_words
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.picturing import OTHERS
 from problog4fairness.beliefs.sensitive import (
     Strength,
     acting_groups,
@@ -43,10 +46,11 @@ from problog4fairness.beliefs.tables import SOME, observe_weighted
 from problog4fairness.beliefs.text import atom, predicates
 from problog4fairness.beliefs.words import Label
 from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError
+from problog4fairness.program.diagram import Diagram, Node
 from problog4fairness.rows.counted import counts_of
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
-from problog4fairness.rows.types import Floats, Level
+from problog4fairness.rows.types import Codes, Floats, Level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +58,6 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.beliefs.plan import AuditPlan
-    from problog4fairness.program.diagram import Diagram
     from problog4fairness.program.program import Program
 
 MOST_POINTS = 15
@@ -73,8 +76,9 @@ class NumericMeasurementBias(Belief):
     value and the group, other columns tell nothing of them. Then the fair value of a row is normal, too, and the
     classifier is asked about some points of it, with Gauss and Hermite's weights.
 
-    Rows whose fair value was found out identify all of it. Rows that were measured twice identify the noise and what
-    fair values are like, once factor and shift are stated. The record alone identifies nothing.
+    Rows whose fair value was found out identify all of it, and :meth:`check` tests by them whether it is a line with
+    normal noise. Rows that were measured twice identify the noise and what fair values are like, once factor and shift
+    are stated. The record alone identifies nothing. :func:`chain` takes biases of the label after it.
 
     Parameters
     ----------
@@ -104,6 +108,7 @@ class NumericMeasurementBias(Belief):
     """
 
     title = "measurement bias of numbers"
+    identified_by = "rows whose fair numbers were found out; rows measured twice tell of the noise alone."
     command = "numeric"
 
     def __init__(
@@ -243,6 +248,10 @@ class NumericMeasurementBias(Belief):
         """The program as text: the label through every point of every group."""
         return numeric_program(self.variable, self.names, self.amounts, *self.quadrature())
 
+    def rules(self, fair: str, asked: str) -> list[str]:
+        """The clauses that make ``fair`` of what the classifier is ``asked``, in paragraphs."""
+        return numeric_rules(self.variable, self.names, *self.quadrature(), fair, asked)
+
     def bound_program(self) -> Program:
         """See :meth:`Belief.bound_program`: its numbers are where the points lie, not in the clauses."""
         return self.program()
@@ -277,23 +286,41 @@ class NumericMeasurementBias(Belief):
         """See :meth:`Belief.observe`: each row stands for fair values of its own."""
         self.require_known()
         self.require_columns(rows)
+        classes = len(rows.classes)
         groups = occurring(self.variables, rows)
+        labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
+        return self.observed(rows, groups, 0, labels, self.record(rows).codes)
+
+    def observed(
+        self, rows: Rows, groups: Combinations, place: int, labels: Tensor, record: Codes | None
+    ) -> Observation:
+        """Observe rows whose label is distorted besides.
+
+        Parameters
+        ----------
+        rows
+            What was recorded.
+        groups, place
+            The combinations of groups that occur in them, and which of their variables is that of this belief.
+        labels
+            ``[combinations, fair, recorded]``.
+        record
+            ``[rows]``: what was recorded, by its position in ``labels``.
+        """
         shares, chosen = row_groups(groups.rows)
-        levels = groups.levels[:, 0][chosen.numpy()]
+        levels = groups.levels[:, place][chosen.numpy()]
         recorded = {feature: self._recorded(rows, feature) for feature in self.features}
         nodes, weights = self.quadrature()
-        record = self.record(rows).codes
         seeds = row_seeds([own.view(np.int64) for own in recorded.values()], again=record is not None)
         even = torch.from_numpy(weights).expand(len(rows), chosen.shape[1], -1)
         likely = likely_vectors([even] * len(self.features), self.inputs, seeds)
         values = {}
-        for place, (feature, own) in enumerate(recorded.items()):
+        for number, (feature, own) in enumerate(recorded.items()):
             back = [self._gauge(feature, level).back(own) for level in range(len(self.variable.levels))]
             centre = np.stack([mean for mean, _ in back], axis=1)[np.arange(len(rows))[:, None], levels]
             width = np.array([width for _, width in back])[levels]
-            values[feature] = centre[..., None] + width[..., None] * nodes[likely.positions[..., place].numpy()]
-        eye = torch.eye(len(rows.classes), dtype=torch.float64).log().expand(*chosen.shape, -1, -1)
-        return observe_weighted(rows, values, likely, shares, eye, record)
+            values[feature] = centre[..., None] + width[..., None] * nodes[likely.positions[..., number].numpy()]
+        return observe_weighted(rows, values, likely, shares, labels[chosen].log(), record)
 
     def estimate(  # type: ignore[override]
         self,
@@ -328,6 +355,9 @@ class NumericMeasurementBias(Belief):
         """
         if (fair is None) == (again is None):
             raise P4FError("name either the fair values, by fair=..., or a second measurement, by again=...")
+        others = fair if again is None else again
+        named = others.values() if isinstance(others, Mapping) else [others] if isinstance(others, str) else others
+        audit = filled(audit, None, *named)
         first = self._audited(audit, recorded, "recorded")
         second = self._audited(audit, again, "second") if fair is None else self._audited(audit, fair, "fair")
         frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(next(iter(first.values()))))
@@ -371,19 +401,81 @@ class NumericMeasurementBias(Belief):
         own: dict[str, Column] = by_feature(columns, self.features, role)
         return {f: finite(audit_column(audit, own[f], f"{role} {f}"), f"the {role} {f}") for f in self.features}
 
-    def plan_audit(self, table: Any, **options: Any) -> AuditPlan:  # noqa: ARG002
-        """Refused: an interval of these amounts shrinks with the root of the rows, whoever they are."""
-        raise P4FError(
-            "an audit of numbers needs no plan: draw rows of each group at random; four times as many halve an interval"
+    def plan_audit(
+        self,
+        table: Any,
+        *,
+        fair: str | Sequence[str] | Mapping[str, str] = "fair",
+        error: float = 0.1,
+        confidence: float = 0.95,
+        pilot: Any = None,
+        guesses: Mapping[str, float] | None = None,
+        sensitive_features: Any = None,
+        design: str = "neyman",
+        **options: Any,
+    ) -> AuditPlan:
+        """Plan which rows to measure rightly until factors and shifts are known well enough, in rounds.
+
+        Rows of each group are drawn at random, by normal theory: of n of them, the interval of the factor is
+        1.96 * noise / (spread * sqrt(n)) wide on either side.
+
+        Parameters
+        ----------
+        table, confidence, sensitive_features
+            As for :meth:`Belief.plan_audit`.
+        fair
+            The name of the column to fill in; for several features one for each.
+        error
+            Half the width of the interval of each factor; and of the shift of an average fair value, as a share of the
+            standard deviation of fair values.
+        pilot
+            What :meth:`AuditPlan.draw` gave, as far as it is filled in.
+        guesses
+            Values of noise and spread by name, with which no pilot is needed; stated ones are guesses, too.
+        design, options
+            ``"neyman"``, the only one for numbers; the record of the label does not matter.
+        """
+        from problog4fairness.beliefs.numeric_plan import plan_numbers
+
+        if design != "neyman":
+            raise P4FError(f"design must be 'neyman' for numbers, not {design!r}: Hoeffding's is for probabilities")
+        if options.get("sequential"):
+            raise P4FError("sequential=True is for probabilities that are counted, not for amounts")
+        return plan_numbers(
+            self,
+            table,
+            fair=fair,
+            error=error,
+            confidence=confidence,
+            pilot=pilot,
+            guesses=guesses,
+            sensitive_features=sensitive_features,
         )
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""
+        first = (
+            "The recorded labels are taken as fair, but some recorded numbers are taken as distorted copies of the "
+            "fair ones, and the label depends on the fair ones."
+        )
+        return [first, *self.sentences()]
+
+    def sentences(self) -> list[str]:
+        """What it says of each feature and group."""
         return numeric_words(self.variable, self._by_gauge())
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`; the label on record is the fair one."""
-        return numeric_picture(self.variable, self.features, self.amounts, "label" if label is None else label.column)
+        name = "label" if label is None else label.column
+        return Diagram((*self.drawn(), Node(name, self.fair_features(), observed=True, classifier=True)))
+
+    def drawn(self) -> list[Node]:
+        """The nodes of its picture, without the label."""
+        return numeric_nodes(self.variable, self.features, self.amounts)
+
+    def fair_features(self) -> tuple[str, ...]:
+        """The nodes of its picture that the label depends on."""
+        return (OTHERS, *(f"{name} (fair)" for name in self.features))
 
     def __repr__(self) -> str:
         known = ", ".join(f"{own.name}={'?' if own.value is None else f'{own.value:.3g}'}" for own in self.amounts)

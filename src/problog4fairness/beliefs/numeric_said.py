@@ -8,7 +8,7 @@ from problog4fairness.beliefs.gauges import NEUTRAL, Amount
 from problog4fairness.beliefs.picturing import OTHERS, sensitive
 from problog4fairness.beliefs.sensitive import declaration, goal, sensitive_comment
 from problog4fairness.beliefs.text import comment, number
-from problog4fairness.program.diagram import Diagram, Node
+from problog4fairness.program.diagram import Node
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Floats
 
@@ -47,25 +47,30 @@ def numeric_program(
         sensitive_comment(variable),
         *(f"{own.name}, {own.meaning}: {own}" for own in amounts),
     ]
-    parts = [comment(*head), declaration(variable) + "\nnn(h,X) :: y_h(X)."]
+    start = [comment(*head), declaration(variable) + "\nnn(h,X) :: y_h(X)."]
+    return "\n\n".join([*start, *numeric_rules(variable, names, nodes, weights), "?- y(x)."]) + "\n"
+
+
+def numeric_rules(
+    variable: Sensitive, names: Mapping[str, str], nodes: Floats, weights: Floats, fair: str = "y", asked: str = "y_h"
+) -> list[str]:
+    """The clauses that make ``fair`` of what the classifier is ``asked`` about each point, in paragraphs."""
+    places, parts = [f"K{i + 1}" for i in range(len(names))], []
     multiples = ", ".join(f"{z:.4f}" for z in nodes)
     for feature, name in names.items():
         points = " ;\n    ".join(f"{number(w)} :: {name}(X,{k + 1})" for k, w in enumerate(weights))
         parts.append(f"{comment(f'{feature}: at its mean plus {multiples} standard deviations')}\n{points}.")
     at = ", ".join(f"{name}(X,{place})" for name, place in zip(names.values(), places, strict=True))
     rules = [
-        f"y(X) :- {goal(variable, level)}, {at}, y_h(x_({level},{','.join(places)}))."
+        f"{fair}(X) :- {goal(variable, level)}, {at}, {asked}(x_({level},{','.join(places)}))."
         for level in range(len(variable.levels))
     ]
-    return "\n\n".join([*parts, "\n".join(rules), "?- y(x)."]) + "\n"
+    return [*parts, "\n".join(rules)]
 
 
 def numeric_words(variable: Sensitive, gauges: Mapping[tuple[str, int], Mapping[str, Amount]]) -> list[str]:
     """A sentence for each feature and group."""
-    found = [
-        "The recorded labels are taken as fair, but some recorded numbers are taken as distorted copies of the fair "
-        "ones, and the label depends on the fair ones."
-    ]
+    found = []
     for (feature, level), own in reversed(list(gauges.items())):
         said = {kind: _said(kind, own.get(kind)) for kind in NEUTRAL}
         found.append(
@@ -84,8 +89,8 @@ def _said(kind: str, amount: Amount | None) -> str:
     return f"{before}{f'{NEUTRAL[kind]:g}' if amount is None else amount}"
 
 
-def numeric_picture(variable: Sensitive, features: Sequence[str], amounts: Sequence[Amount], label: str) -> Diagram:
-    """The fair numbers, which nobody has seen, the recorded ones below them, and the label."""
+def numeric_nodes(variable: Sensitive, features: Sequence[str], amounts: Sequence[Amount]) -> list[Node]:
+    """The fair numbers, which nobody has seen, and the recorded ones below them."""
     nodes = [Node(OTHERS, observed=True), *sensitive([variable])]
     for name in features:
         own = [amount for amount in amounts if amount.feature == name]
@@ -93,5 +98,4 @@ def numeric_picture(variable: Sensitive, features: Sequence[str], amounts: Seque
         moved = tuple(amount.name for amount in own if amount.name not in fair)
         nodes.append(Node(f"{name} (fair)", variable.columns, fair))
         nodes.append(Node(f"{name} (recorded)", (f"{name} (fair)", *variable.columns), moved, observed=True))
-    causes = (OTHERS, *(f"{name} (fair)" for name in features))
-    return Diagram((*nodes, Node(label, causes, observed=True, classifier=True)))
+    return nodes

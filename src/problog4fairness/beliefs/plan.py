@@ -34,7 +34,7 @@ class AuditPlan:
         A row for each kind of rows: ``rows`` in the table, ``audited`` so far, ``open`` (drawn, but not filled in),
         ``to_draw`` now, and ``in_all``, the rows that it is expected to take.
     hoeffding
-        The paper's plan, for comparison.
+        The paper's plan, for comparison; None for numbers, of which it does not speak.
     notes
         What was assumed, in words.
     columns
@@ -54,7 +54,7 @@ class AuditPlan:
     confidence: float
     parameters: pd.DataFrame
     strata: pd.DataFrame
-    hoeffding: Hoeffding
+    hoeffding: Hoeffding | None
     notes: tuple[str, ...]
     _table: Drawn = field(repr=False)
     _before: Todo | None = field(repr=False)
@@ -114,10 +114,12 @@ class AuditPlan:
 
     def lines(self) -> list[str]:
         """What to do, in words."""
-        beside = f"{self.hoeffding.asked:,} rows drawn at random from everybody by Hoeffding's inequality"
+        beside = ""
+        if self.hoeffding is not None:
+            beside = f"{self.hoeffding.asked:,} rows drawn at random from everybody by Hoeffding's inequality"
         if self.stop:
             first = f"stop: every parameter is within {self.error:g}, after {self.audited:,} audited rows"
-            return [f"{first} ({beside})", *self.notes]
+            return [f"{first} ({beside})" if beside else first, *self.notes]
         found = []
         if self.open:
             found.append(f"{self.open:,} rows that were drawn are still to be filled in")
@@ -127,7 +129,7 @@ class AuditPlan:
             found.append("all rows there are were drawn; more cannot be known")
         share = f"about {self.in_all:,} rows in all" if self.design == "neyman" else f"{self.in_all:,} rows in all"
         found.append(f"{share}, to know every parameter within {self.error:g} with {self.confidence:.0%} confidence")
-        return [*found, f"instead of {beside}", *self.notes]
+        return [*found, *([f"instead of {beside}"] if beside else []), *self.notes]
 
     def __repr__(self) -> str:
         left = "stop" if self.stop else f"{self.to_draw} rows to draw"

@@ -99,7 +99,7 @@ def plan_audit(
         error,
         confidence,
         _parameter_table(targets, estimates, (halves <= error) & (finished or belief._parts_found == 1)),
-        _strata_table(drawn, rows, before, now, in_all),
+        strata_table(drawn, rows, before, now, in_all),
         beside,
         tuple(notes),
         drawn,
@@ -137,7 +137,7 @@ def _random_plan(
         beside.error,
         beside.confidence,
         _parameter_table(targets, [nothing] * len(targets), np.full(len(targets), done)),
-        _strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
+        strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
         beside,
         (*notes, f"assumed: {beside.assumed}"),
         coarse,
@@ -290,7 +290,8 @@ def _parameter_table(targets: Sequence[Target], estimates: Sequence[Estimate], d
     )
 
 
-def _strata_table(drawn: Drawn, rows: Floats, before: Todo | None, now: Floats, in_all: Floats) -> pd.DataFrame:
+def strata_table(drawn: Drawn, rows: Floats, before: Todo | None, now: Floats, in_all: Floats) -> pd.DataFrame:
+    """The strata of a plan with their rows: audited, open, to draw now, and in all."""
     sizes = drawn.sizes
     taken = np.zeros(len(sizes)) if before is None else np.bincount(drawn.codes[before.places], minlength=len(sizes))
     opened = taken - rows

@@ -73,6 +73,10 @@ class PositiveUnlabelled(Selection):
     """
 
     title = "positive and unlabelled"
+    identified_by = (
+        "audited rows, the share of fair 1s, or, by what it assumes, features that make some rows certain; "
+        "the record alone does not."
+    )
     command = "positive-unlabelled"
     about = (
         "Positive and unlabelled: the recorded label y_ holds where the fair label y_h does and the row was selected."

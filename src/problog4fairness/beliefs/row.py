@@ -109,6 +109,7 @@ class RowBias(LabelStage):
     """  # noqa: E501
 
     title = "bias that depends on the row"
+    identified_by = "audited rows of every group; cells with few of them are drawn to the others."
     command = "row"
     about = "Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell."
 

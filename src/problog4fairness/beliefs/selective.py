@@ -83,6 +83,10 @@ class SelectiveLabels(Selection):
     """  # noqa: E501 - the program's own lines
 
     title = "selective labels"
+    identified_by = (
+        "audited rows, deciders of different leniency, or, where acceptance depends on features only by the fair "
+        "label, the record itself; where only accepted rows were kept, audited rows alone."
+    )
     command = "selective"
     last = True
     about = (

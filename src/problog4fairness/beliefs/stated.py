@@ -33,6 +33,7 @@ class Stated(ABC):
 
     title: ClassVar[str] = "belief"
     command: ClassVar[str | None] = None
+    identified_by: ClassVar[str] = ""
     overlap: bool = False
     variables: tuple[Sensitive, ...] = ()
     probabilities: tuple[Parameter, ...] = ()

@@ -80,6 +80,7 @@ class UnknownGroup(Belief):
     """
 
     title = "unknown group"
+    identified_by = "stated probabilities, or rows of which the group is known; the table without them does not."
     _counted = False  # in an audit of labels; its own parameters are counted among linked rows
 
     def __init__(

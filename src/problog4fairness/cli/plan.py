@@ -193,16 +193,15 @@ def _plan(
         written = read_table(draw, verbatim=True, **reading)
         pilot = table.filled_in(read(draw, **reading), fair)
     known = table.recorded is not None and believed.classes is None
-    found = plan_audit(
-        believed,
-        table.coded(believed),
-        recorded=table.recorded,
-        fair=table.columns(believed, fair),
-        pilot=pilot,
-        sensitive_features=None,
-        favourable=table.roles.favourable if known else None,
+    beside = {
+        "fair": table.columns(believed, fair),
+        "pilot": pilot,
+        "favourable": table.roles.favourable if known else None,
         **options,
-    )
+    }
+    if believed.numbers and not believed.probabilities:
+        return believed.plan_audit(table.coded(believed), **beside), written
+    found = plan_audit(believed, table.coded(believed), recorded=table.recorded, sensitive_features=None, **beside)
     return found, written
 
 
@@ -230,7 +229,8 @@ def _show(found: AuditPlan, draw: str | None, as_json: bool, labels: Sequence[An
 
     if as_json:
         names = ("design", "error", "confidence", "stop", "audited", "open", "to_draw", "in_all")
-        beside = {name: getattr(found.hoeffding, name) for name in ("needed", "asked", "stratified", "cells")}
+        known = found.hoeffding
+        beside = known and {name: getattr(known, name) for name in ("needed", "asked", "stratified", "cells")}
         tables = {"parameters": found.parameters, "strata": found.strata, "notes": found.notes}
         print_json({name: getattr(found, name) for name in names} | {"hoeffding": beside} | tables | {"drawn": draw})
         return

@@ -142,6 +142,8 @@ def check(
     if first.observation.drawn:
         share = percent(first.observation.drawn)
         notes = (*notes, f"Rows stand for more fair vectors than are listed: {share} of the weight rests on draws.")
+    if belief.identified_by:
+        notes = (*notes, f"What identifies {belief.title}: {belief.identified_by}")
     return Doubts(_corrected(findings), first.size, len(first.audited), notes)
 
 

@@ -165,8 +165,9 @@ class _Plan:
 
 def _numbers(found: AuditPlan) -> None:
     """How many rows the plan asks for, and what the paper's rule would."""
-    figures = {"rows in this round": found.to_draw, "rows in all, about": found.in_all,
-               "rows by the paper's rule": found.hoeffding.asked}  # fmt: skip
+    figures = {"rows in this round": found.to_draw, "rows in all, about": found.in_all}
+    if found.hoeffding is not None:
+        figures["rows by the paper's rule"] = found.hoeffding.asked
     with ui.element("div").classes("figures"):
         for name, number in figures.items():
             with ui.element("div").classes("figure"):

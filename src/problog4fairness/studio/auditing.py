@@ -60,6 +60,11 @@ class Asked:
             belief = belief.measurement
         if isinstance(belief, NumericMeasurementBias):
             raise P4FError(IN_A_SHEET)
+        if belief.numbers:
+            raise P4FError(
+                "this page reviews labels; p4f plan --belief numeric --feature ... --draw audit.csv draws rows to be "
+                "measured, p4f estimate reads them"
+            )
         if not isinstance(belief, MeasurementBias):
             roles = project.roles()
             return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))

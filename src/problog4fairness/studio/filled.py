@@ -57,7 +57,7 @@ def filled_in(belief: Belief) -> dict[str, Any]:
         return {"kind": "measurement", **said, **_acting(belief, belief.groups)}
     if isinstance(belief, HistoricalBias):
         return {**filled_in(belief.measurement), "kind": "historical", "label_too": belief.label is not None}
-    if isinstance(belief, Chain) and belief.measurement is not None:
+    if isinstance(belief, Chain) and isinstance(belief.measurement, MeasurementBias):
         return {**filled_in(belief.measurement), "label_too": True}
     if isinstance(belief, Chain) and isinstance(belief.stages[0], LabelBias):
         others = [stage.variable.columns[0] for stage in belief.stages[1:]]
