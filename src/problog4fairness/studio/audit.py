@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from nicegui import events, ui
 
+from problog4fairness.beliefs import MeasurementBias
 from problog4fairness.beliefs.drawing import ROW
 from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.errors import P4FError
@@ -58,7 +59,8 @@ class _Plan:
         """Lay it out."""
         belief = self.project.belief()
         if features := features_in_a_sheet(self.project, belief):
-            self._sheet(features, belief.command)
+            joint = isinstance(belief, MeasurementBias) and belief.joint
+            self._sheet(features, None if joint else belief.command)
             return
         if tells_itself(belief):
             self._without()
@@ -108,7 +110,7 @@ class _Plan:
         group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
         of = ["--belief", command or "", "--sensitive", str(self.project.choices.sensitive), *group]
         said = [*of, *pairs, "-o", BELIEF]
-        no_command = "# Numbers are audited here or in Python; there is no command for them."
+        no_command = "# There is no command for this audit: it is made here, or in Python."
         same(
             no_command if command is None else self.project.command("estimate", SHEET, *said, roles=False),
             f'audit = pd.read_csv("{SHEET}").dropna()\n'
