@@ -132,10 +132,10 @@ class Page:
         """The browser itself."""
         return self._browser
 
-    def resize(self, width: int) -> None:
-        """Change the width."""
+    def resize(self, width: int, height: int = 900) -> None:
+        """Change how large it is."""
         self._browser.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
 
     def open(self, address: str) -> None:

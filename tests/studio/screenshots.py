@@ -99,6 +99,9 @@ def take(page: Page, width: int, scheme: str, height: int) -> bytes:
     page.until(QUIET)
     page.ask("new Promise(done => setTimeout(done, 800))")
     high = min(height, int(page.ask("document.documentElement.scrollHeight")))
+    if page.ask("!!document.querySelector('iframe')"):  # a page in the page is drawn only where one sees it
+        page.resize(width, high)
+        page.ask("new Promise(done => setTimeout(done, 1500))")
     clip = {"x": 0, "y": 0, "width": width, "height": high, "scale": 1}
     shot = page.browser.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")

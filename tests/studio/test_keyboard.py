@@ -154,16 +154,21 @@ def page(tmp_path_factory, project):
 def test_everything_on_a_screen_is_within_reach_and_nothing_holds_the_keyboard(page, project, screen):
     assert Project.open(project.folder).has(AUDIT)
     visit(page, screen.name)
-    page.ask("document.querySelectorAll('[data-stop]').forEach(one => delete one.dataset.stop), 0")
-    hidden = []
-    for _ in range(MOST):
-        here = step(page)
-        hidden += [] if here["seen"] else [here["place"]]
-        if not here["outside"] and page.ask("document.activeElement.dataset.stop === 'true'"):
-            break  # once around
-        page.ask("document.activeElement.dataset.stop = true")
-    else:
-        raise AssertionError("Tab does not come round")
-    assert hidden == [], "one does not see that these have the keyboard"
+    for _ in range(3):  # what was drawn anew on the way is not reached again in the same round
+        once_around(page)
+        if not page.ask(LEFT):
+            break
     assert page.ask(LEFT) == [], "Tab does not lead to these"
     assert page.ask("[...document.querySelectorAll('[tabindex]')].filter(one => one.tabIndex > 0).length") == 0
+
+
+def once_around(page):
+    """Press Tab until it comes back to where it was; all that has the keyboard on the way is marked, and seen."""
+    page.ask("document.querySelectorAll('[data-stop]').forEach(one => delete one.dataset.stop), 0")
+    for _ in range(MOST):
+        here = step(page)
+        assert here["seen"], f"one does not see that this has the keyboard: {here['place']}"
+        if not here["outside"] and page.ask("document.activeElement.dataset.stop === 'true'"):
+            return
+        page.ask("document.activeElement.dataset.stop = true")
+    raise AssertionError("Tab does not come round")

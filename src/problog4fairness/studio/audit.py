@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from nicegui import events, ui
 
-from problog4fairness.beliefs import NumericMeasurementBias
+from problog4fairness.beliefs import MeasurementBias
 from problog4fairness.beliefs.drawing import ROW
 from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.errors import P4FError
@@ -59,7 +59,8 @@ class _Plan:
         """Lay it out."""
         belief = self.project.belief()
         if features := features_in_a_sheet(self.project, belief):
-            self._sheet(features, isinstance(belief, NumericMeasurementBias))
+            joint = isinstance(belief, MeasurementBias) and belief.joint
+            self._sheet(features, None if joint else belief.command)
             return
         if tells_itself(belief):
             self._without()
@@ -85,7 +86,7 @@ class _Plan:
             f'error={error})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
         )
 
-    def _sheet(self, features: tuple[str, ...], numeric: bool) -> None:
+    def _sheet(self, features: tuple[str, ...], command: str | None) -> None:
         """Rows for a spreadsheet, and back."""
 
         def rows() -> None:
@@ -106,10 +107,12 @@ class _Plan:
         uploader("Take the sheet that was filled in", took, ".csv", "30rem")
         fill = ", ".join(f'"{name}": "{fair_column(name)}"' for name in features)
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
-        said = ["--belief", "measurement", "--sensitive", str(self.project.choices.sensitive), *pairs, "-o", BELIEF]
-        no_command = "# Numbers are audited here or in Python; there is no command for them."
+        group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
+        of = ["--belief", command or "", "--sensitive", str(self.project.choices.sensitive), *group]
+        said = [*of, *pairs, "-o", BELIEF]
+        no_command = "# There is no command for this audit: it is made here, or in Python."
         same(
-            no_command if numeric else self.project.command("estimate", SHEET, *said, roles=False),
+            no_command if command is None else self.project.command("estimate", SHEET, *said, roles=False),
             f'audit = pd.read_csv("{SHEET}").dropna()\n'
             f"belief = belief.estimate(audit, recorded={{name: name for name in belief.features}}, fair={{{fill}}})",
         )
