@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import torch
@@ -405,14 +405,16 @@ class NumericMeasurementBias(Belief):
         self,
         table: Any,
         *,
+        recorded: Column | None = None,  # noqa: ARG002
         fair: str | Sequence[str] | Mapping[str, str] = "fair",
         error: float = 0.1,
         confidence: float = 0.95,
         pilot: Any = None,
         guesses: Mapping[str, float] | None = None,
+        design: Literal["neyman", "hoeffding", "random"] = "neyman",
+        sequential: bool = False,
         sensitive_features: Any = None,
-        design: str = "neyman",
-        **options: Any,
+        favourable: Any = None,  # noqa: ARG002
     ) -> AuditPlan:
         """Plan which rows to measure rightly until factors and shifts are known well enough, in rounds.
 
@@ -432,14 +434,16 @@ class NumericMeasurementBias(Belief):
             What :meth:`AuditPlan.draw` gave, as far as it is filled in.
         guesses
             Values of noise and spread by name, with which no pilot is needed; stated ones are guesses, too.
-        design, options
-            ``"neyman"``, the only one for numbers; the record of the label does not matter.
+        design, sequential
+            ``"neyman"`` and False, the only ones for numbers.
+        recorded, favourable
+            Of the label, which does not matter here.
         """
         from problog4fairness.beliefs.numeric_plan import plan_numbers
 
         if design != "neyman":
             raise P4FError(f"design must be 'neyman' for numbers, not {design!r}: Hoeffding's is for probabilities")
-        if options.get("sequential"):
+        if sequential:
             raise P4FError("sequential=True is for probabilities that are counted, not for amounts")
         return plan_numbers(
             self,

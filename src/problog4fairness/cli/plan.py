@@ -200,6 +200,8 @@ def _plan(
         **options,
     }
     if believed.numbers and not believed.probabilities:
+        if beside.pop("positive_rate") is not None:
+            raise P4FError("positive_rate=... is for audits of labels, not of numbers; leave it out")
         return believed.plan_audit(table.coded(believed), **beside), written
     found = plan_audit(believed, table.coded(believed), recorded=table.recorded, sensitive_features=None, **beside)
     return found, written
