@@ -64,11 +64,15 @@ class Results:
             return
         self.seen = size
         try:
-            await asyncio.to_thread(self.audit.write)
-            self.belief = await asyncio.to_thread(self.audit.estimate)
+            self.belief = await self._told()
         except P4FError:
             self.belief = None  # too few rows so far
         self._intervals.refresh()
+
+    async def _told(self) -> Belief | None:
+        """What the answers tell that are there now; None before the first one."""
+        await asyncio.to_thread(self.audit.write)
+        return await asyncio.to_thread(self.audit.estimate)
 
     async def _more(self) -> None:
         project = self.audit.project
@@ -81,10 +85,11 @@ class Results:
             draw(project, found)
             ui.notify(f"{found.to_draw} more rows were drawn")
 
-    def _keep(self) -> None:
-        if self.belief is None:
+    async def _keep(self) -> None:
+        belief = await self._told()  # not what is shown: an answer may have come since
+        if belief is None:
             raise P4FError("no row is answered yet")
-        self.audit.project.keep_belief(self.belief)
+        self.audit.project.keep_belief(belief)
         self.go("doubts")
 
 
