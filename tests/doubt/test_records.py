@@ -79,10 +79,11 @@ def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
     found = p4f.check(belief, table, recorded="granted", fair="repaid", progress=False)
     assert (found.rows, found.audited) == (300, 300)
     drawn = [f"Of 1,000 {kind} rows, 300 were drawn at random and tested." for kind in ("recorded", "audited")]
-    assert list(found.notes[:2]) == drawn
+    told = f"What identifies label bias: {belief.identified_by}"
+    assert found.notes == (*drawn, told)
     few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid", progress=False)
     assert (few.rows, few.audited) == (250, 300)
-    assert few.notes[0] == "Of 750 audited rows, 300 were drawn at random and tested."
+    assert few.notes == ("Of 750 audited rows, 300 were drawn at random and tested.", told)
 
 
 def test_votes_are_not_compared_with_one_label(people):

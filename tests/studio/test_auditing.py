@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pandas as pd
 import pytest
 
@@ -71,3 +73,20 @@ def test_rows_that_nobody_drew_are_told(project):
     pd.read_csv(project.path(AUDIT)).drop(columns="row").to_csv(project.path(AUDIT), index=False)
     with pytest.raises(P4FError, match=r"audit.csv lacks the column 'row': p4f plan did not draw it"):
         Audit(project)
+
+
+def test_numbers_that_are_used_are_those_of_all_answers(project):
+    """Also of those that came after the page last showed any."""
+    pytest.importorskip("nicegui", reason="the extra studio is not installed")
+    from problog4fairness.studio.audit_results import Results
+
+    audit, went = Audit(project), []
+    results = Results(audit, went.append)
+    audit.reviews.take(dict.fromkeys(audit.numbers[:10], "1"), "ana")
+    results.belief = audit.estimate()
+    audit.reviews.take(dict.fromkeys(audit.numbers[10:], "0"), "ana")
+    asyncio.run(results._keep())
+    assert went == ["doubts"]
+    assert project.belief().parameters["rows"].sum() > results.belief.parameters["rows"].sum()
+    assert project.belief().parameters["value"].tolist() == audit.estimate().parameters["value"].tolist()
+    assert len([label for label in cells(project).values() if label]) == len(audit.numbers)
