@@ -311,7 +311,7 @@ def test_a_large_graph_is_drawn_by_predicate(tmp_path):
     diagram.save(tmp_path / "large.svg")
     assert "f/1 (100 atoms)" in (tmp_path / "large.svg").read_text()
     assert len(diagram.mermaid().splitlines()) > 200
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 20
 
 
 def test_a_graph_with_too_many_predicates_is_an_error(tmp_path):
@@ -321,7 +321,7 @@ def test_a_graph_with_too_many_predicates_is_an_error(tmp_path):
         LimitError, match=r"200 boxes and 14950 arrows is too large for a picture; save its text, .*\.mmd"
     ):
         diagram.save(tmp_path / "large.svg")
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 20
     assert not list(tmp_path.iterdir())
     diagram.save(tmp_path / "large.mmd")
 
@@ -341,7 +341,7 @@ def test_long_names_are_cut(tmp_path):
     for suffix in SUFFIXES:
         diagram.save(tmp_path / f"long{suffix}")
         assert (tmp_path / f"long{suffix}").stat().st_size < 100_000
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 20
     assert name in {node.name for node in diagram.nodes}
 
 

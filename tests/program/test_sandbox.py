@@ -24,7 +24,7 @@ from problog4fairness.program import sandbox
 MEBIBYTE = 1024 * 1024
 TIGHT = Limits(seconds=0.7, memory=300 * MEBIBYTE)
 # Seconds within which what has a limit is over, also on a machine that does much else: without one it would never be.
-SOON = 60.0
+SOON = 20.0
 AT_A_LIMIT = r"the program was stopped at the (time limit of 0\.7 s|memory limit of 300 MiB)|nested too deeply"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
