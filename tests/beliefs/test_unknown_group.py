@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, LabelBias, UnknownGroup
+from problog4fairness.beliefs import AuditWarning, LabelBias, UnknownGroup, belief_text, read_belief
+from problog4fairness.beliefs.belief_json import belief_of
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
@@ -275,3 +278,28 @@ def test_an_audit_is_planned_from_everybody_where_the_group_is_to_be_found_out()
     assert "the table has no column 'poor', which the audit has to find out" in " ".join(plan.notes)
     assert plan.to_draw > 0
     assert belief.plan_audit(data.drop(columns="fair"), recorded="seen").design == "neyman"
+
+
+@pytest.mark.parametrize(
+    ("proxies", "values", "groups", "message"),
+    [(32, 2, 2, "combinations"), (4, 10, 300, "parameters"), (1, 2, 100_000, "parameters")],
+)
+def test_products_are_counted_before_they_are_built(proxies, values, groups, message):
+    named = {f"column{number}": tuple(range(values)) for number in range(proxies)}
+    with pytest.raises(P4FError, match=message):
+        UnknownGroup("poor", named, levels=tuple(range(groups)))
+
+
+def test_a_file_with_a_product_is_refused_before_it_is_built():
+    belief = UnknownGroup("poor", {"postcode": ("n", "s")})
+    plain = belief.to_json()
+    plain["proxies"] = [{**plain["proxies"][0], "columns": [f"c{number}"]} for number in range(32)]
+    with pytest.raises(P4FError, match="combinations"):
+        belief_of(plain)
+
+
+def test_many_cells_take_linear_time():
+    belief = UnknownGroup("poor", {name: tuple(range(15)) for name in ("a", "b", "c")}, levels=("x", "y", "z"))
+    began = time.process_time()
+    assert read_belief(belief_text(belief)) == belief
+    assert time.process_time() - began < 15

@@ -103,6 +103,29 @@ def test_a_circle_and_a_leaf_with_two_parents_are_refused():
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        {"leaves": np.array([2**62, 2**62, 2**62, 2**62 + 3])},
+        {"leaves": np.array([2**63 - 1, 2**63 - 1, 5])},
+        {"leaves": np.array([5, -2])},
+        {"sets": np.array([2**62])},
+        {"bounds": np.array([0, 2**63 - 1, -(2**63), -1, 0]), "sets": np.array([4])},
+    ],
+)
+def test_counts_that_wrap_are_refused_before_anything_is_built(change):
+    """The sums of these counts agree with the arrays, because they overflow."""
+    none = np.zeros(0, int)
+    whole = {
+        "leaves": np.array([3]), "sets": np.array([0]), "feature": np.array([0, 1]), "threshold": np.zeros(2),
+        "decision": np.array([2, 2]), "left": np.array([1, -1]), "right": np.array([-2, -3]), "value": np.zeros(3),
+        "bounds": none, "bits": none,
+    }  # fmt: skip
+    Trees(**whole).check(4)
+    with pytest.raises(ValueError, match=r"leaves|sets"):
+        trees_of(Trees(**{**whole, **change}).tensors()).check(4)
+
+
+@pytest.mark.parametrize(
     ("option", "value", "message"),
     [
         ("leaves", 1, "leaves=1 is not a whole number of at least 2"),

@@ -45,10 +45,14 @@ def proxy_text(group: Sensitive, proxies: Sequence[Sensitive], own: Sequence[Par
     """
     networks = [f"nn({NETWORK},[X],G,[{_listed(group)},missing]) :: {NETWORK}(X,G)."]
     networks += [f"nn({proxy.name},[X],V,[{_listed(proxy)}]) :: {proxy.name}(X,V)." for proxy in proxies]
-    facts = []
+    facts: list[str] = []
+    cells: dict[int, dict[int, Parameter]] = {}
+    for parameter in own:
+        if parameter.cell is not None:
+            cells.setdefault(parameter.cell.group, {})[parameter.cell.recorded] = parameter
     for number, key in enumerate(product(*(proxy.levels for proxy in proxies))):
         goals = ", ".join(f"{proxy.name}(X,{atom(value)})" for proxy, value in zip(proxies, key, strict=True))
-        here = {cell.recorded: parameter for parameter in own if (cell := parameter.cell) and cell.group == number}
+        here = cells.get(number, {})
         heads = [f"{parameter.weight} :: {_guess(group, level)}" for level, parameter in here.items()]
         facts.append(f"{'; '.join(heads)} :- {goals}.{here[1].remark if len(here) == 1 else ''}")
     rules = [clause for level in range(group.binary, len(group.levels)) for clause in _rules(group, level)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.diagram import Diagram
 
-MOST_CELLS = 10_000
+# Combinations of values of the proxies, and parameters: one for each of them and each group but the first.
+MOST_CELLS, MOST_PARAMETERS = 10_000, 20_000
 
 
 class UnknownGroup(Belief):
@@ -124,8 +126,12 @@ class UnknownGroup(Belief):
         taken = {"x", "h", NETWORK, *(own.name for own in belief.variables), self.group.name}
         names = predicates((own.columns[0] for own in proxies), "q", taken)
         self.proxies = tuple(replace(own, name=name) for own, name in zip(proxies, names, strict=True))
-        if len(self._cells) > MOST_CELLS:
-            raise P4FError(f"the proxies have {len(self._cells):,} combinations of values, more than {MOST_CELLS:,}")
+        cells = prod(len(proxy.levels) for proxy in self.proxies)
+        if cells > MOST_CELLS:
+            raise P4FError(f"the proxies have {cells:,} combinations of values, more than {MOST_CELLS:,}")
+        count = cells * len(self._levels)
+        if count > MOST_PARAMETERS:
+            raise P4FError(f"the groups and proxies need {count:,} parameters, more than {MOST_PARAMETERS:,}")
         self.belief = belief
 
     def _join(self) -> None:
@@ -149,13 +155,21 @@ class UnknownGroup(Belief):
         return range(1, len(self.group.levels))
 
     def _name(self, cell: Cell) -> str:
-        key = list(product(*(own.levels for own in self.proxies)))[cell.group]
+        key = tuple(own.levels[place] for own, place in zip(self.proxies, self._key(cell), strict=True))
         group = () if self.group.binary else (self.group.levels[cell.recorded],)
         return f"group({','.join(map(atom, (*key, *group)))})"
 
+    def _key(self, cell: Cell) -> list[int]:
+        """The value of each proxy in a cell, by position; the last proxy changes first."""
+        places, rest = [], cell.group
+        for proxy in reversed(self.proxies):
+            rest, place = divmod(rest, len(proxy.levels))
+            places.append(place)
+        return places[::-1]
+
     def _meaning(self, cell: Cell) -> str:
-        key = list(product(*(range(len(own.levels)) for own in self.proxies)))[cell.group]
-        where = " and ".join(own.group_text(level) for own, level in zip(self.proxies, key, strict=True))
+        pairs = zip(self.proxies, self._key(cell), strict=True)
+        where = " and ".join(proxy.group_text(level) for proxy, level in pairs)
         return f"{self.group.group_text(cell.recorded)} where {where}"
 
     @property

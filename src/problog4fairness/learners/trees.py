@@ -81,8 +81,13 @@ class Trees:
 
     def check(self, features: int) -> None:
         """``ValueError`` where these numbers are not trees over so many features."""
+        # Each count by itself first: sums of numbers that are not bounded wrap, and then agree with anything.
+        require(_within(self.leaves, 1, len(self.value)), "a tree has other leaves")
+        require(_within(self.sets, 0, len(self.bounds)), "its sets of categories are wrong")
+        require(_within(self.bounds, 0, len(self.bits)), "its sets of categories are wrong")
+        require(int(self.leaves.sum()) == len(self.value), "a tree has other leaves")
+        require(len(self.left) == len(self.value) - len(self.leaves), "a tree has other leaves")
         inner = self.leaves - 1
-        require(bool((self.leaves >= 1).all() and (self.sets >= 0).all()), "a tree has no leaves")
         first, tree = np.cumsum(inner) - inner, np.repeat(np.arange(len(inner)), inner)
         own = np.arange(len(self.left)) - first[tree]
         seen_nodes, seen_leaves = np.zeros(len(self.left), dtype=np.int64), np.zeros(len(self.value), dtype=np.int64)
@@ -166,9 +171,7 @@ def trees_shapes(sizes: Any) -> dict[str, Shape]:
 
 def trees_of(tensors: Mapping[str, Tensor]) -> Trees:
     """The inverse of :meth:`Trees.tensors`, before :meth:`Trees.check`."""
-    found = Trees(**{field.name: tensors[field.name].numpy() for field in fields(Trees)})
-    require(int(found.leaves.sum()) == len(found.value), "a tree has other leaves")
-    return found
+    return Trees(**{field.name: tensors[field.name].numpy() for field in fields(Trees)})
 
 
 def light() -> Any:
@@ -179,6 +182,10 @@ def light() -> Any:
         reason = " ".join(str(error).split())
         raise P4FError(f"boosted trees need the package lightgbm, which cannot be imported ({reason})") from None
     return lightgbm
+
+
+def _within(counts: Codes, low: int, high: int) -> bool:
+    return bool(((counts >= low) & (counts <= high)).all())
 
 
 def _pairs(block: str) -> list[tuple[str, str]]:
