@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.classifier.bands_result import Bands
+from problog4fairness.metrics import decide
 from problog4fairness.reporting.banded import firm_and_open
-from problog4fairness.reporting.facts import decided
 from problog4fairness.reporting.groups import calibration, confusion
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
@@ -18,7 +18,7 @@ from problog4fairness.rows.rows import Rows
 def test_confusion_counts_by_hand():
     way = Grouping("g", ("g = 0", "g = 1"), np.eye(2)[[0, 0, 1, 1, 1]])
     rows = Rows(pd.DataFrame({"x": range(5)}), ("x",), fair=np.array([1, 0, 1, 1, 0]))
-    found = confusion(way, rows, decided(np.array([[0.1, 0.9], [0.8, 0.2], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]])))
+    found = confusion(way, rows, decide(np.array([[0.1, 0.9], [0.8, 0.2], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]])))
     assert found.loc["g = 0"].tolist() == [1, 0, 0, 1]
     assert found.loc["g = 1"].tolist() == [1, 1, 1, 0]
     assert found.loc["all"].sum() == 5

@@ -27,6 +27,7 @@ from problog4fairness.baselines.method import (
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.classifier.fitting import task_through
 from problog4fairness.learners.base import Fitted, Task
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
@@ -150,8 +151,7 @@ def _decided(own: Trained | int, rows: Rows) -> Floats:
     """``[rows]``: 1 where a classifier decides for the favourable label."""
     if isinstance(own, int):
         return np.full(len(rows), float(own))
-    found: Floats = (own.scores(rows) > 0.5).astype(np.float64)
-    return found
+    return decide(own.scores(rows)).astype(np.float64)
 
 
 def _asking(run: Callable[[Callable[[Task], Fitted]], Outcome]) -> Generator[Task, Fitted, Outcome]:

@@ -12,6 +12,7 @@ from problog4fairness.classifier.bands_result import ACCURACY, CHANCE, COLUMNS, 
 from problog4fairness.classifier.drawing import Draws
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
 from problog4fairness.errors import P4FError
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
@@ -57,7 +58,7 @@ def bands_of(
     rng, source = generator(random_state), predicts_from(model)
     ways = model.belief_.groupings(rows)
     value = fair_proba(model, rows)
-    chosen = None if len(rows.classes) == 2 else value.argmax(axis=1)
+    chosen = None if len(rows.classes) == 2 else decide(value)
     names = _names(ways, rows)
     found = np.empty((len(draws.draws), len(names)))
     chances = np.empty((len(draws.draws), len(rows)), dtype=np.float64)
@@ -93,7 +94,7 @@ def _known(rows: Rows) -> Codes | None:
 
 def _quantities(chance: Floats, rows: Rows, ways: list[Grouping], weights: Floats, threshold: float) -> list[float]:
     """All of :func:`_names`, for rows that count by weights."""
-    decided = (chance[:, 1] >= threshold).astype(int) if len(rows.classes) == 2 else chance.argmax(axis=1)
+    decided = decide(chance, threshold)
     selected = (decided == rows.favourable).astype(np.float64)
     found = [_means_apart(way, chance[:, -1], weights) for way in ways]
     for values in (selected, chance[:, -1]):
@@ -134,9 +135,9 @@ def _people(
 ) -> pd.DataFrame:
     low, high = _ends(chances, confidence)
     if chosen is None:
-        own, label = value[:, 1], (value[:, 1] >= threshold).astype(np.int64)
-        firm = (low >= threshold) == (high >= threshold)
-        firm &= (low >= threshold) == (own >= threshold)
+        own, label = value[:, 1], decide(value, threshold)
+        firm = decide(low, threshold) == decide(high, threshold)
+        firm &= decide(low, threshold) == label
     else:
         # Above a half no other class can be likelier.
         own, label = value[np.arange(len(value)), chosen], chosen

@@ -24,6 +24,7 @@ from problog4fairness.classifier.learned import concerns, tell
 from problog4fairness.classifier.spread import by_partition, is_spread
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.program.program import Program
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -206,8 +207,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The more likely fair label."""
         if is_spread(X):
             return by_partition(self.predict, X, self.classes_)
-        likeliest = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[likeliest])
+        return np.asarray(self.classes_[decide(self.predict_proba(X))])
 
     def predict_recorded_proba(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """P(recorded label), ``[rows, classes]``: what the biased process would record for these rows."""

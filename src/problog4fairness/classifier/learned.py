@@ -10,6 +10,7 @@ import numpy as np
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.classifier.explaining import predicted
 from problog4fairness.errors import LearningWarning
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
     if count < FEW_AUDITED:
         return []
     true, seen, chance = rows.fair[known], rows.recorded[known], fair[known]
-    right = float((chance.argmax(axis=1) == true).mean())
+    right = float((decide(chance) == true).mean())
     frequent = float(np.bincount(true, minlength=len(rows.classes)).max() / count)
     record = float((seen == true).mean())
     found = []

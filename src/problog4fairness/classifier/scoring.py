@@ -11,6 +11,7 @@ import pandas as pd
 
 from problog4fairness.errors import CellError, P4FError
 from problog4fairness.learners.encoder import MISSING
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.chunks import StartAgain
 from problog4fairness.rows.problems import listed, warn
 from problog4fairness.rows.types import Floats
@@ -222,7 +223,7 @@ class Scorer:
             for name, values in own.items():
                 found[name][rows] = values
         chances = [found[name] for name in _written(self._model, FAIR)]
-        chosen = np.argmax(chances, axis=0) if len(chances) > 1 else (chances[0] >= self._threshold).astype(int)
+        chosen = decide(np.column_stack(chances) if len(chances) > 1 else chances[0], self._threshold)
         if self._digits is not None:
             found = {name: values.round(self._digits) for name, values in found.items()}
         return found | {"fair_label": np.asarray(self._model.classes_)[chosen]}

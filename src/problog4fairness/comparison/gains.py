@@ -13,6 +13,7 @@ from problog4fairness.beliefs.amounts import count, points_interval
 from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.comparison.run import Predictions
 from problog4fairness.comparison.splits import Cell
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.types import Floats
 from problog4fairness.rows.whole import WholeTable
 
@@ -112,7 +113,7 @@ def _decided(rows: int, cells: Sequence[Cell], chances: Sequence[Floats]) -> Flo
     shape = (rows, *chances[0].shape[1:])
     chosen, times = np.zeros(shape), np.zeros((rows, *[1] * (len(shape) - 1)))
     for cell, chance in zip(cells, chances, strict=True):
-        chosen[cell.test] += chance > 0.5 if chance.ndim == 1 else np.eye(shape[1])[chance.argmax(axis=1)]
+        chosen[cell.test] += decide(chance) if chance.ndim == 1 else np.eye(shape[1])[decide(chance)]
         times[cell.test] += 1
     return chosen / np.maximum(times, 1)
 

@@ -20,10 +20,11 @@ from problog4fairness.classifier.drawing import least_signal, possible
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
 from problog4fairness.classifier.fitting import learner_of, recorded_rows
 from problog4fairness.doubt.sensitivity import interval_of
-from problog4fairness.doubt.what_if_result import THRESHOLD, WhatIf, terms
+from problog4fairness.doubt.what_if_result import WhatIf, terms
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
@@ -186,5 +187,5 @@ def _errors(own: Floats, moves: Floats, rest: Floats, leverage: Floats, way: Gro
             continue  # nothing but this fit tells about its place
         true, said = (expit(own + there) for there in (move, move - missed / (1 - weight)))
         off.append(abs(way.disparity(true) - way.disparity(said)))
-        changed.append(float(((true >= THRESHOLD) != (said >= THRESHOLD)).mean()))
+        changed.append(float((decide(true) != decide(said)).mean()))
     return float(np.sqrt(np.mean(np.square(off)))), max(off), float(np.mean(changed))

@@ -16,11 +16,11 @@ from scipy.special import expit
 
 from problog4fairness.beliefs.amounts import count
 from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.types import Codes, Floats
 from problog4fairness.rows.writing import write_whole
 
-THRESHOLD = 0.5
 _ARRAYS = ("values", "ranges", "own", "surface", "spread", "shares", "fair", "row")
 
 
@@ -139,7 +139,7 @@ class WhatIf:
         """
         terms = self._terms(values or {})
         chance = expit(self.own + terms @ self.surface)
-        before, now = self.own >= 0, chance >= THRESHOLD
+        before, now = decide(expit(self.own)) == 1, decide(chance) == 1
         found = np.stack([before, now, now & ~before, before & ~now]).astype(np.float32) @ self.shares
         table = pd.DataFrame(found.T, pd.Index(self.groups, name="group"), ["before", "now", "gained", "lost"])
         known = self.fair >= 0

@@ -1,10 +1,11 @@
 """Predictive quality and fairness, with uncertainty.
 
-:data:`METRICS` has every metric once; the rest is made from it. Three kinds of numbers, in the order in which a study
+:data:`METRICS` has every metric once; the rest is made from it. Four kinds of numbers, in the order in which a study
 needs them:
 
 - *of one classifier*: :func:`scores` for all of them at once; :func:`accuracy`, :func:`f1`,
   :func:`statistical_disparity` and :func:`equalized_odds_difference` one by one; :func:`metric_frame` in each group;
+- *from probabilities to decisions*: :func:`decide`, which everything else here uses as well;
 - *how sure one test set makes us of them*: :func:`interval` and :func:`intervals_by_group`, from counts, without
   resampling;
 - *how sure repetitions make us of them*: :func:`summarise` over seeds and folds, :func:`confidence_ellipse` for two
@@ -14,6 +15,7 @@ Everywhere y = 1 is the favourable label and A = 1 the sensitive group; other la
 ``favourable`` and ``levels``. Inputs are matched row by row, by position; the index of a series is not looked at.
 """
 
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.metrics.differences import difference_interval
 from problog4fairness.metrics.ellipse import Ellipse, confidence_ellipse
 from problog4fairness.metrics.functions import (
@@ -31,6 +33,7 @@ __all__ = [
     "Metric",
     "accuracy",
     "confidence_ellipse",
+    "decide",
     "difference_interval",
     "equalized_odds_difference",
     "f1",

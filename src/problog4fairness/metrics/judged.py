@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from problog4fairness.errors import P4FError
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.metrics.inputs import Bools, Codes, Floats, groups, in_sensitive_group, labels, plain, weights
 
 # What a metric looks at beside the predictions: true labels, any number of groups, or which of two is sensitive.
@@ -57,11 +58,11 @@ class Judged:
         count, weights, right = int(max(group.max(initial=0), 1)) + 1, np.ones(len(label)), None
         if chance.ndim == 2:
             favourable = chance.shape[1] - 1
-            decided = chance if randomised else np.eye(favourable + 1)[chance.argmax(axis=1)]
+            decided = chance if randomised else np.eye(favourable + 1)[decide(chance)]
             right = decided[np.arange(len(label)), label.astype(np.int64)]
             label, decision, chance = (label == favourable).astype(np.float64), decided[:, -1], chance[:, -1]
         else:
-            decision = chance if randomised else (chance > 0.5).astype(np.float64)
+            decision = chance if randomised else decide(chance).astype(np.float64)
         return cls(label, decision, chance, group, count, weights, right)
 
     def mean(self, values: Floats) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,26 +12,18 @@ from problog4fairness.beliefs.words import Label, in_labels
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.errors import P4FError
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.reporting.changes import audited_quality, changes, disparities
 from problog4fairness.reporting.coding import coded, feature_names, groupings, require_columns
 from problog4fairness.reporting.suspects import QueueCheck, Review, checked_queue, review
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.joining import matches
 from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.types import Codes, Floats
+from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
     from problog4fairness.beliefs.probabilities import Parameter
-
-# The favourable of two labels is decided for where it is likelier than this.
-THRESHOLD = 0.5
-
-
-def decided(chances: Floats) -> Codes:
-    """The label that is decided for, by its position; ``chances`` are ``[rows, classes]``."""
-    chosen = chances[:, 1] > THRESHOLD if chances.shape[1] == 2 else chances.argmax(axis=1)
-    return chosen.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -128,7 +119,7 @@ def collect(
         overlap = int((matches(kept, audit, fair) >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
     found, chances = review(model, rows, kept[shown], ways[0])
-    decisions = decided(chances)
+    decisions = decide(chances)
     divisions = [
         Division(way, changes(way, rows, decisions), disparities(way, rows, decisions), quality)
         for way, quality in zip(ways, judged, strict=True)
@@ -158,7 +149,7 @@ def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded
 
 def _judged(model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping]) -> list[pd.DataFrame]:
     """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
-    found = [audited_quality(way, rows, decided(chances)) for way in groupings(model, rows)]
+    found = [audited_quality(way, rows, decide(chances)) for way in groupings(model, rows)]
     # Nobody of a group may have been audited.
     return [own.reindex([*way.groups, "all"]).fillna({"rows": 0}) for own, way in zip(found, ways, strict=True)]
 

@@ -12,8 +12,9 @@ from matplotlib.ticker import PercentFormatter
 from problog4fairness.beliefs.amounts import count, percent
 from problog4fairness.beliefs.proportions import interval
 from problog4fairness.beliefs.words import Label
+from problog4fairness.metrics.decisions import decide
 from problog4fairness.reporting.coding import groupings
-from problog4fairness.reporting.facts import Facts, decided
+from problog4fairness.reporting.facts import Facts
 from problog4fairness.reporting.markup import Markup, figure, join, printable, stacked, table, tag
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.svg import inline, page_style
@@ -37,7 +38,7 @@ def by_group(facts: Facts, names: Names) -> Markup | None:
     for number, way in enumerate(ways):
         if len(ways) > 1:
             parts.append(tag("h3", f"By {way.name}"))
-        counts = confusion(way, rows, decided(chances))
+        counts = confusion(way, rows, decide(chances))
         parts.append(_confusion_table(counts, facts.label))
         found = calibration(way, rows, chances[:, -1])
         words = [

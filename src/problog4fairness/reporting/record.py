@@ -17,7 +17,7 @@ from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.classifier.saving import PACKAGES
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.coding import feature_names
-from problog4fairness.reporting.facts import THRESHOLD, Facts
+from problog4fairness.reporting.facts import Facts
 from problog4fairness.reporting.markup import Content, Markup, join, table, tag, terms
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _settings(facts: Facts, made: Record) -> dict[str, Content]:
         "Options": ", ".join(f"{name} = {value}" for name, value in options.items()) or "none",
         "Features": ", ".join(feature_names(model)),
         "Sensitive": ", ".join(facts.belief.sensitive_columns) or "none",
-        "Threshold": f"{facts.label.good} is decided where its probability is above {THRESHOLD:g}"
+        "Threshold": f"{facts.label.good} is decided where its probability is at least 0.5"
         if len(facts.label.values) == 2
         else "none: the likeliest of the classes is decided",
         "Seed of the report": str(made.seed),
