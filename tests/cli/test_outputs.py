@@ -104,7 +104,7 @@ def full_disk(monkeypatch, folder):
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="finds the name of an open file in /proc")
-@pytest.mark.parametrize("command", ["train", "predict", "report", "compare"])
+@pytest.mark.parametrize("command", ["train", "predict", "report", "compare", "bands", "doubt"])
 def test_what_was_computed_is_kept_where_the_disk_is_full(command, model, tmp_path, inside, monkeypatch):
     target, spare = tmp_path / "full", tmp_path / "spare"
     target.mkdir()
@@ -117,14 +117,17 @@ def test_what_was_computed_is_kept_where_the_disk_is_full(command, model, tmp_pa
         "predict": [model / "m.p4f", model / "loans.csv"],
         "report": [model / "m.p4f", "--data", model / "loans.csv", "--no-comparison", "--no-sensitivity"],
         "compare": [*table, "--favourable", "1", "--seeds", "1", "--folds", "2"],
+        "bands": [model / "m.p4f", model / "loans.csv", "--recorded", "granted", "--draws", "10"],
+        "doubt": [*table, "--favourable", "1", "--drop", "note"],
     }
-    run = inside(command, *words[command], "-o", target / "out")
+    flag, name = ("--figure", "out.png") if command == "doubt" else ("-o", "out")
+    run = inside(command, *words[command], flag, target / name)
     assert run.returncode == 2
     line = run.stderr.splitlines()[-1]
-    assert str(target / "out") in line
+    assert str(target / name) in line
     assert "No space left on device; the result was kept as " in line
     kept = Path(line.rpartition(" ")[2])
-    assert kept.name == "out"
+    assert kept.name == name
     files = [*kept.iterdir()] if kept.is_dir() else [kept]
     assert len(files) == (5 if command == "compare" else 1)
     assert all(file.stat().st_size for file in files)

@@ -53,6 +53,25 @@ def test_rows_that_would_fill_the_memory_are_refused_before_they_are_read(tmp_pa
     assert pa.total_allocated_bytes() - before < MEBIBYTE
 
 
+@pytest.mark.parametrize("kind", ["int8", "bool", "date32", "null"])
+def test_a_column_with_gaps_is_counted_as_the_data_frame_has_it(tmp_path, monkeypatch, kind):
+    """One byte, or one bit, in the file; 8 bytes as floats, or pointers to objects."""
+    monkeypatch.setattr("problog4fairness.rows.memory.available", lambda: 8 * MEBIBYTE)
+    column = pa.nulls(400_000, pa.type_for_alias(kind))
+    pq.write_table(pa.table({"a": column, "b": column}), tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="its rows take more than"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_a_small_file_unpacks_to_a_gibibyte_at_most(tmp_path):
+    rows = pa.nulls(1 << 24, pa.int8())
+    with pq.ParquetWriter(tmp_path / "t.parquet", pa.schema([("a", pa.int8()), ("b", pa.int8())])) as writer:
+        for _ in range(8):
+            writer.write_table(pa.table({"a": rows, "b": rows}))
+    with pytest.raises(TableError, match="its rows take more than"):
+        read_table(tmp_path / "t.parquet")
+
+
 def test_a_long_text_in_many_rows_is_refused(tmp_path):
     """The file has the text once, and says that it unpacks to a few bytes more than that."""
     texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int32)), pa.array(["x" * MEBIBYTE]))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import time
+import tracemalloc
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.rows import FileNote, FileWarning, TableError, read_table, write_table
+from problog4fairness.rows import FileNote, FileWarning, TableError, read_chunks, read_table, write_table
 
 FRAME = pd.DataFrame({"name": ["Ann", "Bo; b", "C|d"], "income": [1.5, 2.25, -3.0], "n": [1, 2, 3]})
 
@@ -203,3 +204,29 @@ def test_a_nul_after_the_sample_is_refused_when_the_encoding_was_found(tmp_path)
     content = b"a,b\n" + b"1,x\n" * 400_000 + b"2,\0\n"
     with pytest.raises(TableError, match="line 400002 holds a NUL character"):
         read_table(written(tmp_path, gzip.compress(content)))
+
+
+def test_short_rows_are_counted_before_they_are_filled(tmp_path):
+    """pandas would make a table of all names times all lines: gigabytes of a file of a few hundred kilobytes."""
+    names = ",".join(f"c{number}" for number in range(20_000))
+    content = names + "\n" + ",".join(["1"] * 20_000) + "\n" + "1\n" * 20_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(TableError, match="line 3 has 1 values, the header has 20000 names"):
+            read_table(written(tmp_path, content))
+        with pytest.raises(TableError, match="line 3 has 1 values"):
+            read_chunks(tmp_path / "table.csv", rows=10_000).through(list)
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_lines_within_quotes_are_no_short_rows(tmp_path):
+    content = "a,b,c,d\n" + '1,2,3,"x\n\n\n\n\n\n\n\n\n"\n' * 60_000
+    assert read_table(written(tmp_path, content)).shape == (60_000, 4)
+
+
+def test_a_header_with_more_names_than_a_table_may_have(tmp_path):
+    names = ",".join(f"c{number}" for number in range(40_000))
+    with pytest.raises(TableError, match="the header has 40,000 names"):
+        read_table(written(tmp_path, f"{names}\n{names}\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def test_an_input_is_never_overwritten(tmp_path):
         [1, -2, 3, 4, 5, 6, 7, 1 << 62],
         [True, False] * 4,
         ["a", None, "b c", "", "é", "\u2028", " d ", "e'"],
-        ["a", "b", 'c "d"', "e,f", "g\nh", "i\rj", "k\tl", "m"],
+        ["a", "b", 'c "d"', "e,f", "g\nh", "i j", "k\tl", "m"],
         [True, None, 1, "x", 2.5, "y", "z", "nan"],
         pd.Series([1, None] * 4, dtype="Int64"),
         pd.Series([0.1, 2.5] * 4, dtype="float32"),
@@ -121,3 +122,14 @@ def test_text_is_what_pandas_writes(column, delimiter):
     for header in (True, False):
         expected = frame.to_csv(index=False, sep=delimiter, header=header, lineterminator="\n")
         assert csv_text(frame, delimiter, header) == expected
+
+
+def test_a_carriage_return_stays_inside_its_cell(tmp_path):
+    """Unquoted, it ends the line: a spreadsheet runs what follows, and the row loses its other cells."""
+    frame = pd.DataFrame({"note": ["ok\r=cmd|' /C calc'!A0", "plain"], "he\rad": [1, 2]})
+    write_table(frame, tmp_path / "table.csv", for_spreadsheet=True)
+    with (tmp_path / "table.csv").open(newline="") as file:
+        assert [len(record) for record in csv.reader(file)] == [2, 2, 2]
+    again = read_table(tmp_path / "table.csv")
+    assert again["note"].tolist() == frame["note"].tolist()
+    assert again.iloc[:, 1].tolist() == [1, 2]

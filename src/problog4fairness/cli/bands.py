@@ -68,7 +68,7 @@ def bands(
     The learner is fitted again on the recorded rows of the table, such as those of training, for beliefs that are drawn
     from what the audit leaves open. Decisions are firm where the whole band is on one side of the threshold, else open.
     """
-    from problog4fairness.rows import check_output
+    from problog4fairness.rows import check_output, write_figure, write_table
 
     for path in (output, figure):
         if path is not None:
@@ -89,9 +89,9 @@ def bands(
         random_state=seed,
     )
     if output is not None:
-        save(lambda path: found.people.to_csv(path, index=False), output)
+        save(lambda path: write_table(found.people, path), output)
     if figure is not None:
-        save(lambda path: found.plot().savefig(path, dpi=160), figure)
+        save(lambda path: write_figure(found.plot(), path), figure)
     if as_json:
         print_json({"draws": found.draws, "open": found.open, "summary": found.summary, "notes": found.notes})
         return

@@ -84,7 +84,7 @@ def doubt(
     contradiction does not confirm it.
     """
     from problog4fairness.errors import P4FError
-    from problog4fairness.rows import check_output
+    from problog4fairness.rows import check_output, write_figure
 
     if len(feature or ()) != len(fair_feature or ()):
         raise P4FError("each --feature has one --fair-feature, its audited column")
@@ -114,7 +114,7 @@ def doubt(
         random_state=seed,
     )
     if figure is not None:
-        save(lambda path: found.plot().savefig(path, dpi=160), figure)
+        save(lambda path: write_figure(found.plot(), path), figure)
     if as_json:
         print_json(found.to_dict())
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from problog4fairness.comparison.gains import Gain
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics import summarise
+from problog4fairness.rows.csv_text import rounded_csv
 from problog4fairness.rows.showing import inline_figure
 from problog4fairness.rows.writing import write_whole
 
@@ -171,9 +171,7 @@ class Comparison:
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write ``results`` to a file, whole or not at all."""
-        text = io.StringIO()
-        self.results.to_csv(text, index=False)
-        write_whole(path, text.getvalue())
+        write_whole(path, rounded_csv(self.results))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the single folds as plain data, ready for JSON; numbers that are not known are None."""

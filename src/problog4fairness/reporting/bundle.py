@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -123,7 +122,7 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
     folder.mkdir(parents=True, exist_ok=True)
     for path in (inputs.model, inputs.audit, design):
         if path is not None and path.resolve() != (folder / path.name).resolve():
-            shutil.copyfile(path, folder / path.name)
+            write_whole(folder / path.name, path.read_bytes())
     model = DebiasedClassifier.load(inputs.model)
     write_whole(folder / BELIEF, model.belief_.text())
     made.save(folder / PAGE)

@@ -14,6 +14,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.comparison import Comparison
 from problog4fairness.comparison.gains import COLUMNS as GAINS
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.csv_text import rounded_csv
 from problog4fairness.rows.writing import write_whole
 
 COMPARISON_FILES = ("comparison.csv", "summary.csv", "comparison.json", "figure.png", "figure.pdf")
@@ -44,7 +45,7 @@ def save_comparison(comparison: Comparison, folder: str | PathLike[str], belief:
         figure.savefig(file, format=kind, dpi=160, metadata=metadata)
         drawn[kind] = file.getvalue()
     comparison.to_csv(paths[0])
-    write_whole(paths[1], comparison.summary.to_csv(index=False, float_format="%.6g"))
+    write_whole(paths[1], rounded_csv(comparison.summary, 6))
     about = comparison.to_dict()
     del about["summary"]
     write_whole(paths[2], json.dumps({"belief": _hash(belief), **about}, indent=1, default=str) + "\n")

@@ -13,6 +13,7 @@ from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.explaining import explain, fair_proba
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.neighbours import neighbours
+from problog4fairness.rows.csv_text import rounded_csv
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
@@ -112,7 +113,7 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
 
 def write_queue(table: pd.DataFrame, path: str | PathLike[str]) -> None:
     """Write all rows for review, likeliest first, as CSV with six digits."""
-    write_whole(Path(path), table.to_csv(float_format="%.6g"))
+    write_whole(Path(path), rounded_csv(table, 6, index=True))
 
 
 def checked_queue(model: DebiasedClassifier, rows: Rows) -> QueueCheck | None:

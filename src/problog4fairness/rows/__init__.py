@@ -7,6 +7,7 @@ from problog4fairness.rows.problems import FileNote, FileWarning, TableError, re
 from problog4fairness.rows.reading import read_table
 from problog4fairness.rows.roles import Roles, check_column, find_roles
 from problog4fairness.rows.rows import Rows
+from problog4fairness.rows.showing import write_figure
 from problog4fairness.rows.writing import (
     check_folder,
     check_output,
@@ -42,6 +43,7 @@ __all__ = [
     "whole_output",
     "with_audit",
     "write_chunks",
+    "write_figure",
     "write_table",
     "write_whole",
 ]

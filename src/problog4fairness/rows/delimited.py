@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from problog4fairness.rows.memory import MOST_COLUMNS
 from problog4fairness.rows.problems import TableError, listed
 from problog4fairness.rows.sniffing import NAMES, SAMPLE, Dialect, fallback_warning, find_dialect, is_blank
 from problog4fairness.rows.source import Source
@@ -16,6 +17,8 @@ from problog4fairness.rows.source import Source
 if TYPE_CHECKING:
     import pandas as pd
 
+# Cells that a table may have whatever the size of its file.
+FEW_CELLS = 1 << 20
 # In these a NUL byte is a NUL character and nothing else is.
 _BYTEWISE = {"utf-8", "utf-8-sig", "cp1252", "latin-1", "ascii"}
 _OTHERS = {"utf-8": "cp1252", "cp1252": "latin-1"}
@@ -40,7 +43,7 @@ class Delimited:
         self._even = False
         _check_header(self._dialect)
         _refuse_nul(source, self._dialect.encoding)
-        if self._dialect.ragged:
+        if self._dialect.ragged or _may_be_padded(source, self._dialect):
             self._refuse_ragged()
 
     def warnings(self) -> tuple[str, ...]:
@@ -135,6 +138,8 @@ class EncodingChanged(Exception):  # noqa: N818  # nothing is wrong
 def _check_header(dialect: Dialect) -> None:
     if not dialect.rows:
         raise TableError(f"the file has a header ({listed(dialect.header)}) but no rows")
+    if len(dialect.header) > MOST_COLUMNS:
+        raise TableError(f"the header has {len(dialect.header):,} names, more than {MOST_COLUMNS:,}")
     seen: set[str] = set()
     repeated = []
     for name in _names(dialect):
@@ -163,6 +168,20 @@ def _refuse_nul(source: Source, encoding: str) -> None:
             line += before.count("\n")
             if nul:
                 raise TableError(f"line {line} holds a NUL character; the file is damaged, or holds binary data")
+
+
+def _may_be_padded(source: Source, dialect: Dialect) -> bool:
+    """Whether there may be far fewer values than lines times columns: pandas fills short rows before they are counted.
+
+    Where every line has all its values, there are as many delimiters and ends of lines as there are cells.
+    """
+    lines = signs = 0
+    with source.reopen() as raw:
+        while chunk := raw.read(SAMPLE):
+            lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+            signs += chunk.count(dialect.delimiter.encode())
+    cells = (lines + 1) * len(dialect.header)
+    return cells > max(FEW_CELLS, 1.5 * (lines + signs))
 
 
 def _has_nul(source: Source) -> bool:

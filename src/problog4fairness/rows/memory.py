@@ -8,6 +8,8 @@ from pathlib import Path
 
 # A table is copied while it is worked on, so it may take this share of what is free.
 SHARE = 0.5
+# Columns of a table; each costs pandas far more than its values do where there are few.
+MOST_COLUMNS = 30_000
 # The limit and the use of a container's memory, in the second and the first version of control groups.
 _CONTROL_GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from problog4fairness.rows.memory import allowed
+from problog4fairness.rows.memory import MOST_COLUMNS, allowed
 from problog4fairness.rows.problems import TableError, listed
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROWS = 1 << 16
 # What a file may unpack to, as far as memory allows: so many bytes, or so many times its own size. Columns of few
 # values pack far better than text does.
-UNPACKED, RATIO = 1 << 30, 1000
+UNPACKED, RATIO = 1 << 30, 200
 
 
 def read_parquet(handle: IO[bytes]) -> pd.DataFrame:
@@ -123,6 +123,8 @@ def require_pyarrow(verb: str) -> None:
 def _check_columns(schema: Any) -> None:
     import pyarrow
 
+    if len(schema) > MOST_COLUMNS:
+        raise TableError(f"the file has {len(schema):,} columns, more than {MOST_COLUMNS:,}")
     for field in schema:
         if pyarrow.types.is_nested(field.type):
             raise TableError(f"column {field.name!r} holds {field.type}, not single values")
@@ -145,11 +147,21 @@ def _told_size(metadata: Any, schema: Any) -> int:
 
 
 def _width(kind: Any) -> int:
-    """The least bytes of a value in memory: 8, where it is a pointer."""
-    try:
-        return max(1, int(kind.bit_width) // 8)
-    except ValueError:
-        return 8
+    """The bytes of a value in a data frame, besides a text.
+
+    A column with gaps becomes floats or pointers, whatever it is in the file: 8 bytes for a whole number of one byte,
+    or a yes and no of one bit. A date or a time of day becomes an object of Python.
+    """
+    import pyarrow
+
+    types = pyarrow.types
+    if types.is_date(kind) or types.is_time(kind) or types.is_interval(kind) or types.is_fixed_size_binary(kind):
+        return _OBJECT + (int(kind.byte_width) if types.is_fixed_size_binary(kind) else 0)
+    return 8
+
+
+# Bytes of a pointer and of a small object of Python.
+_OBJECT = 72
 
 
 def _refuse_larger(size: int, limit: int) -> None:
@@ -177,7 +189,7 @@ def _unpacked_size(column: Any) -> int:
     import pyarrow.compute
 
     if not (pyarrow.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
-        return int(column.nbytes)
+        return max(int(column.nbytes), len(column) * _width(column.type))
     lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
     return 8 * len(column) + int(pyarrow.compute.sum(lengths.cast("int64")).as_py() or 0)
 

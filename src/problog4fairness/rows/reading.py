@@ -87,7 +87,7 @@ def read_table(
             if verbatim:
                 return frame
             tell(file, name)
-    warn_empty([str(column) for column in frame.columns if frame[column].isna().all()], name)
+    warn_empty([str(column) for column in frame.columns[frame.isna().all().to_numpy()]], name)
     # Read column by column, a wide table is in as many pieces, and pandas warns of every column that is added to it.
     return frame.copy() if len(frame.columns) > WIDE else frame
 

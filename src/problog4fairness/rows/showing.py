@@ -1,13 +1,19 @@
-"""Figures for notebooks."""
+"""Figures for notebooks and in files."""
 
 from __future__ import annotations
 
 import base64
 import html
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from problog4fairness.rows.problems import TableError
+from problog4fairness.rows.writing import write_whole
+
 if TYPE_CHECKING:
+    from os import PathLike
+
     from matplotlib.figure import Figure
 
 
@@ -18,3 +24,25 @@ def inline_figure(figure: Figure, alternative: str) -> str:
     content = base64.b64encode(file.getvalue()).decode()
     said = html.escape(alternative, quote=True)
     return f'<img style="max-width:100%" alt="{said}" src="data:image/png;base64,{content}">'
+
+
+def write_figure(figure: Figure, path: str | PathLike[str], dpi: int = 160) -> None:
+    """Write a figure to a file whose name says what it is (.png, .pdf, .svg), whole or not at all.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> from problog4fairness.rows import write_figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_figure(Figure(), Path(folder) / "bands.png")
+    ...     (Path(folder) / "bands.png").read_bytes()[1:4]
+    b'PNG'
+    """
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise TableError(f"{path}: a figure is written to .png, .pdf or .svg")
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, dpi=dpi)
+    write_whole(path, file.getvalue())

@@ -108,5 +108,7 @@ def errors_of(name: str) -> Iterator[None]:
         raise TableError(f"{name}: there is no such file") from None
     except (gzip.BadGzipFile, zlib.error, EOFError):
         raise TableError(f"{name}: the file is damaged: it cannot be unpacked") from None
+    except MemoryError:
+        raise TableError(f"{name}: the table does not fit into the memory that is free") from None
     except OSError as error:
         raise TableError(f"{name}: {error.strerror or error}") from None

@@ -13,6 +13,7 @@ from problog4fairness.beliefs.drawing import ROW
 from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import read_table
+from problog4fairness.rows.csv_text import rounded_csv
 from problog4fairness.studio.audit_results import Results
 from problog4fairness.studio.auditing import Audit, draw, from_table, plan, tells_itself
 from problog4fairness.studio.known import lead
@@ -90,7 +91,7 @@ class _Plan:
         """Rows for a spreadsheet, and back."""
 
         def rows() -> None:
-            ui.download.content(sheet(self.project).to_csv(index=False), SHEET)
+            ui.download.content(rounded_csv(sheet(self.project)), SHEET)
 
         async def took(event: events.UploadEventArguments) -> None:
             with TemporaryDirectory() as folder:
@@ -213,7 +214,7 @@ def _files(audit: Audit) -> None:
         ui.notify(f"{new} answers were added")
 
     def answers() -> None:
-        ui.download.content(audit.answers().to_csv(index=False), "answers.csv")
+        ui.download.content(rounded_csv(audit.answers()), "answers.csv")
 
     def agreed() -> None:
         audit.write()
