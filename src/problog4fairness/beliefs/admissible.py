@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -65,7 +64,7 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
     How much more often a class is recorded where it is the fair one than where it is not, beyond the least signal; and
     how often features are right.
     """
-    changed = tuple(replace(own, value=value) if own.name == parameter.name else own for own in belief.probabilities)
+    changed = tuple(own.stated(value) if own.name == parameter.name else own for own in belief.probabilities)
     try:
         other = belief.with_probabilities(changed)
         observation = other.observe(rows.without_record())

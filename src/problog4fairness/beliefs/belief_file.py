@@ -20,7 +20,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_json import FORMAT, BeliefError, checked_belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.favourable import favourable_comment
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Parameter, known_values
 from problog4fairness.beliefs.scanning import tokens
 from problog4fairness.beliefs.text import comment, number, printed
 from problog4fairness.errors import NetworkError, ProgramError, one_line
@@ -145,15 +145,19 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
             values[ours.text] = theirs.text
         elif ours.text != theirs.text:
             return None
+    used = known_values(described.probabilities)
     return described.with_probabilities(
-        tuple(_with_number(parameter, values[parameter.name]) for parameter in described.probabilities)
+        tuple(
+            _with_number(parameter, values[parameter.name], used.get(parameter.name))
+            for parameter in described.probabilities
+        )
     )
 
 
-def _with_number(parameter: Parameter, written: str) -> Parameter:
-    """The parameter with the number that the text gives it; its interval stays where the number is the same."""
+def _with_number(parameter: Parameter, written: str, used: float | None) -> Parameter:
+    """The parameter with the number that the text gives it; its interval stays where that is the one in use."""
     value = None if written == parameter.name else float(written)
-    if value == parameter.value:
+    if value == used:
         return parameter
     stated = parameter.stated(value)
     if parameter.rows is not None:
@@ -214,9 +218,7 @@ def _written(belief: Belief) -> str:
     text = belief.text()
     if not isinstance(belief, ProgramBelief):
         return text
-    values = {
-        parameter.name: number(parameter.value) for parameter in belief.probabilities if parameter.value is not None
-    }
+    values = {name: number(value) for name, value in known_values(belief.probabilities).items()}
     pieces, start = [], 0
     for token in tokens(text):
         if token.weight and token.text in values:

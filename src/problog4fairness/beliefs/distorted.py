@@ -14,7 +14,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.combinations import answers
 from problog4fairness.beliefs.flips import flip_rules
-from problog4fairness.beliefs.probabilities import Cell, Parameter
+from problog4fairness.beliefs.probabilities import Cell, Parameter, known_values
 from problog4fairness.beliefs.sensitive import Strength, goal, parameter_name, strengths
 from problog4fairness.beliefs.text import atom, comment
 from problog4fairness.beliefs.words import joined, share
@@ -174,8 +174,9 @@ class Distorted:
     def table(self, groups: int, parameters: Mapping[Cell, Parameter]) -> Tensor:
         """P(fair value | recorded value, group), ``[groups, recorded, fair]``: what its clauses say, looked up."""
         found = torch.zeros(groups, len(self.values), len(self.values), dtype=torch.float64)
+        used = known_values(parameters.values())
         for cell, own in parameters.items():
-            found[cell.group, cell.recorded, cell.fair] = float("nan") if own.value is None else own.value
+            found[cell.group, cell.recorded, cell.fair] = used.get(own.name, math.nan)
         return found + torch.diag_embed(1 - found.sum(dim=-1))
 
     def certain(self, value: Tensor) -> Tensor:

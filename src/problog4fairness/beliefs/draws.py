@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.beliefs.maximum import ALIKE
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import HALF, Parameter, outcomes_of
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.stated import Stated
 
-# Jeffreys' prior: half a row for each thing that may have been seen.
-HALF = 0.5
 # Draws at once, at most.
 MOST = 100_000
 
@@ -60,13 +58,8 @@ def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
     for own in part:
         if own.rows is None or own.information is not None:
             continue
-        cell = own.cell
-        # Labels are counted among rows of one fair class, features among those of one recorded value.
-        key: Hashable = own.name
-        if cell is not None:
-            worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
-            key = (cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded, worth)
-        found.setdefault(key, []).append(own)
+        worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
+        found.setdefault((outcomes_of(own), worth), []).append(own)
     return list(found.values())
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Parameter, known_values
 from problog4fairness.beliefs.sensitive import goal
-from problog4fairness.beliefs.text import atom
+from problog4fairness.beliefs.text import atom, number
 from problog4fairness.rows.sensitive import Sensitive
 
 
@@ -37,8 +37,10 @@ def flip_rules(
     """
     flip, flipped = f"{name}_flip{suffix}", f"{name}_flipped{suffix}"
     heads: dict[tuple[int, int], list[str]] = {}
+    used = known_values(chances.values())
     for (group, old, new), own in chances.items():
-        outcome = f"{own.weight} :: {flip}(X,{atom(values[old])},{atom(values[new])})"
+        weight = number(used[own.name]) if own.name in used else own.name
+        outcome = f"{weight} :: {flip}(X,{atom(values[old])},{atom(values[new])})"
         heads.setdefault((group, old), []).append(outcome)
     facts = [" ;\n    ".join(own) + f" :- {goal(variable, group)}." for (group, _), own in heads.items()]
     return facts, [

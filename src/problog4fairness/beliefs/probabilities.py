@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,11 @@ from problog4fairness.errors import MissingValueError, P4FError, ProbabilityErro
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# Jeffreys' prior: half a row for each thing that may happen.
+HALF = 0.5
+# The squared standard deviations of a 95% interval.
+Z_SQUARED = 1.96**2
 
 # The meaning of a parameter of somebody's own program.
 UNSAID = "as named in the program"
@@ -102,9 +107,34 @@ class Parameter:
             raise ProbabilityError(f"probability {self.value:g} of {self.name} ({self.meaning}) is not between 0 and 1")
 
     @property
+    def at_boundary(self) -> bool:
+        """Whether an audit estimated it as exactly 0 or 1, which a finite number of rows cannot show."""
+        return self.rows is not None and self.value in (0, 1)
+
+    @property
+    def used(self) -> float | None:
+        """The value that the program computes with: the estimate, or its posterior mean where that is exactly 0 or 1.
+
+        Only what somebody states is impossible; what was never seen in n rows has the probability 0.5 / (n + 1), by
+        Jeffreys' prior. n is read off the interval, which knows how the rows were sampled.
+        """
+        if not self.at_boundary or self.value is None:
+            return self.value
+        rare = HALF / (self.equal_rows + 1)
+        return rare if self.value == 0 else 1 - rare
+
+    @property
+    def equal_rows(self) -> float:
+        """Of an estimate of 0 or 1: the rows of a random sample whose Wilson interval is as long as this one's."""
+        beyond = self.high if self.value == 0 else None if self.low is None else 1 - self.low
+        if beyond is None or not 0 < beyond < 1:
+            return float(self.rows or 0)
+        return Z_SQUARED * (1 / beyond - 1)
+
+    @property
     def weight(self) -> str:
         """What stands in front of ``::`` in the program: the number, or the name while it is unknown."""
-        return self.name if self.value is None else number(self.value)
+        return self.name if self.used is None else number(self.used)
 
     @property
     def remark(self) -> str:
@@ -116,6 +146,7 @@ class Parameter:
         else:
             said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
             said += f", {self.source}" if self.source else ""
+            said += f"; estimated as {self.value:g}, used as its posterior mean" if self.at_boundary else ""
         return "  " + comment(said)
 
     @property
@@ -192,8 +223,43 @@ def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tup
 
 
 def known_values(probabilities: Iterable[Parameter]) -> dict[str, float]:
-    """The values of the parameters that have one, by name."""
-    return {parameter.name: parameter.value for parameter in probabilities if parameter.value is not None}
+    """The values that a program computes with, of the parameters that have one, by name; see :attr:`Parameter.used`.
+
+    Outcomes that exclude each other share the rows of their cell: where one of them was never seen, or nothing else
+    was, all have the mean of one Dirichlet distribution, so that they still sum to 1.
+    """
+    cells: dict[Hashable, list[Parameter]] = {}
+    for parameter in probabilities:
+        if parameter.value is not None:
+            cells.setdefault(outcomes_of(parameter), []).append(parameter)
+    found: dict[str, float] = {}
+    for cell in cells.values():
+        found |= _used(cell)
+    return found
+
+
+def outcomes_of(parameter: Parameter) -> Hashable:
+    """What parameters have in common that are probabilities of different outcomes of the same rows."""
+    cell = parameter.cell
+    if cell is None:
+        return parameter.name
+    # Labels are counted among rows of one fair class, features among those of one recorded value.
+    return cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded
+
+
+def _used(cell: Sequence[Parameter]) -> dict[str, float]:
+    """The values in use of the parameters of one cell."""
+    values = {own.name: own.value or 0.0 for own in cell}
+    estimated = [own for own in cell if own.rows is not None]
+    rest = 1 - sum(values.values())
+    if len(cell) == 1:
+        return {own.name: own.used or 0.0 for own in cell}
+    if not estimated or not (any(own.at_boundary for own in estimated) or rest < 1e-9):
+        return values
+    share = sum(own.value or 0.0 for own in estimated) + max(rest, 0.0)
+    rows = min(own.equal_rows if own.at_boundary else float(own.rows or 0) for own in estimated)
+    scale = rows + HALF * (len(estimated) + 1)
+    return values | {own.name: ((own.value or 0.0) * rows + HALF * share) / scale for own in estimated}
 
 
 def check_known(probabilities: Iterable[Parameter]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.probabilities import Parameter, known_values
 from problog4fairness.beliefs.sensitive import declaration
-from problog4fairness.beliefs.text import atom, comment
+from problog4fairness.beliefs.text import atom, comment, number
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.sensitive import Sensitive
 
@@ -46,14 +46,16 @@ def proxy_text(group: Sensitive, proxies: Sequence[Sensitive], own: Sequence[Par
     networks = [f"nn({NETWORK},[X],G,[{_listed(group)},missing]) :: {NETWORK}(X,G)."]
     networks += [f"nn({proxy.name},[X],V,[{_listed(proxy)}]) :: {proxy.name}(X,V)." for proxy in proxies]
     facts: list[str] = []
+    used = known_values(own)
     cells: dict[int, dict[int, Parameter]] = {}
     for parameter in own:
         if parameter.cell is not None:
             cells.setdefault(parameter.cell.group, {})[parameter.cell.recorded] = parameter
-    for number, key in enumerate(product(*(proxy.levels for proxy in proxies))):
+    for place, key in enumerate(product(*(proxy.levels for proxy in proxies))):
         goals = ", ".join(f"{proxy.name}(X,{atom(value)})" for proxy, value in zip(proxies, key, strict=True))
-        here = cells.get(number, {})
-        heads = [f"{parameter.weight} :: {_guess(group, level)}" for level, parameter in here.items()]
+        here = cells.get(place, {})
+        weights = {level: number(used[p.name]) if p.name in used else p.name for level, p in here.items()}
+        heads = [f"{weight} :: {_guess(group, level)}" for level, weight in weights.items()]
         facts.append(f"{'; '.join(heads)} :- {goals}.{here[1].remark if len(here) == 1 else ''}")
     rules = [clause for level in range(group.binary, len(group.levels)) for clause in _rules(group, level)]
     head = comment("The group is known of some people; of the others, proxies tell how likely it is.")

@@ -247,7 +247,7 @@ class RowBias(LabelStage):
             chance = np.zeros(math.prod(self.shape(change)))
             for cell, own in self.by_cell().items():
                 if (cell.fair, cell.recorded) == change:
-                    chance[cell.group] = own.value
+                    chance[cell.group] = own.used
             own = chance[np.ravel_multi_index(groups[:, list(read)].T, self.shape(change))]
             table[:, change[0], change[1]], table[:, change[0], change[0]] = own, 1 - own
         return torch.from_numpy(table)

@@ -133,7 +133,7 @@ class Selection(LabelStage):
         for cell, own in self.by_cell().items():
             by_stratum.setdefault(cell.group, []).append(own)
         for stratum, parameters in by_stratum.items():
-            if all(own.value == 0 for own in parameters):
+            if all(own.value == 0 and own.rows is None for own in parameters):
                 raise P4FError(
                     f"{' and '.join(own.name for own in parameters)} 0 would mean that no label is ever recorded where "
                     f"{self._where(stratum)}; leave out these rows, or say None to estimate it"

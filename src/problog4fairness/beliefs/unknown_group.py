@@ -18,7 +18,7 @@ from problog4fairness.beliefs.group_bounds import Disparity, bounded_disparity
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.picturing import with_proxies
-from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs.probabilities import Cell, Parameter, known_values, parameters_from_json, parameters_json
 from problog4fairness.beliefs.proxy_text import NETWORK, proxy_text, stated_shares
 from problog4fairness.beliefs.sensitive import sensitive_from_json, sensitive_json
 from problog4fairness.beliefs.strata import NoStrataError
@@ -226,7 +226,8 @@ class UnknownGroup(Belief):
         """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
         self.require_columns(rows)
         known, groups = self._known(rows), len(self.group.levels)
-        values = [np.nan if own.value is None else own.value for own in self.own]
+        used = known_values(self.own)
+        values = [used.get(own.name, np.nan) for own in self.own]
         others = np.array(values).reshape(-1, groups - 1)[self._places(rows)]
         shares = np.column_stack([1 - others.sum(axis=1), others])
         return np.where((known < 0)[:, None], np.maximum(shares, 0.0), np.eye(groups)[known])
