@@ -156,7 +156,10 @@ def _as_known(belief: Any) -> Belief:
 
 def with_values(belief: Belief, values: Mapping[str, float]) -> Belief:
     """The same belief with other values of some parameters, and the intervals that they had."""
-    changed = (replace(own, value=values.get(own.name, own.value)) for own in belief.probabilities)
+    # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
+    changed = (
+        replace(own, value=values[own.name], rows=None) if own.name in values else own for own in belief.probabilities
+    )
     return belief.with_probabilities(tuple(changed))
 
 
