@@ -72,7 +72,7 @@ def planned_audit(people: pd.DataFrame, seed: int) -> pd.DataFrame:
         if plan.stop and todo is not None:
             return todo
         todo = plan.draw(random_state=seed)
-        todo["repaid"] = fair[todo["row"].to_numpy(dtype=np.int64) - 1]
+        todo["repaid"] = fair[todo["row"].to_numpy(dtype=np.int64)]
 
 
 def estimated(audit: pd.DataFrame) -> Belief:

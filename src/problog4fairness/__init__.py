@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from problog4fairness import baselines, comparison, datasets, doubt, errors, learners, metrics, rows
     from problog4fairness.beliefs import (
         Annotators,
+        Audit,
         AuditWarning,
         Belief,
         Beta,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Annotators",
+    "Audit",
     "AuditWarning",
     "Belief",
     "BeliefComparison",
@@ -115,6 +117,7 @@ __all__ = [
 
 _HOME = {
     "Annotators": "beliefs",
+    "Audit": "beliefs",
     "AuditWarning": "beliefs",
     "Belief": "beliefs",
     "BeliefComparison": "doubt",

@@ -101,7 +101,7 @@ def test_an_audit_is_planned_before_the_day_is_known_and_finds_it():
     assert any("rows of all days are drawn alike" in note for note in plan.notes)
     while not plan.stop:
         todo = plan.draw(random_state=0)
-        todo["due"] = loans["due"].to_numpy()[todo["row"].to_numpy(dtype=int) - 1]
+        todo["due"] = loans["due"].to_numpy()[todo["row"].to_numpy(dtype=int)]
         plan, rounds = belief.plan_audit(table, pilot=todo, **options), rounds + 1
         assert rounds < 20
     found = estimated(belief, todo)
@@ -232,7 +232,7 @@ def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
     audit = None
     for _ in range(2):
         audit = plan.draw(random_state=0, rows=audit, cells=table)
-        audit = audit.assign(fair=table["truth"].to_numpy()[audit["row"].astype(int) - 1])
+        audit = audit.assign(fair=table["truth"].to_numpy()[audit["row"].astype(int)])
         found = belief.estimate(audit, **told)
         plan = found.plan_audit(table.drop(columns="truth"), **told, error=0.1, pilot=audit)
     assert abs(np.datetime64(found.found.day) - np.datetime64(REFORM)) < np.timedelta64(45, "D")

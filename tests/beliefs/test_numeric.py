@@ -246,7 +246,7 @@ def test_an_audit_is_planned_in_rounds_until_the_line_is_known():
     assert plan.to_draw == 30
     while not plan.stop:
         todo = plan.draw(random_state=0)
-        todo["true"] = fair["score"].to_numpy()[todo["row"].to_numpy(dtype=int) - 1]
+        todo["true"] = fair["score"].to_numpy()[todo["row"].to_numpy(dtype=int)]
         plan, rounds = belief.plan_audit(recorded, fair="true", error=0.1, pilot=todo), rounds + 1
         assert rounds < 10
     found = belief.estimate(todo, recorded="score", fair="true").parameters

@@ -34,7 +34,7 @@ def fill(todo, part=slice(None)):
     todo = todo.copy()
     todo["repaid"] = todo["repaid"].astype(object)
     open_ = todo.index[todo["repaid"].isna() | (todo["repaid"] == "")][part]
-    todo.loc[open_, "repaid"] = FAIR[todo.loc[open_, "row"].astype(int) - 1]
+    todo.loc[open_, "repaid"] = FAIR[todo.loc[open_, "row"].astype(int)]
     return todo
 
 
@@ -186,7 +186,7 @@ def test_measurement_bias_plans_by_recorded_features():
         if plan.stop:
             break
         todo = plan.draw()
-        todo["true_hours"] = fair[todo["row"].astype(int) - 1]
+        todo["true_hours"] = fair[todo["row"].astype(int)]
     assert plan.stop
     found = belief.estimate(todo, recorded=["hours"], fair=["true_hours"])
     cell = (area == 1) & (seen == 0)
@@ -241,7 +241,7 @@ def test_shares_come_from_the_rows_or_from_the_table_or_it_is_an_error():
     counted = counted_rows([todo[["poor_area", "granted", "repaid"]]])
     assert len(counted) < len(todo)
     assert ONE.estimate(counted, drawn_from=LOANS, **COLUMNS) == found
-    assert ONE.estimate(counted.assign(p4f_design=todo["p4f_design"][0]), **COLUMNS) == found
+    assert ONE.estimate(counted.assign(p4f_design=todo["p4f_design"].iloc[0]), **COLUMNS) == found
     with pytest.raises(P4FError, match="drawn from another table"):
         ONE.estimate(todo, drawn_from=LOANS[::-1], **COLUMNS)
     mixed = todo.copy()

@@ -199,10 +199,10 @@ def test_an_audit_is_planned_by_group_and_its_rows_are_weighted():
     belief = RowBias("poor_area", by("officer"), False)
     plan = belief.plan_audit(data.drop(columns="repaid"), recorded="granted", fair="repaid", error=0.05)
     todo = plan.draw(random_state=0)
-    todo["repaid"] = data["repaid"].to_numpy()[todo["row"].astype(int) - 1]
+    todo["repaid"] = data["repaid"].to_numpy()[todo["row"].astype(int)]
     todo = belief.plan_audit(data.drop(columns="repaid"), recorded="granted", fair="repaid", error=0.05, pilot=todo)
     todo = todo.draw(random_state=0)
-    todo["repaid"] = data["repaid"].to_numpy()[todo["row"].astype(int) - 1]
+    todo["repaid"] = data["repaid"].to_numpy()[todo["row"].astype(int)]
     found = estimated(belief, todo)
     truth = data[data["poor_area"] == 1].groupby("officer")["truth"].first()
     assert len(found.probabilities) == 8

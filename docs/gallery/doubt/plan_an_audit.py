@@ -40,7 +40,7 @@ while True:
     if rounds.stop:
         break
     todo = rounds.draw()
-    todo["repaid"] = loans.loans_repaid.to_numpy()[todo["row"].to_numpy(dtype=int) - 1]
+    todo["repaid"] = loans.loans_repaid.to_numpy()[todo["row"].to_numpy(dtype=int)]
 print(rounds)
 print(one.estimate(todo, recorded="granted", fair="repaid").parameters[["value", "low", "high", "rows"]])
 

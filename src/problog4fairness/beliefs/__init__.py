@@ -3,6 +3,7 @@
 from problog4fairness.beliefs.allocation import next_round, wanted_rows
 from problog4fairness.beliefs.annotators import Annotators
 from problog4fairness.beliefs.audit import AuditWarning
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_file import belief_text, read_belief
 from problog4fairness.beliefs.belief_json import BeliefError
@@ -29,6 +30,7 @@ from problog4fairness.beliefs.unknown_group import UnknownGroup
 
 __all__ = [
     "Annotators",
+    "Audit",
     "AuditPlan",
     "AuditWarning",
     "Belief",

@@ -10,7 +10,7 @@ import numpy as np
 
 from problog4fairness.beliefs.audit import Column, read_audit, tell
 from problog4fairness.beliefs.design import Design
-from problog4fairness.beliefs.drawing import DESIGN, read_drawing
+from problog4fairness.beliefs.drawing import DESIGN, is_filled, read_drawing
 from problog4fairness.beliefs.intervals import sequential_interval
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate
@@ -90,8 +90,7 @@ def filled(audit: Any, drawn_from: Any, *fair: Any) -> Any:
     known = np.ones(len(audit), dtype=bool)
     for name in fair:
         if isinstance(name, str) and name in audit.columns:
-            texts = audit[name].astype("string").str.strip()
-            known &= (texts.notna() & (texts != "")).to_numpy(dtype=bool)
+            known &= is_filled(audit[name])
     if not known.any():
         raise P4FError("none of the rows that were drawn is filled in yet")
     return audit if known.all() else audit[known].reset_index(drop=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,10 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.problems import TableError
 from problog4fairness.rows.types import Codes
 
-# The number of the row in its table, the round in which it was drawn, the probability that it was, and the design.
-ROW, ROUND, PROBABILITY, DESIGN = "row", "p4f_round", "p4f_probability", "p4f_design"
-OWN = (ROW, ROUND, PROBABILITY, DESIGN)
+# The index of the row in its table, the round in which it was drawn, its stratum as a key that tells a reviewer
+# nothing, the probability that it was drawn, and the design.
+ROW, ROUND, STRATUM, PROBABILITY, DESIGN = "row", "p4f_round", "p4f_stratum", "p4f_probability", "p4f_design"
+OWN = (ROW, ROUND, STRATUM, PROBABILITY, DESIGN)
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,31 @@ class Drawing:
     def text(self) -> str:
         """What every row says of it."""
         return json.dumps({"design": self.design, "table": self.table, "sizes": dict(self.sizes)}, ensure_ascii=False)
+
+
+def is_filled(values: pd.Series[Any]) -> Any:
+    """``[rows]``: whether something stands in each cell besides spaces."""
+    texts = values.astype("string").str.strip()
+    return (texts.notna() & (texts != "")).to_numpy(dtype=bool)
+
+
+def row_texts(labels: Iterable[Any]) -> list[str]:
+    """Index labels as a file writes them: 17.0, of a column with gaps, is 17."""
+    return [str(int(own)) if isinstance(own, float) and own == int(own) else str(own) for own in labels]
+
+
+def stratum_keys(drawing: Drawing, name: str, rows: Sequence[Any]) -> Any:
+    """``[rows]``: the key of each row, by its index label, if it is of the stratum with this name.
+
+    Keys of one stratum differ from row to row, so that a sheet without group and recorded label does not tell them.
+    """
+    start = hashlib.sha256(f"{drawing.table}|{name}|".encode())
+    found = []
+    for row in row_texts(rows):
+        own = start.copy()
+        own.update(row.encode())
+        found.append(own.hexdigest()[:10])
+    return np.array(found, dtype=object)
 
 
 def read_drawing(frame: Any, known: bool = False) -> Drawing | None:
@@ -117,18 +144,17 @@ class Todo:
         if drawing.table != table.fingerprint or drawing.design != design:
             was = "another table" if drawing.table != table.fingerprint else f"a plan with design={drawing.design!r}"
             raise TableError(f"the rows were drawn from {was}, not from this one; draw into a new file")
-        numbers = pd.to_numeric(frame[ROW], errors="coerce").to_numpy(dtype=np.float64)
-        wrong = ~((numbers >= 1) & (numbers <= len(table.codes)) & (numbers == np.floor(numbers)))
+        places = pd.Index(row_texts(table.labels)).get_indexer(pd.Index(row_texts(frame[ROW])))
+        wrong = places < 0
         if wrong.any():
             raise TableError(
                 f"the column {ROW!r} holds {frame[ROW].to_numpy()[wrong][0]}, which is no row of the table"
             )
-        places = numbers.astype(np.int64) - 1
         if len(np.unique(places)) != len(places):
-            twice = int(pd.Series(places)[pd.Series(places).duplicated()].iloc[0]) + 1
+            twice = frame[ROW].to_numpy()[pd.Series(places).duplicated().to_numpy()][0]
             raise TableError(f"row {twice} of the table occurs twice among the rows that were drawn; keep one of them")
         rounds = pd.to_numeric(frame[ROUND], errors="coerce").max() if ROUND in frame.columns else 1
-        return cls(frame, places, 1 if np.isnan(rounds) else int(rounds))
+        return cls(frame, places.astype(np.int64), 1 if np.isnan(rounds) else int(rounds))
 
 
 def drawn_rows(
@@ -139,6 +165,7 @@ def drawn_rows(
     before: Todo | None,
     rng: np.random.Generator,
     cells: pd.DataFrame | None = None,
+    hidden: Sequence[str] = (),
 ) -> pd.DataFrame:
     """The rows of all rounds: those from before as they are, then ``wanted`` new ones of each stratum.
 
@@ -158,6 +185,8 @@ def drawn_rows(
         Says which rows.
     cells
         The columns of the table that are copied, where it was coded for the plan.
+    hidden
+        Columns of the table that are not copied; with some, nothing in the rows tells their stratum.
     """
     source = table.frame if cells is None else cells
     taken = [name for name in (*OWN, *fair) if name in source.columns]
@@ -172,21 +201,31 @@ def drawn_rows(
         left = np.flatnonzero((table.codes == stratum) & ~gone)
         new.append(rng.choice(left, size=min(int(count), len(left)), replace=False))
     chosen = rng.permutation(np.concatenate(new)) if new else np.zeros(0, dtype=np.int64)
-    rows = source.iloc[chosen].reset_index(drop=True)
-    rows.insert(0, ROW, chosen + 1)
+    labels = pd.Index(table.labels)
+    rows = source.iloc[chosen].drop(columns=list(hidden))
+    rows.index = labels[chosen]
+    rows.insert(0, ROW, rows.index)
     number = 1 if before is None else before.round + 1
-    rows = rows.assign(**dict.fromkeys(fair, ""), **{ROUND: number, PROBABILITY: 0.0, DESIGN: drawing.text})
+    # Empty cells of no type, so that anything may be filled in.
+    empty = {name: pd.Series([None] * len(rows), index=rows.index, dtype=object) for name in fair}
+    rows = rows.assign(**empty, **{ROUND: number})
     places = chosen
     if before is not None:
-        rows = before.frame.reset_index(drop=True) if not len(rows) else _below(before.frame, rows)
+        old = before.frame.set_axis(labels[before.places])
+        rows = old if not len(rows) else _below(old, rows)
         places = np.concatenate([before.places, chosen])
-    return rows.assign(**{PROBABILITY: _probabilities(table, places)})
+    keys = np.full(len(places), "", dtype=object)
+    for stratum, name in enumerate(table.strata.names):
+        mine = table.codes[places] == stratum
+        keys[mine] = stratum_keys(drawing, name, labels[places[mine]].tolist())
+    known = {PROBABILITY: _probabilities(table, places)} if not hidden else {}
+    return rows.drop(columns=PROBABILITY, errors="ignore").assign(**{STRATUM: keys}, **known, **{DESIGN: drawing.text})
 
 
 def _below(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     columns = [*frame.columns, *(name for name in rows.columns if name not in frame.columns)]
     parts = [part.reindex(columns=columns).astype(object) for part in (frame, rows)]
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts)
 
 
 def _probabilities(table: Drawn, places: Codes) -> Any:

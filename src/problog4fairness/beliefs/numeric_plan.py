@@ -11,12 +11,12 @@ import pandas as pd
 
 from problog4fairness.beliefs.allocation import next_round
 from problog4fairness.beliefs.designed import filled
-from problog4fairness.beliefs.drawing import DESIGN, Todo
+from problog4fairness.beliefs.drawing import DESIGN, Todo, is_filled
 from problog4fairness.beliefs.gauges import LEAST_ROWS, finite
 from problog4fairness.beliefs.plan import AuditPlan
 from problog4fairness.beliefs.planning import PILOT, strata_table
 from problog4fairness.beliefs.samples import required_samples
-from problog4fairness.beliefs.strata import Drawn, Strata, audit_groups, with_groups
+from problog4fairness.beliefs.strata import Drawn, Strata, audit_groups, index_of, with_groups
 from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.columns import to_frame
 from problog4fairness.rows.rows import Rows
@@ -96,7 +96,7 @@ def _drawn(belief: NumericMeasurementBias, table: Any, sensitive_features: Any) 
             raise P4FError(f"no column {name!r} for a recorded number; {among(name, frame.columns)}")
     groups, words = audit_groups(belief, frame)
     unknown = frame[list(belief.features)].isna().any(axis=1).to_numpy()
-    return Drawn(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups))
+    return Drawn(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups), index_of(table))
 
 
 def _columns(belief: NumericMeasurementBias, fair: str | Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
@@ -131,8 +131,7 @@ def _guessed(belief: NumericMeasurementBias, drawn: Drawn) -> list[_Known]:
 
 def _audited(belief: NumericMeasurementBias, frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame | None:
     """The rows of earlier rounds that are filled in; None without any."""
-    texts = frame[list(columns)].astype("string")
-    if not (texts.notna() & (texts.apply(lambda own: own.str.strip()) != "")).all(axis=1).any():
+    if not np.all([is_filled(frame[name]) for name in columns], axis=0).any():
         return None
     found: pd.DataFrame = filled(frame, None, *columns)
     return found.assign(**{name: pd.to_numeric(found[name], errors="coerce") for name in (*belief.features, *columns)})

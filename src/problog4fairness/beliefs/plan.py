@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -11,6 +12,7 @@ import pandas as pd
 from problog4fairness.beliefs.drawing import Drawing, Todo, drawn_rows
 from problog4fairness.beliefs.hoeffding import Hoeffding
 from problog4fairness.beliefs.strata import Drawn
+from problog4fairness.errors import P4FError, among
 
 DesignName: TypeAlias = Literal["neyman", "hoeffding", "random"]
 DESIGNS = ("neyman", "hoeffding", "random")
@@ -86,18 +88,27 @@ class AuditPlan:
         return bool(self.parameters["done"].all())
 
     def draw(
-        self, *, random_state: int = 0, rows: pd.DataFrame | None = None, cells: pd.DataFrame | None = None
+        self,
+        *,
+        random_state: int = 0,
+        hide: Sequence[str] = (),
+        rows: pd.DataFrame | None = None,
+        cells: pd.DataFrame | None = None,
     ) -> pd.DataFrame:
         """The rows to check by hand: those of earlier rounds as they are, then the new ones, with empty columns.
 
-        Fill in the fair values and pass the table to ``plan_audit`` again, by ``pilot=``, or to ``estimate``. Columns
-        that begin with ``p4f_`` say how the rows were drawn; ``estimate`` needs them. The rows are not a random sample
-        of the table: to measure anything else on them, weight them by 1 / ``p4f_probability``.
+        Fill in the fair values and pass the table to ``plan_audit`` again, by ``pilot=``, or to ``estimate``. The index
+        and the column ``row`` are those of the table: ``table.loc[todo.index]`` are the same people. Columns that begin
+        with ``p4f_`` say how the rows were sampled; keep them. The rows are not a random sample of the table:
+        :class:`Audit` weights them.
 
         Parameters
         ----------
         random_state
             The same number draws the same rows.
+        hide
+            Columns that reviewers shall not see, such as the sensitive one and the recorded label. They are left out,
+            and so is all that tells them; ``estimate(..., drawn_from=table)`` takes them from the table again.
         rows
             The rows of earlier rounds where they are to be written otherwise than they were passed, such as all texts.
         cells
@@ -110,7 +121,10 @@ class AuditPlan:
         drawing = Drawing(self.design, self._table.fingerprint, sizes)
         rng = np.random.default_rng([random_state, 0 if before is None else before.round])
         wanted = self.strata["to_draw"].to_numpy(dtype=np.int64)
-        return drawn_rows(self._table, drawing, wanted, self.columns, before, rng, cells)
+        for name in hide:
+            if name not in self._table.frame.columns:
+                raise P4FError(f"no column {name!r} to hide; {among(name, self._table.frame.columns)}")
+        return drawn_rows(self._table, drawing, wanted, self.columns, before, rng, cells, hide)
 
     def lines(self) -> list[str]:
         """What to do, in words."""

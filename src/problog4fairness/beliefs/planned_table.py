@@ -65,10 +65,12 @@ class PlannedTable(AuditTable):
         return [(name, name) for name in self.features]
 
     def coded(self, belief: Belief) -> pd.DataFrame:
-        """The table with the values that a belief reads as plain data; missing ones stay missing."""
+        """The table with the values that a belief reads as plain data and its rows numbered from 1."""
         names = {*belief.sensitive_columns, *belief.features, *([self.recorded] if self.recorded else [])}
         there = [name for name in self.frame.columns if name in names]
-        return self.frame.assign(**{name: plain_column(self.frame[name]) for name in there})
+        found = self.frame.assign(**{name: plain_column(self.frame[name]) for name in there})
+        # The rows of a file are numbered from 1.
+        return found.set_axis(pd.RangeIndex(1, len(found) + 1))
 
     def columns(self, belief: Belief, fair: str) -> str | dict[str, str]:
         """The column to fill in, or for each feature one."""

@@ -14,13 +14,13 @@ from problog4fairness.beliefs import hoeffding
 from problog4fairness.beliefs.allocation import next_round, wanted_rows
 from problog4fairness.beliefs.audit import AuditWarning, Column
 from problog4fairness.beliefs.design import Design, Target
-from problog4fairness.beliefs.drawing import DESIGN, Todo
+from problog4fairness.beliefs.drawing import DESIGN, Todo, is_filled
 from problog4fairness.beliefs.guesses import guessed_rows
 from problog4fairness.beliefs.plan import DESIGNS, AuditPlan
 from problog4fairness.beliefs.probabilities import Cell, bind
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.samples import required_samples
-from problog4fairness.beliefs.strata import LABEL, Drawn, NoStrataError, Strata, label_strata, with_groups
+from problog4fairness.beliefs.strata import LABEL, Drawn, NoStrataError, Strata, index_of, label_strata, with_groups
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import to_frame
 from problog4fairness.rows.labels import label_codes
@@ -62,6 +62,7 @@ def plan_audit(
     except NoStrataError as error_:
         notes.append(f"{error_}: rows are drawn from everybody, by Hoeffding's inequality")
         drawn, design = _everybody(belief, table, recorded, sensitive_features, favourable), "random"
+    drawn = replace(drawn, index=index_of(table))
     columns = _fair_columns(fair, drawn.strata)
     beside = _beside(drawn, error, confidence, positive_rate, quiet=design == "neyman")
     if design != "neyman":
@@ -122,7 +123,7 @@ def _random_plan(
     words = drawn.strata.groups
     if design == "random":
         groups, words = np.minimum(groups, 0), ("everybody",)
-    coarse = Drawn(drawn.frame, Strata(words, (), (), ()), groups)
+    coarse = Drawn(drawn.frame, Strata(words, (), (), ()), groups, drawn.index)
     wanted = np.array([beside.simple]) if design == "random" else beside.groups["to_draw"].to_numpy(dtype=np.float64)
     before = None if pilot is None else Todo.of(to_frame(pilot), coarse, design)
     filled = np.zeros(len(words))
@@ -201,7 +202,7 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
     if column not in frame.columns:
         raise TableError(f"the rows that were drawn have no column {column!r} to fill in; name it by fair=...")
     texts = frame[column].map(lambda value: str(plain(value)), na_action="ignore")
-    texts = texts.astype(object).where(texts.notna() & (texts != ""), None)
+    texts = texts.astype(object).where(is_filled(texts), None)
     return label_codes(texts.to_numpy(dtype=object), values, f"column {column!r}", missing=True, unknown="is not among")
 
 

@@ -93,11 +93,19 @@ class Drawn:
         Its kinds of rows.
     codes
         ``[rows]``: the stratum of each row, -1 where it has no group or nothing was recorded.
+    index
+        The index of the table as it was passed; None where its rows are numbered from 0.
     """
 
     frame: pd.DataFrame
     strata: Strata
     codes: Codes
+    index: pd.Index[Any] | None = None
+
+    @property
+    def labels(self) -> pd.Index[Any]:
+        """What each row is called."""
+        return self.frame.index if self.index is None else self.index
 
     @property
     def sizes(self) -> Codes:
@@ -147,6 +155,12 @@ def label_strata(
     strata = Strata(words, (name,), (tuple(str(plain(own)) for own in classes),), (LABEL,))
     _refuse_many(strata)
     return Drawn(frame, strata, strata.codes(groups, labels))
+
+
+def index_of(table: Any) -> pd.Index[Any] | None:
+    """The index of a table, where it tells its rows apart."""
+    found = table.index if isinstance(table, pd.DataFrame) else None
+    return found if found is not None and found.is_unique and found.nlevels == 1 and found.notna().all() else None
 
 
 def feature_strata(

@@ -21,6 +21,10 @@ def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
     if not shared:
         there = ", ".join(map(str, data.columns))
         raise P4FError(f"the audit has no column besides {fair!r} in common with the data, which have {there}")
+    return _equal_rows(data, audit, shared)
+
+
+def _equal_rows(data: pd.DataFrame, audit: pd.DataFrame, shared: list[str]) -> pd.Series:
     # Few rows of a large table have, in each column, a value that the audit has as well; only those are looked at.
     candidate = np.ones(len(data), dtype=bool)
     for name in shared:
@@ -31,6 +35,53 @@ def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
     # The n-th of several equal rows of the audit is the n-th of those of the data.
     places = {key: int(row) for key, row in zip(_numbered(seen), rows, strict=True)}
     return pd.Series([places.get(key, -1) for key in _numbered(asked)], index=audit.index, dtype=np.int64)
+
+
+def positions(
+    data: pd.DataFrame,
+    audit: pd.DataFrame,
+    *,
+    leave_out: Sequence[str] = (),
+    row: str | None = None,
+    identifier: str | None = None,
+) -> tuple[Codes, bool]:
+    """For each audited row its position in ``data``, -1 where it is not there; and whether rows were identified.
+
+    Rows are identified by the column ``identifier``; otherwise by the column ``row`` of index labels of ``data``, or by
+    the index, where all columns that both tables have are equal in all rows so found. Otherwise a row is the same where
+    these columns are equal, see :func:`matches`.
+    """
+    shared = [name for name in audit.columns if name in data.columns and name not in leave_out]
+    if identifier is not None:
+        for name, frame in (("data", data), ("audit", audit)):
+            if identifier not in frame.columns:
+                raise P4FError(f"no column {identifier!r} in the {name}; {among(identifier, frame.columns)}")
+        if not data[identifier].is_unique:
+            raise P4FError(f"{identifier!r} does not identify rows: values of it occur twice in the data")
+        return pd.Index(data[identifier]).get_indexer(pd.Index(audit[identifier])).astype(np.int64), True
+    labels = data.index
+    if labels.is_unique and labels.nlevels == 1:
+        named = [pd.Index(audit[row])] if row is not None and row in audit.columns and row not in data.columns else []
+        for asked in [*named, audit.index]:
+            if asked.nlevels > 1 or not asked.is_unique:
+                continue
+            places = labels.get_indexer(asked)
+            # Rows numbered from 0 say nothing, unless what stands in them agrees.
+            if (places >= 0).all() and (shared or named) and _equal(data[shared].iloc[places], audit[shared]):
+                return places.astype(np.int64), True
+    if not shared:
+        there = ", ".join(map(str, data.columns))
+        raise P4FError(f"the audit has no column of labels or features in common with the data, which have {there}")
+    return _equal_rows(data.reset_index(drop=True), audit, shared).to_numpy(), False
+
+
+def _equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
+    """Whether all cells are equal; missing values are equal to each other."""
+    for name in first.columns:
+        one, other = first[name].to_numpy(dtype=object), second[name].to_numpy(dtype=object)
+        if not ((one == other) | (pd.isna(one) & pd.isna(other))).all():
+            return False
+    return True
 
 
 def _shared(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> list[str]:
