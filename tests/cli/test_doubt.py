@@ -75,3 +75,9 @@ def test_bad_input_is_one_line(inside, folder, monkeypatch):
     assert "name the column of the fair label in the audit by --fair" in run.stderr
     run = inside(*words, "--feature", "income")
     assert "each --feature has one --fair-feature" in run.stderr
+
+
+def test_columns_are_kept_and_named_as_in_training(folder):
+    assert "keep by --keep COLUMN" in doubt(folder, "right").stderr
+    assert "identifies rows" not in doubt(folder, "right", "--keep", "customer").stderr
+    assert "identifies rows" not in doubt(folder, "right", "--features", "income").stderr

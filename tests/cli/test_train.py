@@ -160,3 +160,16 @@ def test_an_audit_that_the_belief_rules_out_is_one_line(folder):
     train = (*TRAIN, "--audit", "impossible.csv", "--fair", "repaid", "--learner", "linear", "-o", "x.p4f")
     line = fails(p4f(*train, folder=folder))
     assert "have a recorded label that the belief rules out for their known fair label" in line
+
+
+def test_the_features_to_learn_from_can_be_named(folder):
+    two = ("--features", "income", "--features", "customer")
+    run = p4f(*TRAIN, "--learner", "linear", *two, "-o", "two.p4f", "--json", folder=folder)
+    assert run.returncode == 0, run.stderr
+    done = json.loads(run.stdout)
+    assert done["features"] == ["income", "customer"]
+    assert "savings" in done["columns_left_out"]
+    assert "identifies rows" not in run.stderr
+    line = fails(p4f(*TRAIN, "--features", "incme", "-o", "no.p4f", folder=folder))
+    assert "--features 'incme'" in line
+    assert "'income'" in line

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.encoder import MAX_CATEGORIES, encode, make_encoder, prepared
+from problog4fairness.learners.encoder import LEAST_ROWS, MAX_CATEGORIES, encode, make_encoder, prepared
 
 
 def people(rows=2000):
@@ -81,3 +81,23 @@ def test_cells_that_are_no_numbers_are_named(cells, message):
 def test_numbers_too_large_to_scale_are_refused_in_training():
     with pytest.raises(P4FError, match=r"column 'income' has values up to 1e\+308, too large to be scaled"):
         make_encoder(prepared(pd.DataFrame({"income": [1.0, 1e308, -1e308]})))
+
+
+def test_the_inputs_of_a_column_do_not_grow_with_its_values():
+    rng = np.random.default_rng(0)
+    rows = 3000
+    frame = pd.DataFrame(
+        {
+            "name": [f"n{i % 1500}" for i in range(rows)],
+            "charge": [f"c{min(i, 400)}" for i in rng.zipf(1.5, rows)],
+            "job": rng.choice(["clerk", "nurse", "smith"], rows, p=[0.001, 0.499, 0.5]),
+        }
+    )
+    encoder = make_encoder(prepared(frame))
+    assert encoder.categories["name"] == ()  # no value in LEAST_ROWS rows: nobody is learned by name
+    assert encoder.categories["job"] == ("clerk", "nurse", "smith")  # few values, all told apart
+    counts = frame["charge"].value_counts()
+    assert set(encoder.categories["charge"]) <= set(counts.index[counts >= LEAST_ROWS])
+    assert 10 < len(encoder.categories["charge"]) < MAX_CATEGORIES
+    assert encoder.rare == {"name", "charge"}
+    assert encode(encoder, frame).sum(axis=1).tolist() == [3.0] * rows

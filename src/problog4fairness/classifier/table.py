@@ -65,6 +65,7 @@ def training_rows(
     favourable: object = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     independent: bool = True,
     biased: bool = False,
 ) -> TrainingRows:
@@ -90,6 +91,8 @@ def training_rows(
         The favourable label, or a text that means it; by default the one that the belief knows.
     drop, keep
         Columns to leave out, and columns to keep whatever they look like.
+    features
+        The columns to learn from, whatever they look like; None for all.
     independent
         Whether the fair label is independent of the sensitive variable, so that it is not learnt from.
     biased
@@ -138,7 +141,7 @@ def training_rows(
     if sensitive is not None and independent:
         others |= {sensitive} - (set(columns) if needed else set())
     insisted = [*keep, *belief.features, *(columns if needed else ())]
-    names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, label=recorded)
+    names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, features=features, label=recorded)
     return TrainingRows(
         rows[names],
         rows[votes] if votes else rows[recorded],
@@ -216,6 +219,7 @@ def train_on_table(
     favourable: object = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     independent: bool = True,
     test_features: Literal["fair", "biased"] | None = None,
     **options: Any,
@@ -224,7 +228,7 @@ def train_on_table(
 
     Parameters
     ----------
-    frame, belief, recorded, sensitive, audit, fair, favourable, drop, keep, independent
+    frame, belief, recorded, sensitive, audit, fair, favourable, drop, keep, features, independent
         As for :func:`training_rows`.
     test_features, options
         As for :class:`DebiasedClassifier`.
@@ -240,6 +244,7 @@ def train_on_table(
         favourable=favourable,
         drop=drop,
         keep=keep,
+        features=features,
         independent=independent,
         biased=test_features == "biased",
     )

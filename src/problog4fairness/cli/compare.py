@@ -20,6 +20,7 @@ from problog4fairness.cli.data import (
     Independent,
     Json,
     Keep,
+    LearnedFrom,
     LearnerChoice,
     LearnerName,
     MaybeSensitive,
@@ -55,6 +56,7 @@ def compare(
     group: GroupValue = None,
     drop: Drop = None,
     keep: Keep = None,
+    features: LearnedFrom = None,
     independent: Independent = None,
     learner: LearnerChoice = LearnerName.auto,
     learn_from_audit: Annotated[
@@ -103,6 +105,7 @@ def compare(
         favourable=favourable,
         drop=drop or [],
         keep=keep or [],
+        features=features,
         independent=independence(independent, believed.sensitive_columns),
         learner=learner.value,
         learn_from_audit=learn_from_audit,

@@ -109,6 +109,10 @@ Keep: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--keep", metavar="COLUMN", help="A column to keep even if it looks like an identifier."),
 ]
+LearnedFrom: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--features", metavar="COLUMN", help="Learn from this column only; repeat for more."),
+]
 Independent: TypeAlias = Annotated[
     bool | None,
     typer.Option(

@@ -11,10 +11,12 @@ from problog4fairness.errors import printable
 # Arguments of the library that have an option; its messages name them as ``favourable=...``.
 OPTIONS = (
     "audit", "belief", "by", "changed", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature",
-    "favourable", "feature", "folds", "group", "independent", "keep", "learn_from_audit", "learner", "model",
-    "only_group", "positive_rate", "recorded", "seeds", "sensitive", "test_features", "threshold", "when",
+    "favourable", "feature", "features", "folds", "group", "independent", "keep", "learn_from_audit", "learner",
+    "model", "only_group", "positive_rate", "recorded", "seeds", "sensitive", "test_features", "threshold", "when",
 )  # fmt: skip
-_COLUMNS = {"by", "drop", "fair", "fair_feature", "feature", "keep", "model", "recorded", "sensitive", "when"}
+_COLUMNS = {
+    "by", "drop", "fair", "fair_feature", "feature", "features", "keep", "model", "recorded", "sensitive", "when",
+}  # fmt: skip
 _ARGUMENT = re.compile(r"(?<![\w(])(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")
 
 

@@ -23,6 +23,7 @@ from problog4fairness.cli.data import (
     Independent,
     Json,
     Keep,
+    LearnedFrom,
     LearnerChoice,
     LearnerName,
     MaybeSensitive,
@@ -71,6 +72,7 @@ def train(
     fair: Fair = None,
     drop: Drop = None,
     keep: Keep = None,
+    features: LearnedFrom = None,
     independent: Independent = None,
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
@@ -134,6 +136,8 @@ def train(
         "fair": fair,
         "favourable": favourable,
         "drop": drop or [],
+        "keep": keep or [],
+        "features": features,
         "independent": independence(independent, believed.sensitive_columns),
     }
     model, rows = train_on_table(
@@ -141,7 +145,6 @@ def train(
         believed,
         **said,
         sensitive=sensitive,
-        keep=keep or [],
         test_features=None if test_features is None else test_features.value,
         learner=chosen,
         random_state=seed,

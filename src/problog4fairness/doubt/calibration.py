@@ -10,6 +10,7 @@ from problog4fairness.beliefs.amounts import percent
 from problog4fairness.doubt.audited import LEAST_CELL, random_rows
 from problog4fairness.doubt.case import SIMULATED, Case
 from problog4fairness.doubt.finding import Finding, NotDone
+from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
 from problog4fairness.rows.types import Codes, Floats
 
@@ -83,7 +84,8 @@ def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats
         Task(observation, case.seed, weights=torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6))
         for _ in range(REDRAWN)
     ]
-    first, *fits = learner.fit_many([Task(observation, case.seed), *tasks], progress=False)
+    first = learner.fit_many([Task(observation, case.seed)], progress=False)[0]
+    fits = fit_again(learner, first, tasks, progress=False)
 
     own = [
         _totals(case, rows, seen.fair_proba(fit.log_proba(seen.table)).numpy(), case.given[rows], masks) for fit in fits
@@ -91,7 +93,7 @@ def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats
     base = _totals(case, rows, seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows], masks)
     variance = np.var(np.stack(own), axis=0, ddof=1)
     for place, (other, step, _) in case.moved.items():
-        fitted = learner.fit_many([Task(other.observe(case.table), case.seed)], progress=False)[0]
+        fitted = fit_again(learner, first, [Task(other.observe(case.table), case.seed)], progress=False)[0]
         seen_other = other.restore(audited.without_record())
         chances = seen_other.fair_proba(fitted.log_proba(seen_other.table)).numpy()
         given = case.given[rows] + step * case.slopes[place][rows]

@@ -18,7 +18,7 @@ from problog4fairness.doubt.crossfit import Crossfit, crossfit, fair_chances, fo
 from problog4fairness.doubt.finding import NotDone
 from problog4fairness.doubt.uncertainty import deviations, drawn, moved
 from problog4fairness.learners.base import Learner
-from problog4fairness.learners.encoder import encode, make_encoder, prepared
+from problog4fairness.learners.encoder import encode, make_encoder, prepared, slot_name
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
@@ -259,7 +259,7 @@ class Case:
         frame = self.rows.frame[list(self._others())]
         encoder = make_encoder(prepared(frame.iloc[: self.size]))
         matrix = np.asarray(encode(encoder, frame, np.float64))
-        names = [f"{slot[1]} = {slot[2]}" if slot[0] == "category" else str(slot[1]) for slot in encoder.slots]
+        names = [slot_name(slot) for slot in encoder.slots]
         varies = matrix.std(axis=0) > 1e-9
         matrix = matrix[:, varies]
         scaled = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0)

@@ -59,6 +59,8 @@ def check(
     favourable: Any = None,
     independent: bool = True,
     drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     others: Sequence[Belief] = (),
     when: str | None = None,
     random_state: int = 0,
@@ -93,8 +95,10 @@ def check(
     independent
         Whether the fair label depends on the features alone and not on the group, as for
         :class:`~problog4fairness.DebiasedClassifier`.
-    drop
-        Columns that are no features.
+    drop, keep
+        Columns that are no features, and columns that are whatever they look like.
+    features
+        The columns that are features; None for all that look like it.
     others
         Other beliefs, to see whether one of them explains the record better.
     when
@@ -122,6 +126,8 @@ def check(
         "sensitive_features": sensitive_features,
         "favourable": favourable,
         "independent": independent,
+        "keep": keep,
+        "features": features,
         "others": others,
         "when": when,
         "seed": random_state,

@@ -30,7 +30,8 @@ def feature_tables_test(case: Case) -> Finding:
     seen, drawn, told = [], np.zeros(SIMULATED), []
     matrix, columns = case.encoded
     for name, own in every.items():
-        others = [place for place, column in enumerate(columns) if column.split(" = ")[0] != name]
+        same = (f"{name} = ", f"{name} is ")
+        others = [place for place, column in enumerate(columns) if column != name and not column.startswith(same)]
         x = own.centred(matrix[rows][:, others])
         spread = np.sqrt((own.values**2).sum() / len(rows) * (x**2).sum(axis=0)) + 1e-9
         scores = np.abs(own.values @ x) / spread

@@ -40,6 +40,8 @@ def read_case(
     favourable: Any = None,
     independent: bool = True,
     drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     others: Sequence[Belief] = (),
     when: str | None = None,
     seed: int = 0,
@@ -61,7 +63,7 @@ def read_case(
         passed = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
         frame = pd.concat([frame.drop(columns=[c for c in passed.columns if c in frame.columns]), passed], axis=1)
     audited = None if audit is None else to_frame(audit)
-    joined, features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
+    joined, audited_features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
     needed = [name for name in belief.context_columns if name not in belief.other_columns]
     for name, role, argument in (
         (recorded, "recorded label", "recorded"),
@@ -77,9 +79,9 @@ def read_case(
     with warnings.catch_warnings():
         # Which of 0 and 1 is favourable needs no word here.
         warnings.simplefilter("ignore", FileNote)
-        rows = _read(belief, joined, recorded, fair, favourable, independent, unused)
+        rows = _read(belief, joined, recorded, fair, favourable, independent, drop=unused, keep=keep, features=features)
     rows = _beside(belief, rows, joined.iloc[kept], days)
-    known = {name: own.iloc[kept].reset_index(drop=True) for name, own in features.items()}
+    known = {name: own.iloc[kept].reset_index(drop=True) for name, own in audited_features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
     return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
 
@@ -120,10 +122,16 @@ def _joined(
 
 
 def _read(
-    belief: Belief, frame: pd.DataFrame, recorded: str, fair: str | None, favourable: Any, independent: bool, drop: Any
+    belief: Belief,
+    frame: pd.DataFrame,
+    recorded: str,
+    fair: str | None,
+    favourable: Any,
+    independent: bool,
+    **columns: Any,
 ) -> Rows:
     found = training_rows(
-        frame, belief, recorded=recorded, fair=fair, favourable=favourable, drop=drop, independent=independent
+        frame, belief, recorded=recorded, fair=fair, favourable=favourable, independent=independent, **columns
     )
     there = sorted(found.label.dropna().unique().tolist(), key=lambda value: value == found.favourable)
     classes = belief.classes or tuple(there)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.encoder import MAX_CATEGORIES, Encoder, text_codes
+from problog4fairness.learners.encoder import Encoder, frequent, text_codes
 from problog4fairness.program.observed import AffineObserved
 from problog4fairness.rows.types import Floats
 
@@ -124,14 +124,16 @@ def cluster_encoder(data: Any, columns: Sequence[str]) -> Encoder:
     marked = np.flatnonzero(share > 0)
     # Gaps are filled with the mean, which makes numbers less spread.
     scales = np.concatenate([spread * np.sqrt(1 - share), np.sqrt(share * (1 - share))[marked]])
-    found = {name: _categories(own) for name, own in zip(texts, counts, strict=True)}
-    rare = frozenset(name for name, own in zip(texts, counts, strict=True) if len(own) > MAX_CATEGORIES)
+    chosen = {name: _frequent(own) for name, own in zip(texts, counts, strict=True)}
+    found = {name: values for name, (values, _) in chosen.items()}
+    rare = frozenset(name for name, (_, others) in chosen.items() if others)
     means, scales = np.concatenate([fills, share[marked]]), np.where(scales > 0, scales, 1.0)
     return Encoder(tuple(numbers), tuple(numbers[place] for place in marked), found, rare, fills, means, scales)
 
 
-def _categories(counts: pd.Series[Any]) -> tuple[str, ...]:
-    """The most frequent values as texts, in order."""
-    most = counts[counts > 0].nlargest(MAX_CATEGORIES - 1 if len(counts) > MAX_CATEGORIES else MAX_CATEGORIES)
-    codes, texts = text_codes(pd.Series(most.index.to_numpy(dtype=object)))
-    return tuple(sorted({texts[code] for code in codes}))
+def _frequent(counts: pd.Series[Any]) -> tuple[tuple[str, ...], bool]:
+    """The values that get an input each as texts, and whether there are others."""
+    counts = counts[counts > 0]
+    codes, texts = text_codes(pd.Series(counts.index.to_numpy(dtype=object)))
+    own = pd.Series(counts.to_numpy(), index=[texts[code] for code in codes]).groupby(level=0).sum().sort_index()
+    return frequent(own.index.tolist(), own.to_numpy(dtype=np.int64))

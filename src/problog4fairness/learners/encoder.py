@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
-from sklearn.preprocessing import OneHotEncoder
 
 from problog4fairness.errors import CellError, P4FError
 
@@ -23,8 +22,10 @@ MISSING = "missing"
 _LARGEST = float(np.finfo(np.float32).max)
 # Rows that are encoded at a time.
 CHUNK = 1 << 16
-# Categories of a column that get an indicator each; rarer ones share one.
-MAX_CATEGORIES = 256
+# Inputs of a column of categories, at most: the most frequent ones have one each, all others share one.
+MAX_CATEGORIES = 30
+# Where others share one, a category with an input of its own has at least so many rows.
+LEAST_ROWS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,15 +225,42 @@ def _scale(known: Floats, mean: float, rows: int) -> float:
 
 def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
     """For columns of texts the values that get an indicator each, and the columns in which others share one."""
-    if not len(frame.columns):
-        return {}, frozenset()
-    found = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES).fit(frame)
     categories, shared = {}, set()
-    for name, values, rare in zip(frame.columns, found.categories_, found.infrequent_categories_, strict=True):
-        gone = set() if rare is None else set(rare)
-        shared |= {name} if gone else set()
-        categories[name] = tuple(str(value) for value in values if value not in gone)
+    for name in frame.columns:
+        counts = frame[name].value_counts().sort_index()
+        categories[str(name)], rest = frequent(counts.index.tolist(), counts.to_numpy())
+        shared |= {str(name)} if rest else set()
     return categories, frozenset(shared)
+
+
+def frequent(values: Sequence[str], counts: Codes) -> tuple[tuple[str, ...], bool]:
+    """The values of a column that get an input each, in their order, and whether there are others.
+
+    What a fit costs does not grow with the number of values: at most ``MAX_CATEGORIES`` inputs come of a column. Of one
+    with more values, those that few rows have are among the others, too, so that nobody is learned by name.
+
+    Parameters
+    ----------
+    values
+        All values, in order.
+    counts
+        How many rows have each.
+    """
+    if len(values) <= MAX_CATEGORIES:
+        return tuple(values), False
+    most = np.argsort(counts, kind="stable")[len(values) - MAX_CATEGORIES + 1 :]
+    kept = np.sort(most[np.asarray(counts)[most] >= LEAST_ROWS])
+    return tuple(values[place] for place in kept), True
+
+
+def slot_name(slot: Slot) -> str:
+    """What an input is called: ``income``, ``income is missing``, ``job = clerk``, ``job is rare``."""
+    kind, column, *value = slot
+    if kind == "number":
+        return str(column)
+    if kind == "missing":
+        return f"{column} is missing"
+    return f"{column} = {value[0]}" if value[0] is not None else f"{column} is rare"
 
 
 def encode(encoder: Encoder, frame: pd.DataFrame, kind: type[Any] = np.float32) -> Matrix:

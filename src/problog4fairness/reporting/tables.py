@@ -35,6 +35,7 @@ def compare_tables(
     favourable: object = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
     independent: bool = True,
     **options: Any,
 ) -> Comparison:
@@ -56,13 +57,15 @@ def compare_tables(
         The favourable label, or a text that means it.
     drop, keep
         Columns not to learn from, and columns to keep whatever they look like.
+    features
+        The columns to learn from, whatever they look like; None for all.
     independent, options
         As for :func:`~problog4fairness.compare`.
     """
     known = as_belief(belief)
     rows = training_rows(
         data, known, recorded=recorded, sensitive=sensitive, audit=audit, fair=fair, favourable=favourable, drop=drop,
-        keep=keep, independent=independent,
+        keep=keep, features=features, independent=independent,
     )  # fmt: skip
     return compare(
         rows.features,
