@@ -230,11 +230,12 @@ def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
     plan = belief.plan_audit(table.drop(columns="truth"), **told, error=0.1)
     assert any("rows of all days are drawn alike" in note for note in plan.notes)
     audit = None
-    for _ in range(2):
+    for _ in range(3):
         audit = plan.draw(random_state=0, rows=audit, cells=table)
         audit = audit.assign(fair=table["truth"].to_numpy()[audit["row"].astype(int)])
         found = belief.estimate(audit, **told)
         plan = found.plan_audit(table.drop(columns="truth"), **told, error=0.1, pilot=audit)
+    assert found.found.low <= REFORM <= found.found.high
     assert abs(np.datetime64(found.found.day) - np.datetime64(REFORM)) < np.timedelta64(45, "D")
     before, after = (own.value for own in found.probabilities)
     assert before == pytest.approx(0.6, abs=0.15)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from problog4fairness import Doubts
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.design import Stratified
     from problog4fairness.beliefs.plan import AuditPlan
     from problog4fairness.beliefs.strata import Drawn
     from problog4fairness.program.data import Leaf
@@ -253,14 +254,15 @@ class Belief(Stated):
             if isinstance(name, str) and name in self.context_columns:
                 raise P4FError(f"column {name!r} is a label of the audit; the bias cannot depend on it")
         start = self._awaiting(prior)
-        rows, design = audited_rows(start, audit, recorded, fair, sensitive_features, favourable, drawn_from)
-        if design is not None and prior:
+        rows, strata = audited_rows(start, audit, recorded, fair, sensitive_features, favourable, drawn_from)
+        if strata is not None and prior:
             raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")
         start = start._fitted_to(rows)
-        if design is not None and start._counted:
+        design = strata.design if strata is not None and start._counted else None
+        if design is not None:
             estimated = design.estimated(start.probabilities, confidence, sequential)
         else:
-            estimated, design = start._estimated(rows, confidence), None
+            estimated = start._estimated(rows, confidence, strata)
             estimated = anytime(estimated, confidence) if sequential else estimated
         found = self._noted(start.with_probabilities(estimated), favourable)
         found.design = design
@@ -272,8 +274,16 @@ class Belief(Stated):
         """The belief with what it takes from audited rows before its parameters are estimated: cells, dates."""
         return self
 
-    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
-        """The parameters, estimated from rows whose recorded and fair labels are both known."""
+    def _estimated(
+        self,
+        rows: Rows,
+        confidence: float,
+        strata: Stratified | None = None,  # noqa: ARG002
+    ) -> tuple[Parameter, ...]:
+        """The parameters, estimated from rows whose recorded and fair labels are both known.
+
+        Where rows were drawn by stratum, their weights make a likelihood right; ``strata`` are for who counts.
+        """
         from problog4fairness.beliefs.estimation import most_likely
 
         return most_likely(self, self.unknown().program(), self.probabilities, rows, confidence)

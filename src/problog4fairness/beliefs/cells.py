@@ -10,7 +10,7 @@ import numpy as np
 
 from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.beliefs.proportions import Estimate, interval
+from problog4fairness.beliefs.proportions import Estimate, equal_rows, interval
 from problog4fairness.beliefs.shrinkage import Shrunk, shrunk
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
@@ -18,6 +18,7 @@ from problog4fairness.rows.types import Floats
 from problog4fairness.rows.varying import Category
 
 if TYPE_CHECKING:
+    from problog4fairness.beliefs.design import Stratified
     from problog4fairness.beliefs.row import Change, RowBias
 
 # How a parameter says that it was drawn to others.
@@ -25,11 +26,13 @@ SHRUNK = "drawn to the other cells of its group"
 FEW_ROWS = 30
 
 
-def counted_cells(belief: RowBias, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+def counted_cells(
+    belief: RowBias, rows: Rows, confidence: float, strata: Stratified | None = None
+) -> tuple[Parameter, ...]:
     """The share of each cell, drawn to those of the same group; one with a prior of its own is counted by itself."""
     found: dict[str, Parameter] = {}
     for change in belief.reads:
-        hits, total = _counts(belief, change, rows)
+        hits, total = _counts(belief, change, rows, strata, confidence)
         _tell_unseen(belief, change, total.reshape(belief.shape(change)))
         of_change = [own for cell, own in belief.by_cell().items() if (cell.fair, cell.recorded) == change]
         for group in belief.groups:
@@ -52,24 +55,35 @@ def _estimated(own: Parameter, told: Shrunk | None, hits: float, rows: float, co
     return replace(own, prior=told.prior).estimated(estimate, SHRUNK)
 
 
-def _counts(belief: RowBias, change: Change, rows: Rows) -> tuple[Floats, Floats]:
-    """For each cell how many rows with the fair class were recorded as the other one, and how many there are."""
+def _counts(
+    belief: RowBias, change: Change, rows: Rows, strata: Stratified | None, confidence: float
+) -> tuple[Floats, Floats]:
+    """For each cell how many rows with the fair class were recorded as the other one, and how many there are.
+
+    Rows that were drawn by stratum are those of a random sample that would tell as much.
+    """
     if rows.fair is None or rows.recorded is None:
         raise P4FError("audited rows have a recorded and a fair label")
-    each = np.ones(len(rows)) if rows.weights is None else rows.weights
-    weight = each * (rows.fair == change[0])
     places, cells = belief.positions(change, rows), math.prod(belief.shape(change))
+    acting = (rows.fair == change[0]).astype(np.float64)
+    if strata is not None:
+        hits, total = np.zeros(cells), np.zeros(cells)
+        # A cell whose rows were all audited is known; that is worth as many rows as the table has.
+        most = float(strata.design.sizes.sum())
+        for cell in range(cells) if places.ndim == 2 else np.unique(places[acting > 0]).tolist():
+            inside = acting * (places[:, cell] if places.ndim == 2 else places == cell)
+            share = strata.share(inside, change[1], confidence)
+            if share.rows:
+                total[cell] = min(equal_rows(share.value, share.low, share.high, confidence), most)
+                hits[cell] = share.value * total[cell]
+        return hits, total
+    weight = acting if rows.weights is None else acting * rows.weights
 
     def summed(values: Floats) -> Floats:
         own = np.bincount(places.astype(np.int64), values, cells) if places.ndim == 1 else values @ places
         return np.asarray(own, dtype=np.float64)
 
-    hits, total = summed(weight * (rows.recorded == change[1])), summed(weight)
-    if (each == each.round()).all():
-        return hits, total
-    # Rows that were drawn by their label count differently: a cell tells as much as equal rows with its spread would.
-    telling = np.minimum(1, total / np.maximum(summed(weight**2), 1e-300))
-    return hits * telling, total * telling
+    return summed(weight * (rows.recorded == change[1])), summed(weight)
 
 
 def _warn_few(belief: RowBias, change: Change, group: int, rows: float) -> None:

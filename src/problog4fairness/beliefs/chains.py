@@ -224,8 +224,8 @@ class Chain(Belief):
             raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
         if sequential:
             raise P4FError("sequential=True is for parameters that are counted; those of a chain are not")
-        rows, _ = audited_rows(self, audit, recorded, fair, sensitive_features, favourable, drawn_from)
-        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method), favourable)
+        rows, strata = audited_rows(self, audit, recorded, fair, sensitive_features, favourable, drawn_from)
+        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method, strata), favourable)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
         """See :meth:`Belief.with_probabilities`."""

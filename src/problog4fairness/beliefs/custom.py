@@ -33,6 +33,7 @@ from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.values import plain
 
 if TYPE_CHECKING:
+    from problog4fairness.beliefs.design import Stratified
     from problog4fairness.program.data import Leaf
     from problog4fairness.program.diagram import Diagram
 
@@ -294,7 +295,12 @@ class ProgramBelief(Belief):
         columns = [name for name in self.sensitive_columns if name in frame.columns and frame[name].notna().all()]
         return [Grouping.of(_groups_of(column, known.get(column), rows.frame), rows) for column in columns]
 
-    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+    def _estimated(
+        self,
+        rows: Rows,
+        confidence: float,
+        strata: Stratified | None = None,  # noqa: ARG002
+    ) -> tuple[Parameter, ...]:
         """Numbers that are in the program stay as they are; the others are estimated."""
         from problog4fairness.beliefs.estimation import most_likely
 

@@ -19,7 +19,7 @@ import numpy as np
 from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.intervals import score_interval, sequential_interval, sequential_test, value_of
 from problog4fairness.beliefs.probabilities import Cell, Parameter
-from problog4fairness.beliefs.proportions import Estimate
+from problog4fairness.beliefs.proportions import Estimate, equal_rows
 from problog4fairness.beliefs.strata import LABEL, Strata
 from problog4fairness.rows.types import Codes, Floats
 
@@ -30,6 +30,8 @@ SOURCE = "drawn by what was recorded"
 ALWAYS = "drawn by what was recorded, for any number of looks"
 # Jeffreys' prior: half a row of each kind.
 PRIOR = 0.5
+# Of the intervals that say to how many rows of a random sample strata are equal.
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,28 +214,23 @@ class Design:
         """``[rows]``: how much each audited row counts, so that a likelihood of plain counts is right for this design.
 
         Rows of (group, fair) are weighted by how many rows of the table each stands for, and their sum is the number of
-        rows drawn at random that would tell as much.
+        rows drawn at random whose interval would be as long.
         """
-        counts, rows = self.counts[0], np.maximum(self.rows, 1)
-        stands = (self.sizes / rows)[strata]
+        stands = (self.sizes / np.maximum(self.rows, 1))[strata]
         total = np.zeros(len(strata))
         for group in range(self.shape[0]):
             for label in range(self.shape[1]):
                 mine = (strata // self.shape[1] == group) & (fair == label)
-                total[mine] = stands[mine].sum() / max(self._telling(counts, rows, group, label), 1e-9)
+                total[mine] = stands[mine].sum() / max(self._equal_rows(group, label), 1e-9)
         return np.asarray(stands / np.maximum(total, 1e-300))
 
-    def _telling(self, counts: Floats, rows: Floats, group: int, fair: int) -> float:
+    def _equal_rows(self, group: int, fair: int) -> float:
         """Rows drawn at random that would tell as much of P(recorded | fair, group) as the strata do, on average."""
-        shares = (counts[:, fair] + PRIOR) / (rows + PRIOR * counts.shape[1])
-        found = []
-        for recorded in range(self.shape[1]):
-            target = self.target(Cell(group, fair, recorded), "", "")
-            value = float(target.value(shares))
-            left = np.maximum(1 / rows - 1 / np.maximum(self.sizes, 1), 1e-9)
-            variance = float((target.spread(shares) * left).sum())
-            if variance > 0 and 0 < value < 1:
-                found.append(value * (1 - value) / variance)
+        estimates = [
+            self.estimate(self.target(Cell(group, fair, recorded), "", ""), CONFIDENCE)
+            for recorded in range(self.shape[1])
+        ]
+        found = [equal_rows(own.value, own.low, own.high, CONFIDENCE) for own in estimates if own.rows]
         return float(np.mean(found)) if found else 0.0
 
     def draws(
@@ -285,6 +282,53 @@ class Design:
         if not fits or any((own < 0).any() or (own.sum(-1) > np.asarray(sizes)).any() for own in counts):
             raise ValueError("its design does not fit itself")
         return cls(tuple(things), tuple(shape), np.asarray(sizes, dtype=np.float64), tuple(counts), tuple(ruled))
+
+
+@dataclass(frozen=True, eq=False)
+class Stratified:
+    """Audited rows that were drawn by group and recorded label.
+
+    Attributes
+    ----------
+    design
+        What they say by stratum.
+    strata
+        ``[rows]``: the stratum of each.
+    """
+
+    design: Design
+    strata: Codes
+
+    def share(self, inside: Floats, recorded: int, confidence: float) -> Estimate:
+        """P(recorded | inside) in the whole table.
+
+        Rows of the domain may be part of a stratum, such as those of one officer. Each stratum tells which part of its
+        rows is inside, and the ratio of the sums over strata is the share; see :mod:`.intervals`.
+
+        Parameters
+        ----------
+        inside
+            ``[rows]``: 1 for rows of the domain, 0 for others; or how likely a row belongs to it.
+        recorded
+            The recorded class.
+        confidence
+            Of the interval.
+        """
+        design, classes = self.design, self.design.shape[1]
+        hits = np.bincount(self.strata, inside, len(design.sizes))
+        groups = np.unique(self.strata[inside > 0] // classes)
+        places = np.arange(len(design.sizes))
+        mine = np.isin(places // classes, groups) & (design.sizes > 0)
+        top = np.where(mine & (places % classes == recorded), design.sizes, 0.0)
+        bottom = np.where(mine, design.sizes, 0.0)
+        target = Target("", "", 0, 0, top, bottom, 0.0)
+        counts = np.stack([hits, design.rows - hits], axis=1)
+        rows = float(inside.sum())
+        if not rows or (design.rows[mine] == 0).any():
+            return Estimate(float("nan"), 0.0, 1.0, 0)
+        value = float(target.value(hits / np.maximum(design.rows, 1)))
+        low, high = target.interval(counts, design.sizes, confidence)
+        return Estimate(value, min(float(low), value), max(float(high), value), round(rows))
 
 
 def design_json(belief: Belief) -> dict[str, Any]:

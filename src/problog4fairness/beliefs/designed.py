@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.beliefs.audit import Column, read_audit, tell
-from problog4fairness.beliefs.design import Design
+from problog4fairness.beliefs.design import Design, Stratified
 from problog4fairness.beliefs.drawing import DESIGN, is_filled, read_drawing
 from problog4fairness.beliefs.intervals import sequential_interval
 from problog4fairness.beliefs.probabilities import Parameter
@@ -33,7 +33,7 @@ def audited_rows(
     sensitive_features: Any,
     favourable: Any,
     drawn_from: Any,
-) -> tuple[Rows, Design | None]:
+) -> tuple[Rows, Stratified | None]:
     """The rows of an audit, and what it says by stratum where it was drawn by recorded label.
 
     Where the parameters are not counted one by one, the rows are weighted so that a likelihood is right for the design.
@@ -52,7 +52,7 @@ def audited_rows(
     design = counted_design(belief, audit, strata, codes, [rows.fair], table)
     if not belief._counted:
         rows = replace(rows, weights=design.weights(codes, rows.fair))
-    return rows, design
+    return rows, Stratified(design, codes)
 
 
 def counted_design(

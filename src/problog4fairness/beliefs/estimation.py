@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.base import Belief
     from problog4fairness.beliefs.chains import Chain
-    from problog4fairness.beliefs.design import Design
+    from problog4fairness.beliefs.design import Design, Stratified
     from problog4fairness.beliefs.measurement import MeasurementBias
     from problog4fairness.beliefs.stage import LabelStage
 
@@ -116,7 +116,13 @@ def counted_features(
     return anytime(found, confidence) if sequential else found, None
 
 
-def estimate_chain(belief: Chain, rows: Rows, confidence: float, method: Literal["joint", "marginal"]) -> Chain:
+def estimate_chain(
+    belief: Chain,
+    rows: Rows,
+    confidence: float,
+    method: Literal["joint", "marginal"],
+    strata: Stratified | None = None,
+) -> Chain:
     """See :meth:`Chain.estimate`."""
     measured = belief.measurement.probabilities if belief.measurement else ()
     with warnings.catch_warnings():
@@ -125,7 +131,7 @@ def estimate_chain(belief: Chain, rows: Rows, confidence: float, method: Literal
         # A stage that knows no missing labels is estimated from the rows that have one, as if it were alone.
         labelled = rows if rows.recorded is None else rows.take(np.flatnonzero(rows.recorded >= 0))
         parts = [(stage, rows if stage.missing_labels else labelled) for stage in belief.stages]
-        found = tuple(own for stage, part in parts for own in stage._estimated(part, confidence))
+        found = tuple(own for stage, part in parts for own in stage._estimated(part, confidence, strata))
     if method == "joint":
         starts = [own.value for own in found]
         found = tuple(map(_by_mode, found))

@@ -81,16 +81,20 @@ def plan_audit(
         notes.append(
             f"rows of all days are drawn alike; from the day found, each period is to be known within {error:g}"
         )
-        found = _found_in(belief, before, recorded, columns, favourable) if rows.any() else []
-        if found:
-            targets, estimates = (
-                [replace(targets[0], name=own, meaning=said) for own, said, _ in found],
-                [e for *_, e in found],
-            )
+    if audit.things == (LABEL,) and not belief._counted:
+        known, together = _parameters_of(belief, before, drawn, recorded, columns, favourable, confidence, sequential)
+        if together:
+            notes.append(f"no audit can tell {', '.join(together)} apart; their combined effect is planned for")
+        if known:
+            targets = [
+                *([*targets] if together else []),
+                *(replace(targets[0], name=n, meaning=m) for n, m, _ in known),
+            ]
+            estimates = [*(estimates if together else []), *(own for *_, own in known)]
             halves = np.array([own.width / 2 for own in estimates])
-        finished = bool(found) and bool((halves <= error).all())
-        wanted = np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2)
-    least = np.minimum(np.where(active, 0 if guessed.stated else PILOT, TEST), audit.sizes)
+        finished = bool((halves <= error).all()) and (bool(known) or belief._parts_found == 1)
+        wanted = np.where(active, np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2), wanted)
+    least = np.minimum(np.where(active, 0 if guessed.stated else PILOT * belief._parts_found, TEST), audit.sizes)
     first = not rows.any() and not guessed.stated
     now = np.zeros_like(rows) if finished else least if first else next_round(wanted, rows, least)
     in_all = rows if finished else np.clip(np.ceil(wanted), np.maximum(least, rows), audit.sizes)
@@ -218,7 +222,7 @@ def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) ->
             for group in range(groups)
             for fair in range(classes)
             for recorded in range(classes)
-            if fair != recorded
+            if fair != recorded and belief._acts(group, fair, recorded)
         ]
     found = [own for own in found if len(own.used)]
     if not found:
@@ -226,23 +230,44 @@ def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) ->
     return found
 
 
-def _found_in(
-    belief: Belief, before: Todo | None, recorded: Column | None, columns: tuple[str, ...], favourable: Any
-) -> list[tuple[str, str, Estimate]]:
-    """Name, meaning and estimate of the parameters of a belief that first finds something in the audited rows."""
+def _parameters_of(
+    belief: Belief,
+    before: Todo | None,
+    drawn: Drawn,
+    recorded: Column | None,
+    columns: tuple[str, ...],
+    favourable: Any,
+    confidence: float,
+    sequential: bool,
+) -> tuple[list[tuple[str, str, Estimate]], list[str]]:
+    """Name, meaning and estimate of parameters that are not counted one by one, as ``estimate`` gives them.
+
+    Also the names of those that no number of rows could tell apart.
+    """
     if before is None or recorded is None:
-        return []
+        return [], []
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
-            found = belief.estimate(before.frame, recorded=recorded, fair=columns[0], favourable=favourable)
+            found = belief.estimate(
+                before.frame,
+                recorded=recorded,
+                fair=columns[0],
+                favourable=favourable,
+                confidence=confidence,
+                sequential=sequential,
+            )
     except P4FError:  # too few rows for that
-        return []
-    return [
-        (own.name, own.meaning, Estimate(own.value, own.low, own.high, own.rows or 0))
-        for own in found.probabilities
-        if own.value is not None and own.low is not None and own.high is not None
-    ]
+        return [], []
+    known, together = [], []
+    for own in found._occurring(found.probabilities, Rows(drawn.frame, ())):
+        if own.value is None or own.low is None or own.high is None:
+            continue
+        if own.information is not None and own.rows and (own.low, own.high) == (0, 1):
+            together.append(own.name)
+        else:
+            known.append((own.name, own.meaning, Estimate(own.value, own.low, own.high, own.rows or 0)))
+    return known, together
 
 
 def _guesses(

@@ -53,6 +53,27 @@ def interval(value: float, rows: float, confidence: float = 0.95) -> tuple[float
     return low, high
 
 
+def equal_rows(value: float, low: float, high: float, confidence: float = 0.95) -> float:
+    """The rows of a random sample in which Wilson's interval around ``value`` is as wide as from ``low`` to ``high``.
+
+    An interval that knows how rows were sampled becomes a number of rows, for methods that take counts.
+
+    Examples
+    --------
+    >>> f"{equal_rows(0.3, *interval(0.3, 100)):.1f}"
+    '100.0'
+    """
+    width = high - low
+    if width >= 1:
+        return 0.0
+    fewest, most = 1e-3, 1e12
+    for _ in range(100):
+        middle = math.sqrt(fewest * most)
+        ends = interval(value, middle, confidence)
+        fewest, most = (middle, most) if ends[1] - ends[0] > width else (fewest, middle)
+    return math.sqrt(fewest * most)
+
+
 def proportion(successes: int, rows: int, confidence: float = 0.95) -> Estimate:
     """The share of ``successes`` among ``rows``.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -43,6 +43,7 @@ from problog4fairness.rows.varying import Category, Period, Score
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.design import Stratified
 
 # A fair and a recorded class, and what a user and the program call the change from the one to the other.
 Change: TypeAlias = tuple[int, int]
@@ -319,8 +320,8 @@ class RowBias(LabelStage):
         renewed = (replace(kept.get(own.name, own), meaning=own.meaning) for own in other.probabilities)
         return other.with_probabilities(tuple(renewed))
 
-    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
-        return counted_cells(self, rows, confidence)
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
+        return counted_cells(self, rows, confidence, strata)
 
     def positions(self, change: Change, rows: Rows) -> Codes | Floats:
         """``[rows]``: the cell of each row for a kind of bias; where groups are uncertain, shares ``[rows, cells]``."""
@@ -332,6 +333,20 @@ class RowBias(LabelStage):
         for variable in read:
             shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)
         return shares
+
+    def _acts(self, group: int, fair: int, recorded: int) -> bool:
+        """See :meth:`Belief._acts`."""
+        sizes = [len(variable.levels) for variable in self._audit_variables]
+        return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.groups
+
+    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
+        """See :meth:`Belief._occurring`: of those whose cell has rows."""
+        there: set[tuple[int, Change]] = set()
+        for change in self.reads:
+            places = self.positions(change, rows)
+            cells = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
+            there |= {(int(cell), change) for cell in cells.tolist()}
+        return [own for own in parameters if own.cell and (own.cell.group, (own.cell.fair, own.cell.recorded)) in there]
 
     def _check_cells(self) -> None:
         """See :meth:`LabelStage._check_cells`."""

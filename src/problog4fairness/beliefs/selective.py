@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.design import Stratified
     from problog4fairness.program.diagram import Diagram
 
 Kept = Literal["all", "accepted"]
@@ -178,10 +179,10 @@ class SelectiveLabels(Selection):
         other._take(kept)
         return other
 
-    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         if rows.recorded is not None and (rows.recorded >= 0).all():
             raise P4FError("every audited row has a recorded label; audit people who were not accepted, too")
-        return super()._estimated(rows, confidence)
+        return super()._estimated(rows, confidence, strata)
 
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`; rows without a recorded label count."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -27,6 +27,9 @@ from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats
 from problog4fairness.rows.values import plain
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.design import Stratified
 
 
 class LabelStage(Belief):
@@ -108,11 +111,11 @@ class LabelStage(Belief):
             raise P4FError(f"the belief is for {self.class_count} classes; the label has {len(rows.classes)}: {seen}")
         super().check_rows(rows)
 
-    def _estimated(self, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         from problog4fairness.beliefs.estimation import counted_labels
 
         if any(own.cell is None for own in self.probabilities):
-            return super()._estimated(rows, confidence)
+            return super()._estimated(rows, confidence, strata)
         return counted_labels(self, rows, confidence)
 
     def renamed(self, variables: tuple[Sensitive, ...], suffix: str) -> Self:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
     from problog4fairness.beliefs.design import Design
     from problog4fairness.program.diagram import Diagram
+    from problog4fairness.rows.rows import Rows
 
 
 class Stated(ABC):
@@ -221,6 +222,14 @@ class Stated(ABC):
             if own.cell is not None and not (own.value == 0 and own.rows is None)
         }
         return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
+
+    def _acts(self, group: int, fair: int, recorded: int) -> bool:  # noqa: ARG002
+        """Whether the belief may record a fair label otherwise in a group of :attr:`_audit_variables`, by position."""
+        return True
+
+    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:  # noqa: ARG002
+        """Those of the parameters that are about some of these rows."""
+        return list(parameters)
 
     def by_column(self) -> dict[str, Belief]:
         """For a record in several columns, what it says of each column alone; of others nothing."""
