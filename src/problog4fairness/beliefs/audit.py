@@ -112,10 +112,10 @@ def audit_frame(audit: Any, sensitive_features: Any, columns: Sequence[str], row
 def audit_column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.Series[Any]:
     """A column by name, or the values themselves; ``gaps`` says whether some may be missing."""
     if isinstance(what, str):
-        if audit is None or what not in audit.columns:
-            known = among(what, () if audit is None else audit.columns)
-            raise P4FError(f"no column {what!r} for the {role} values; {known}")
-        values = to_frame(audit[[what]])[what]
+        frame = pd.DataFrame() if audit is None else to_frame(audit)
+        if what not in frame.columns:
+            raise P4FError(f"no column {what!r} for the {role} values; {among(what, frame.columns)}")
+        values = frame[what]
     else:
         values = pd.Series(np.asarray(what))
     missing = int(values.isna().sum())

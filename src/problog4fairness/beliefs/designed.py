@@ -16,6 +16,7 @@ from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.beliefs.strata import LABEL, Drawn, Strata, audit_groups
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.columns import is_frame, to_frame
 from problog4fairness.rows.counted import one_by_one
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes
@@ -82,6 +83,7 @@ def counted_design(
 
 def filled(audit: Any, drawn_from: Any, *fair: Any) -> Any:
     """An audit without the rows that were drawn by a plan and not filled in, each row by itself."""
+    audit = to_frame(audit) if is_frame(audit) else audit
     designed = hasattr(audit, "columns") and DESIGN in audit.columns
     if designed or drawn_from is not None:
         audit = one_by_one(audit)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -20,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.columns import is_frame, to_frame
+from problog4fairness.rows.columns import is_frame, refuse_sparse, to_frame
 from problog4fairness.rows.problems import listed
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -104,12 +103,13 @@ def _check_names(estimator: BaseEstimator, X: Any, frame: pd.DataFrame) -> None:
 @contextmanager
 def _errors_of_array(X: Any) -> Iterator[None]:
     """What is wrong with X that is not a frame, in one line."""
+    refuse_sparse(X, "X")
     try:
         values = np.asarray(X)
     except ValueError:
         raise P4FError("the rows of X have different lengths; give each row a value for every column") from None
-    if values.ndim == 0 and not issparse(X):
-        raise P4FError(f"X is of type {type(X).__name__}; pass an array or a data frame of pandas or polars")
+    if values.ndim == 0:
+        raise P4FError(f"X is of type {type(X).__name__}; pass an array or a data frame")
     if values.ndim == 1:
         raise P4FError(
             f"X has one dimension, the shape {list(values.shape)}, not rows and columns. Reshape your data: "

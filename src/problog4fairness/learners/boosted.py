@@ -15,7 +15,7 @@ from problog4fairness.learners.base import Fitted, Learner, Shape, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder, prepared
 from problog4fairness.learners.encoder_state import encoder_of, encoder_shapes, encoder_state, with_numbers
 from problog4fairness.learners.growth import Growth, grow, inputs_of
-from problog4fairness.learners.job import check_seed, split
+from problog4fairness.learners.job import check_seed, dealt, kinds_of, split
 from problog4fairness.learners.plain import check_history, require
 from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.settings import number_option, whole_option
@@ -118,15 +118,16 @@ class Boosted(Learner):
         check_seed(task.seed)
         generator = torch.Generator().manual_seed(int(task.seed))
         size, rows = len(task.observation), (task.train_rows, task.validation_rows, task.weights)
-        chosen = split(size, *rows, self.validation, generator)
+        kinds = kinds_of(task.observation)
+        chosen = split(size, *rows, self.validation, generator, kinds)
         every = torch.cat([chosen.train, chosen.validation])
         encoder = make_encoder(prepared(inputs_of(task.observation.table, slopes_of(task.observation, every).inputs)))
         if self.validation == 0 and task.validation_rows is None:
             return self._grown(task, encoder, chosen.train, None, bar)
         if task.validation_rows is not None or len(every) >= FEW:
             return self._grown(task, encoder, chosen.train, chosen.validation, bar)
-        parts = every[torch.randperm(len(every), generator=generator)].tensor_split(PARTS)
-        return self._chosen(task, encoder, [part for part in parts if len(part)], bar)
+        order = every[torch.randperm(len(every), generator=generator)]
+        return self._chosen(task, encoder, dealt(order, kinds, PARTS), bar)
 
     def _grown(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, bar: Bar) -> FittedBoosted:
         """Trees up to the best one for the held-out rows, or all."""

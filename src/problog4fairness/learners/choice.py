@@ -16,7 +16,7 @@ from torch import Tensor
 from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.base import Fitted, Learner, Shape, Task
 from problog4fairness.learners.boosted import Boosted
-from problog4fairness.learners.job import check_seed, learning_rows
+from problog4fairness.learners.job import check_seed, dealt, kinds_of, learning_rows
 from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.network import Network
 from problog4fairness.learners.plain import require
@@ -76,7 +76,7 @@ class Auto(Learner):
         """For each learner the loss of every row that was held out, times its weight."""
         rows = learning_rows(task)
         order = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(int(task.seed)))]
-        parts = [part for part in order[: self.compare_rows].tensor_split(PARTS) if len(part)]
+        parts = dealt(order[: self.compare_rows], kinds_of(task.observation), PARTS)
         if len(parts) < 2:
             raise TrainingError("1 row is too few to compare learners on; name one of them")
         count = len(parts) if len(rows) < FEW else 1

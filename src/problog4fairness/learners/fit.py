@@ -16,7 +16,7 @@ from torch import Tensor
 
 from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.history import Fit, History
-from problog4fairness.learners.job import Job, Split, check_job, named, split
+from problog4fairness.learners.job import Job, Split, check_job, kinds_of, named, split
 from problog4fairness.learners.losses import loss_of
 from problog4fairness.learners.mlp import MLP, Layout
 from problog4fairness.learners.nonfinite import Watch
@@ -96,7 +96,9 @@ class _Member:
         generator = torch.Generator().manual_seed(int(job.seed))
         initial = _layout(job, settings).initial(generator)
         total, share = len(job.observation), settings.validation
-        chosen = split(total, job.train_rows, job.validation_rows, job.weights, share, generator)
+        chosen = split(
+            total, job.train_rows, job.validation_rows, job.weights, share, generator, kinds_of(job.observation)
+        )
         return cls(number, job, generator, initial, chosen)
 
     def weights(self, rows: Tensor) -> Tensor | None:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from weakref import WeakKeyDictionary
 
+import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners.base import Task
+
+# Rows with equal inputs are copies where there are so many different ones at least, and so many of each at most.
+LEAST_KINDS, MOST_COPIES = 100, 20
+# Many fits share an observation.
+_KINDS: WeakKeyDictionary[Observation, Tensor | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +79,7 @@ def split(
     weights: Tensor | None,
     share: float,
     generator: torch.Generator,
+    kinds: Tensor | None = None,
 ) -> Split:
     """Choose the training and the validation rows, without those of weight 0.
 
@@ -84,6 +93,8 @@ def split(
         Share of the rows to hold out where no validation rows are given; 0 holds out none.
     generator
         Where the choice is drawn from.
+    kinds
+        See :func:`kinds_of`: rows of a kind are held out together.
     """
     check_weights(weights, total)
     validation = None if validation_rows is None else _used(validation_rows, total, weights, "validation_rows")
@@ -99,8 +110,62 @@ def split(
     if len(train) < 2:
         raise TrainingError("1 row cannot be split into training and validation rows; give more, or set validation=0")
     held = min(max(1, round(share * len(train))), len(train) - 1)
-    order = train[torch.randperm(len(train), generator=generator)]
-    return Split(order[held:], order[:held])
+    if kinds is None:
+        order = train[torch.randperm(len(train), generator=generator)]
+        return Split(order[held:], order[:held])
+    _, own, counts = kinds[train].unique(return_inverse=True, return_counts=True)
+    drawn = torch.randperm(len(counts), generator=generator)
+    chosen = drawn[counts[drawn].cumsum(0) <= held]
+    inside = torch.isin(own, chosen if len(chosen) else drawn[:1])
+    return Split(train[~inside], train[inside])
+
+
+def kinds_of(observation: Observation) -> Tensor | None:
+    """``[rows]``: which rows are copies of each other; None where none are, or where few kinds make up the table.
+
+    What early stopping holds out must not be among what is learned from: a learner would know copies by heart, and go
+    on too long. Where each kind has very many rows, as in a table of a few categories, it is no copy but a cell.
+
+    Parameters
+    ----------
+    observation
+        The rows.
+    """
+    if observation not in _KINDS:
+        _KINDS[observation] = _kinds_of(observation)
+    return _KINDS[observation]
+
+
+def _kinds_of(observation: Observation) -> Tensor | None:
+    total = len(observation)
+    if not observation.table.size:
+        # Networks whose inputs are no table, such as pictures.
+        return None
+    needs = observation.needs(torch.arange(total))[:, 0].numpy()
+    hashes = pd.util.hash_pandas_object(observation.table, index=False).to_numpy()
+    kinds, distinct = pd.factorize(hashes[needs])
+    few = len(distinct) < max(LEAST_KINDS, total / MOST_COPIES)
+    return None if len(distinct) == total or few else torch.from_numpy(kinds.astype(np.int64))
+
+
+def dealt(rows: Tensor, kinds: Tensor | None, count: int) -> list[Tensor]:
+    """Rows in so many parts, those of a kind in one; parts without rows are left out.
+
+    Parameters
+    ----------
+    rows
+        By number, in random order.
+    kinds
+        See :func:`kinds_of`.
+    count
+        How many parts.
+    """
+    if kinds is None:
+        parts = rows.tensor_split(count)
+    else:
+        place = torch.from_numpy(pd.factorize(kinds[rows].numpy())[0] % count)
+        parts = tuple(rows[place == part] for part in range(count))
+    return [part for part in parts if len(part)]
 
 
 def learning_rows(task: Task) -> Tensor:

@@ -36,6 +36,7 @@ from problog4fairness.reporting.record import Record, Source, record
 from problog4fairness.reporting.summary import summary
 from problog4fairness.reporting.suspects import write_queue
 from problog4fairness.rows import write_whole
+from problog4fairness.rows.columns import is_frame, to_frame
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -204,6 +205,7 @@ def report(
     >>> len(page.summary) > 2  # page.save("report.html") writes the page
     True
     """
+    data, audit = (to_frame(own) if is_frame(own) else own for own in (data, audit))
     facts = collect(clf, data, audit, fair, recorded)
     sample, notes = refits.sampled(facts, seed)
     problems: list[str] = []

@@ -1,12 +1,14 @@
-"""Data as it comes, as columns: numpy, pandas or polars in, a pandas data frame out."""
+"""Data as it comes, as columns: numpy, or any library's data frame in, a pandas data frame out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals.stable.v1 as narwhals
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 
 from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.counted import counts_of
@@ -14,10 +16,14 @@ from problog4fairness.rows.problems import TableError, listed, warn
 
 
 def is_frame(data: Any) -> bool:
-    """Whether the data have named columns."""
-    if type(data).__name__ == "LazyFrame":
-        raise P4FError("a LazyFrame has no rows before it is collected; pass its .collect()")
-    return hasattr(data, "columns") and hasattr(data, "shape")
+    """Whether the data have named columns: a data frame of pandas, polars, pyarrow or another library."""
+    if isinstance(data, pd.DataFrame):
+        return True
+    known = narwhals.from_native(data, pass_through=True)
+    if isinstance(known, narwhals.LazyFrame):
+        way = "collect" if hasattr(data, "collect") else "compute"
+        raise P4FError(f"a {type(data).__name__} has no rows before it is {way.rstrip('e')}ed; pass its .{way}()")
+    return isinstance(known, narwhals.DataFrame)
 
 
 def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
@@ -25,13 +31,17 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         frame = data.reset_index(drop=True)
     elif is_frame(data):
-        columns = {str(name): np.asarray(data[name]) for name in data.columns}
+        other = narwhals.from_native(data, eager_only=True)
+        columns = {name: np.asarray(other[name].to_native()) for name in other.columns}
         for name, values in columns.items():
             if values.ndim != 1:
                 raise P4FError(f"column {name!r} has several values in each row; give each a column of its own")
         frame = pd.DataFrame(columns)
     else:
+        refuse_sparse(data, "the table")
         values = np.asarray(data)
+        if values.ndim != 2:
+            raise P4FError(f"a table is a data frame or an array of rows and columns, not {type(data).__name__}")
         frame = pd.DataFrame(
             values, columns=[f"x{i}" for i in range(values.shape[1])] if names is None else list(names)
         )
@@ -40,6 +50,13 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
         raise P4FError(f"column {repeated[0]!r} occurs more than once")
     frame.columns = [str(name) for name in frame.columns]
     return frame
+
+
+def refuse_sparse(data: Any, name: str) -> None:
+    """Raise the error that says how to pass a sparse matrix."""
+    if issparse(data):
+        size = 8 * data.shape[0] * data.shape[1] / 1e6
+        raise P4FError(f"{name} is a sparse matrix; pass it dense: X.toarray(), which takes {size:,.0f} MB")
 
 
 def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
