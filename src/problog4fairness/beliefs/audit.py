@@ -42,9 +42,9 @@ class AuditWarning(UserWarning):
 
 
 def tell(message: str) -> None:
-    """Warn whoever called into this room."""
+    """Warn whoever called into the library."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(__package__):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("problog4fairness"):
         frame, level = frame.f_back, level + 1
     warnings.warn(AuditWarning(message), stacklevel=level)
 

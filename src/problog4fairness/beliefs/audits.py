@@ -235,6 +235,12 @@ class Audit:
         part = _Part(self.sampling, found.strata, self.population, self.names)
         return replace(found, weights=part.sampled_weights())
 
+    def values(self) -> pd.Series[Any]:
+        """The fair label of each row."""
+        if len(self.fair) != 1:
+            raise P4FError("name the column of the fair label: Audit.of(..., fair=...)")
+        return self.frame[self.fair[0]]
+
     def describe(self) -> str:
         """What the sample is, in words: ``103 rows, stratified by group and recorded label, weighted``."""
         parts = [f"{len(self):,} {'row' if len(self) == 1 else 'rows'}"]

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.joining import with_audit
 from problog4fairness.rows.roles import check_column, rewritten
 from problog4fairness.rows.values import Value
 
+# The column that says how many people each audited row stands for.
+AUDIT_WEIGHT = "p4f_weight"
+
 
 def with_fair(
-    data: pd.DataFrame, audit: pd.DataFrame | None, recorded: str, fair: str | None, drop: Sequence[str] = ()
+    data: pd.DataFrame, audit: pd.DataFrame | Audit | None, recorded: str, fair: str | None, drop: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """The data with a column of the fair label, where there is one.
+    """The data with a column of the fair label, where there is one, and of :data:`AUDIT_WEIGHT`, where it is known.
 
     Parameters
     ----------
     data
         Recorded data. Without ``audit``, the fair label is a column of them, empty where nobody looked.
     audit
-        Audited rows: those that also occur in ``data``, equal in all shared columns, are the same people; the others
-        are added.
+        Audited rows: those that also occur in ``data`` are the same people (:meth:`Audit.of`); the others are added.
     recorded, fair
         Columns of the recorded and of the fair label.
     drop
@@ -36,18 +40,37 @@ def with_fair(
         if fair is not None:
             check_column(data, fair, "fair label", "fair")
         return data
-    audited, fair = audited_rows(audit, fair)
     needed = [name for name in data.columns if name not in (*drop, fair)]
-    rows, labels = with_audit(data, audited, fair=fair, needed=needed)
-    return rows.assign(**{fair: labels})
+    known = read_audit(audit, fair, data)
+    assert fair is not None  # or that was an error
+    return joined(data, known, fair, needed)
 
 
-def audited_rows(audit: pd.DataFrame, fair: str | None) -> tuple[pd.DataFrame, str]:
-    """The rows of an audit that have a fair label, and its column."""
+def joined(data: pd.DataFrame, audit: Audit, fair: str, needed: Sequence[str]) -> pd.DataFrame:
+    """The data followed by audited rows that are not in them, with the fair label and what each row stands for."""
+    rows, labels = with_audit(data, audit.frame, fair=fair, needed=needed, places=audit.rows)
+    found = rows.assign(**{fair: labels})
+    if audit.sampling != "stratified":
+        return found
+    new = audit.rows < 0
+    places = np.where(new, len(data) + np.cumsum(new) - 1, audit.rows)
+    weights = np.full(len(found), np.nan)
+    weights[places] = audit.weights
+    return found.assign(**{AUDIT_WEIGHT: weights})
+
+
+def read_audit(audit: pd.DataFrame | Audit, fair: str | None, table: pd.DataFrame | None = None) -> Audit:
+    """The audited rows with a fair label; a data frame becomes an :class:`Audit`, matched to the table."""
     if fair is None:
         raise P4FError("name the column of the fair label in the audit by fair=...")
-    check_column(audit, fair, "fair label", "fair")
-    return audit[audit[fair].notna()], fair
+    check_column(audit.frame if isinstance(audit, Audit) else audit, fair, "fair label", "fair")
+    return Audit.of(audit, fair=fair, table=table)
+
+
+def audited_rows(audit: pd.DataFrame | Audit, fair: str | None) -> tuple[pd.DataFrame, str]:
+    """The rows of an audit that have a fair label, and its column."""
+    known = read_audit(audit, fair)
+    return known.frame, known.fair[0]
 
 
 def as_recorded(fair: pd.Series[Any], written: Sequence[Value], labels: Sequence[Value]) -> pd.Series[Any]:

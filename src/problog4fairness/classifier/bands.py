@@ -102,7 +102,7 @@ def _quantities(chance: Floats, rows: Rows, ways: list[Grouping], weights: Float
     known = _known(rows)
     if known is not None and rows.fair is not None:
         right = decided[known] == rows.fair[known]
-        found.append(float(weights[known] @ right / weights[known].sum()))
+        found.append(float(np.average(right, weights=weights[known] * rows.standing()[known])))
     return found
 
 

@@ -178,7 +178,8 @@ class _Part:
     def of(cls, belief: Belief, rows: Rows, held: Codes, fitted: Fitted) -> _Part:
         own = rows.take(held)
         observation = belief.restore(own.without_record())
-        weights = np.ones(len(held)) if own.weights is None else own.weights.astype(np.float64)
+        # An audited row is a sample of others here: it counts for all that it stands for.
+        weights = own.standing() * (1.0 if own.weights is None else own.weights.astype(np.float64))
         fair = torch.from_numpy(np.asarray(own.fair))
         return cls(observation, fitted.log_proba(observation.table), fair, torch.from_numpy(weights))
 

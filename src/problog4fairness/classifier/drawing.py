@@ -103,7 +103,9 @@ def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, p
     rng = generator(random_state)
     chosen, left_out = _usable(model.belief_, rows, check_count(count), rng)
     own = np.ones(len(rows)) if rows.weights is None else rows.weights
-    audited = None if rows.fair is None or (rows.fair < 0).all() else torch.from_numpy(rows.fair >= 0)
+    audited = None
+    if rows.fair is not None and (rows.fair >= 0).any():
+        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
     weights = [rng.exponential(size=len(rows)) for _ in chosen]
     tasks = [
         Task(observation, (model.seed_ + number) % (1 << 31), weights=_tensor(own * drawn), audited=audited)

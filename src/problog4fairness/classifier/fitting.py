@@ -11,6 +11,7 @@ import torch
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.beliefs.signal import warn_opposite
@@ -23,6 +24,7 @@ from problog4fairness.rows.columns import sensitive_frame
 from problog4fairness.rows.labels import find_classes, label_codes
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.swapped import warn_swapped
+from problog4fairness.rows.types import Floats
 
 if TYPE_CHECKING:
     from problog4fairness.classifier.estimator import DebiasedClassifier
@@ -75,6 +77,7 @@ def training_rows(
         label_codes(labels, classes) if record is None else record_codes(record, classes),
         fair_codes(fair, classes, len(known)),
         row_weights(model.class_weight, labels, weights),
+        audit_weights(fair, len(known)),
     )
     belief.check_rows(rows)
     return rows
@@ -107,7 +110,10 @@ def recorded_rows(model: DebiasedClassifier, X: Any, y: Any, sensitive_features:
 
 def with_known(rows: Rows, fair: Any) -> Rows:
     """The same rows with fair labels, missing where nobody looked."""
-    return rows if fair is None else replace(rows, fair=fair_codes(fair, rows.classes, len(rows)))
+    if fair is None:
+        return rows
+    codes = fair_codes(fair, rows.classes, len(rows))
+    return replace(rows, fair=codes, audit_weights=audit_weights(fair, len(rows)))
 
 
 def task(model: DebiasedClassifier, rows: Rows) -> Task:
@@ -138,7 +144,9 @@ def task_through(belief: Belief, rows: Rows, seed: int, stacklevel: int = 3) -> 
     weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
     observation = belief.observe(rows)
     warn_opposite(belief, observation, rows, stacklevel=stacklevel)
-    audited = None if rows.fair is None or (rows.fair < 0).all() else torch.from_numpy(rows.fair >= 0)
+    audited = None
+    if rows.fair is not None and (rows.fair >= 0).any():
+        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
     return Task(observation, seed, weights=weights, audited=audited)
 
 
@@ -187,10 +195,33 @@ def fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
     """``[rows]``: the fair class of audited rows, -1 elsewhere; None where nobody audited."""
     if fair is None:
         return None
+    if isinstance(fair, Audit):
+        fair = _beside(fair, fair.values(), rows)
     values = pd.Series(fair).to_numpy(dtype=object)
     if len(values) != rows:
         raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
     return label_codes(values, classes, "fair", missing=True, unknown="is not among")
+
+
+def audit_weights(fair: Any, rows: int) -> Floats | None:
+    """``[rows]``: how many people each audited row stands for; None where audited rows are a random sample."""
+    if not isinstance(fair, Audit) or fair.sampling != "stratified":
+        return None
+    weights: Floats = np.nan_to_num(_beside(fair, fair.weights, rows).astype(np.float64))
+    return weights
+
+
+def _beside(audit: Audit, values: Any, rows: int) -> Any:
+    """``[rows]``: a value of each audited row where it stands in X, missing elsewhere."""
+    if (audit.rows < 0).any() or (audit.rows >= rows).any():
+        absent = int(((audit.rows < 0) | (audit.rows >= rows)).sum())
+        raise P4FError(
+            f"{absent} of {len(audit)} audited rows are not in X; make the audit with the table that X is from: "
+            "Audit.of(..., table=X)"
+        )
+    found = np.full(rows, None, dtype=object)
+    found[audit.rows] = np.asarray(values, dtype=object)
+    return found
 
 
 def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:

@@ -80,18 +80,20 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
     count = int(known.sum())
     if count < FEW_AUDITED:
         return []
-    true, seen, chance = rows.fair[known], rows.recorded[known], fair[known]
-    right = float((decide(chance) == true).mean())
-    frequent = float(np.bincount(true, minlength=len(rows.classes)).max() / count)
-    record = float((seen == true).mean())
+    true, seen, chance, weights = rows.fair[known], rows.recorded[known], fair[known], rows.standing()[known]
+    # As many rows of a random sample tell as much.
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    right = float(np.average(decide(chance) == true, weights=weights))
+    frequent = float(np.bincount(true, weights, len(rows.classes)).max() / weights.sum())
+    record = float(np.average(seen == true, weights=weights))
     found = []
     for share, what in ((frequent, "always saying the more frequent label"), (record, "the record itself")):
         # Of the rows on which the two differ, the model must be right in fewer than half, beyond chance.
-        if right < share - FAR * np.sqrt(max(right * (1 - right), 1 / count) / count):
+        if right < share - FAR * np.sqrt(max(right * (1 - right), 1 / effective) / effective):
             found.append(f"on {count} audited rows the model is right in {right:.1%}, {what} in {share:.1%}")
     if len(rows.classes) == 2:
-        said, there = float(chance[:, 1].mean()), float(true.mean())
-        if abs(said - there) > FAR * np.sqrt(max(there * (1 - there), 1 / count) / count):
+        said, there = (float(np.average(own, weights=weights)) for own in (chance[:, 1], true))
+        if abs(said - there) > FAR * np.sqrt(max(there * (1 - there), 1 / effective) / effective):
             found.append(
                 f"the model expects {said:.1%} of {count} audited rows to have the fair label {model.classes_[1]}, "
                 f"{there:.1%} have it"

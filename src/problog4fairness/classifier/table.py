@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.convert import as_belief
-from problog4fairness.classifier.audited import as_recorded, with_fair
+from problog4fairness.classifier.audited import AUDIT_WEIGHT, as_recorded, with_fair
 from problog4fairness.classifier.estimator import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import complete_rows
@@ -43,6 +45,8 @@ class TrainingRows:
         Rows that lacked a label or a group.
     left_out
         Columns that are not learnt from.
+    audit_weights
+        How many people each audited row stands for, missing where nobody looked; None where they are a random sample.
     """
 
     features: pd.DataFrame
@@ -52,6 +56,19 @@ class TrainingRows:
     fair: pd.Series[Any] | None
     dropped: int
     left_out: list[str]
+    audit_weights: pd.Series[float] | None = None
+
+    @property
+    def known(self) -> Audit | pd.Series[Any] | None:
+        """Fair labels as :meth:`DebiasedClassifier.fit` takes them."""
+        if self.fair is None or self.audit_weights is None:
+            return self.fair
+        places = np.flatnonzero(self.fair.notna())
+        weights = self.audit_weights.to_numpy()[places]
+        frame = pd.DataFrame({"fair": self.fair.iloc[places].to_numpy(dtype=object)})
+        nothing = np.zeros(len(places), dtype=np.int64)
+        weights = weights / weights.mean() if len(weights) else weights
+        return Audit(frame, "stratified", weights, nothing, np.zeros(0), None, places, fair=("fair",))
 
 
 def training_rows(
@@ -60,7 +77,7 @@ def training_rows(
     *,
     recorded: str,
     sensitive: str | None = None,
-    audit: pd.DataFrame | None = None,
+    audit: pd.DataFrame | Audit | None = None,
     fair: str | None = None,
     favourable: object = None,
     drop: Sequence[str] = (),
@@ -135,6 +152,7 @@ def training_rows(
         *votes,
         *optional,
         *belief.withheld,
+        AUDIT_WEIGHT,
         *([] if fair is None else [fair]),
         *([] if needed else columns),
     }
@@ -149,7 +167,8 @@ def training_rows(
         labels[-1],
         None if fair is None or written is None else as_recorded(rows[fair], written, labels),
         len(frame) - len(rows),
-        [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns}],
+        [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT}],
+        rows[AUDIT_WEIGHT] if AUDIT_WEIGHT in rows.columns else None,
     )
 
 
@@ -214,7 +233,7 @@ def train_on_table(
     *,
     recorded: str,
     sensitive: str | None = None,
-    audit: pd.DataFrame | None = None,
+    audit: pd.DataFrame | Audit | None = None,
     fair: str | None = None,
     favourable: object = None,
     drop: Sequence[str] = (),
@@ -256,7 +275,7 @@ def train_on_table(
         favourable=rows.favourable,
         **options,
     )
-    return model.fit(rows.features, rows.label, sensitive_features=rows.groups, fair=rows.fair), rows
+    return model.fit(rows.features, rows.label, sensitive_features=rows.groups, fair=rows.known), rows
 
 
 def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:

@@ -36,11 +36,14 @@ def audited_rows(case: Case) -> Codes:
 
 
 def random_rows(case: Case) -> Codes:
-    """The audited rows, if their recorded labels are as in the table.
+    """The audited rows, if their weights are known or their recorded labels are as in the table.
 
-    Rows that were drawn by recorded label, or from elsewhere, have other shares of fair labels than the table has.
+    Unweighted rows that were drawn by recorded label, or from elsewhere, have other shares of fair labels than the
+    table has.
     """
     rows = audited_rows(case)
+    if case.rows.audit_weights is not None:
+        return rows
     groups, labels = case.groups[0], case.recorded
     chances = []
     for group in np.unique(groups[rows]):
@@ -203,14 +206,14 @@ def independence_test(case: Case) -> Finding:
     residuals = np.stack([(case.fair == k) - case.chances[rows, k] for k in classes], axis=1)
     products, told = [], []
     for group, member, chance in case.membership:
-        products.append(residuals * (member - chance)[rows, None])
+        products.append(residuals * (member - chance)[rows, None] * case.stands_for[:, None])
         told += [(group, k) for k in classes]
     values = np.concatenate(products, axis=1)
     p, which, _ = largest_of_normals(values.sum(axis=0), values.T @ values, case.rng(4), 4 * SIMULATED)
     group, label = told[which]
     inside = case.membership[which // len(classes)][1][rows] > 0.5
-    rates = [float((case.fair[side] == label).mean()) if side.any() else float("nan") for side in (inside, ~inside)]
-    left = [float(residuals[side, label - 1].mean()) if side.any() else 0.0 for side in (inside, ~inside)]
+    rates = [case.average(case.fair == label, side) for side in (inside, ~inside)]
+    left = [case.average(residuals[:, label - 1], side) if side.any() else 0.0 for side in (inside, ~inside)]
     sentence = (
         f"Of the audited people with {group}, {percent(rates[0])} have a fair {case.rows.classes[label]}, of the "
         f"others {percent(rates[1])}; given the features, the difference is {points(left[0] - left[1])} points."

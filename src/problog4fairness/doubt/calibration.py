@@ -51,19 +51,34 @@ def _calibration(
     values, noise, told = [], [], []
     for label in range(1, len(case.rows.classes)):
         for name, own in masks:
-            chance, hit = chances[own, label], case.fair[own] == label
-            values.append(float(hit.sum() - chance.sum()))
-            noise.append(float((chance * (1 - chance)).sum()))
+            chance, hit, weights = chances[:, label], case.fair == label, case.stands_for
+            values.append(float(weights[own] @ (hit - chance)[own]))
+            noise.append(float(weights[own] ** 2 @ _noise(case, rows, chances, label)[own]))
             what = f"Fair {case.rows.classes[label]} where {name}"
-            told.append((what, float(hit.mean()), float(chance.mean()), own))
+            told.append((what, case.average(hit, own), case.average(chance, own), own))
     if case.belief.missing_labels:
         return np.array(values), np.array(noise), told
     wrong = _distorted(case, rows, chances)
     seen = case.fair != case.recorded[rows]
-    values.append(float(seen.sum() - wrong.sum()))
-    noise.append(float((wrong * (1 - wrong)).sum()))
-    told.append(("Recorded labels that are wrong", float(seen.mean()), float(wrong.mean()), seen))
+    everybody = np.ones(len(rows), dtype=bool)
+    values.append(float(case.stands_for @ (seen - wrong)))
+    noise.append(float(case.stands_for**2 @ (wrong * (1 - wrong))))
+    rates = (case.average(own, everybody) for own in (seen, wrong))
+    told.append(("Recorded labels that are wrong", *rates, seen))
     return np.array(values), np.array(noise), told
+
+
+def _noise(case: Case, rows: Codes, chances: Floats, label: int) -> Floats:
+    """The expected square of (audited minus expected) of each row.
+
+    Rows that were drawn by recorded label have the fair labels of people so recorded, not of all who are alike.
+    """
+    chance = chances[:, label]
+    if case.rows.audit_weights is None:
+        return np.asarray(chance * (1 - chance))
+    joint = chances * case.given[rows][np.arange(len(rows)), :, case.recorded[rows]]
+    after = joint[:, label] / np.maximum(joint.sum(axis=1), 1e-12)
+    return np.asarray(after * (1 - chance) ** 2 + (1 - after) * chance**2)
 
 
 def _distorted(case: Case, rows: Codes, chances: Floats, given: Floats | None = None) -> Floats:
@@ -103,6 +118,7 @@ def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats
 
 def _totals(case: Case, rows: Codes, chances: Floats, given: Floats, masks: list[tuple[str, Codes]]) -> Floats:
     """Expected numbers of fair labels in each group, and of distorted ones."""
-    fair = [chances[own, label].sum() for label in range(1, len(case.rows.classes)) for _, own in masks]
-    wrong = [] if case.belief.missing_labels else [_distorted(case, rows, chances, given).sum()]
+    weights = case.stands_for
+    fair = [weights[own] @ chances[own, label] for label in range(1, len(case.rows.classes)) for _, own in masks]
+    wrong = [] if case.belief.missing_labels else [weights @ _distorted(case, rows, chances, given)]
     return np.array([*fair, *wrong])

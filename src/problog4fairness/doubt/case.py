@@ -99,6 +99,15 @@ class Case:
         """The fair class of the audited rows."""
         return np.asarray(self.rows.fair)[self.audited]
 
+    @property
+    def stands_for(self) -> Floats:
+        """``[audited]``: how many people each audited row stands for; 1 for each of a random sample."""
+        return self.rows.standing()[self.audited]
+
+    def average(self, values: Any, rows: Any) -> float:
+        """The weighted mean of values ``[audited]`` over some audited rows, NaN where there is none."""
+        return float(np.average(values[rows], weights=self.stands_for[rows])) if rows.any() else float("nan")
+
     @cached_property
     def table(self) -> Rows:
         """The recorded table alone, as if nobody had looked."""

@@ -21,7 +21,8 @@ class _Share:
     """A share that was audited, and what the belief says of it."""
 
     rows: Codes
-    hits: int
+    hits: float
+    size: float
     chance: float
     slopes: Floats
     words: str
@@ -46,19 +47,47 @@ def fit_test(case: Case) -> Finding:
     moves = case.drawn(rng)
     drawn, scores, centres = np.zeros(len(moves)), [], []
     for own in shares:
-        size = len(own.rows)
+        size = own.size
         chance = np.clip(own.chance + moves @ own.slopes, 0, 1)
         centre = float(chance.mean())
         spread = np.sqrt(size * centre * (1 - centre) + size**2 * float(chance.var())) + 1e-9
         scores.append(abs(own.hits - size * centre) / spread)
         centres.append(centre)
-        drawn = np.maximum(drawn, np.abs(rng.binomial(size, chance) - size * centre) / spread)
+        drawn = np.maximum(drawn, np.abs(_simulated(size, chance, rng) - size * centre) / spread)
     which = int(np.argmax(scores))
     worst = shares[which]
-    rate = worst.hits / len(worst.rows)
+    rate = worst.hits / worst.size
     sentence = f"{worst.words}: {percent(rate)} by the audit, {percent(centres[which])} by the belief."
     advice = "Estimate the parameters from this audit: belief.estimate(audit, ...), or p4f estimate."
     return Finding(sentence, share_of_draws(drawn, scores[which]), worst.rows, advice)
+
+
+def _simulated(size: float, chance: Floats, rng: np.random.Generator) -> Floats:
+    """Hits of ``size`` rows, which need not be whole, with these probabilities."""
+    whole = max(round(size), 1)
+    return np.asarray(rng.binomial(whole, chance) * (size / whole))
+
+
+def _counted(case: Case, rows: Codes, own: Codes, label: int) -> tuple[float, float]:
+    """How many rows of a cell were recorded with a label, and of how many.
+
+    Where rows were drawn by group and recorded label, they are weighted, and are as many rows of a random sample as
+    would tell as much. A cell takes a random part of each stratum; that part is what is not known.
+    """
+    hit = case.recorded[rows[own]] == label
+    if case.rows.audit_weights is None:
+        return float(hit.sum()), float(len(own))
+    groups, labels, weights = case.groups[0][rows], case.recorded[rows], case.stands_for
+    share = case.average(case.recorded[rows] == label, np.isin(np.arange(len(rows)), own))
+    group, total, variance = groups[own[0]], weights[own].sum(), 0.0
+    near = float(np.clip(share, 1 / (len(own) + 2), 1 - 1 / (len(own) + 2)))
+    for recorded in np.unique(labels[groups == group]):
+        stratum = (groups == group) & (labels == recorded)
+        drawn, inside = int(stratum.sum()), int((labels[own] == recorded).sum())
+        part = (inside + 1) / (drawn + 2)
+        variance += weights[stratum].mean() ** 2 * drawn * part * (1 - part) * ((recorded == label) - near) ** 2
+    size = near * (1 - near) * total**2 / max(variance, 1e-12)
+    return share * size, size
 
 
 def _label_shares(case: Case) -> Iterator[_Share]:
@@ -76,7 +105,7 @@ def _label_shares(case: Case) -> Iterator[_Share]:
         for label in labels[1:] if len(labels) == 2 else labels:
             yield _Share(
                 rows[own],
-                int((case.recorded[rows[own]] == label).sum()),
+                *_counted(case, rows, own, int(label)),
                 float(given[own, label].mean()),
                 slopes[:, own, label].mean(axis=1),
                 f"Recorded as {case.outcomes[label]}, of {count(len(own))} audited {who(case, *names[cell])}",
@@ -104,4 +133,5 @@ def _feature_shares(case: Case) -> Iterator[_Share]:
                     continue
                 of = f" where {names[group]}" if names[group] else ""
                 words = f"Fairly another value, of {count(len(cell))} audited rows with {name} = {value} on record{of}"
-                yield _Share(rows[cell], int(wrong[cell].sum()), chance, slopes[:, cell].mean(axis=1), words)
+                hits = float(wrong[cell].sum())
+                yield _Share(rows[cell], hits, float(len(cell)), chance, slopes[:, cell].mean(axis=1), words)

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.classifier.audited import with_fair
+from problog4fairness.classifier.audited import joined, with_fair
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.doubt.case import Case
 from problog4fairness.errors import P4FError
@@ -62,8 +63,10 @@ def read_case(
     if sensitive_features is not None:
         passed = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
         frame = pd.concat([frame.drop(columns=[c for c in passed.columns if c in frame.columns]), passed], axis=1)
-    audited = None if audit is None else to_frame(audit)
-    joined, audited_features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
+    if isinstance(table, pd.DataFrame):
+        frame.index = table.index
+    audited = audit if audit is None or isinstance(audit, Audit | pd.DataFrame) else to_frame(audit)
+    whole, audited_features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
     needed = [name for name in belief.context_columns if name not in belief.other_columns]
     for name, role, argument in (
         (recorded, "recorded label", "recorded"),
@@ -71,16 +74,16 @@ def read_case(
         *((column, "belief", "belief") for column in belief.other_columns),
         *([] if when is None else [(when, "day", "when")]),
     ):
-        check_column(joined, name, role, argument)
+        check_column(whole, name, role, argument)
     beside = [*needed, *(name for name in belief.withheld if name in belief.read_columns)]
-    kept = np.flatnonzero(joined[beside if belief.missing_labels else [recorded, *beside]].notna().all(axis=1))
+    kept = np.flatnonzero(whole[beside if belief.missing_labels else [recorded, *beside]].notna().all(axis=1))
     days = [] if when is None else [when]
-    unused = [*drop, *days, *(name for name in (fair_features or {}).values() if name in joined.columns)]
+    unused = [*drop, *days, *(name for name in (fair_features or {}).values() if name in whole.columns)]
     with warnings.catch_warnings():
         # Which of 0 and 1 is favourable needs no word here.
         warnings.simplefilter("ignore", FileNote)
-        rows = _read(belief, joined, recorded, fair, favourable, independent, drop=unused, keep=keep, features=features)
-    rows = _beside(belief, rows, joined.iloc[kept], days)
+        rows = _read(belief, whole, recorded, fair, favourable, independent, drop=unused, keep=keep, features=features)
+    rows = _beside(belief, rows, whole.iloc[kept], days)
     known = {name: own.iloc[kept].reset_index(drop=True) for name, own in audited_features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
     return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
@@ -89,7 +92,7 @@ def read_case(
 def _joined(
     belief: Belief,
     frame: pd.DataFrame,
-    audit: pd.DataFrame | None,
+    audit: pd.DataFrame | Audit | None,
     recorded: str,
     fair: str | None,
     fair_features: Mapping[str, str],
@@ -108,17 +111,19 @@ def _joined(
         return with_fair(frame, None, recorded, fair), {name: frame[own] for name, own in fair_features.items()}
     if fair is None and not fair_features:
         raise P4FError("name the column of the fair label in the audit by fair=...")
-    for column in (*([fair] if fair else []), *fair_features.values()):
-        check_column(audit, column, "fair label" if column == fair else "fair feature", "fair")
+    columns = [*([fair] if fair else []), *fair_features.values()]
+    for column in columns:
+        there = audit.frame if isinstance(audit, Audit) else audit
+        check_column(there, column, "fair label" if column == fair else "fair feature", "fair")
     needed = [name for name in frame.columns if name not in (*unused, fair)]
-    known = [name for name in frame.columns if name not in (*fair_features.values(), fair)]
-    found, joined = {}, frame[known]
+    known = [name for name in frame.columns if name not in columns]
+    audited = Audit.of(audit, fair=columns, table=frame[known])
+    rows, found = frame[known], {}
     for name, column in fair_features.items():
-        joined, found[name] = with_audit(frame[known], audit, fair=column, needed=needed)
+        rows, found[name] = with_audit(frame[known], audited.frame, fair=column, needed=needed, places=audited.rows)
     if fair is not None:
-        joined, labels = with_audit(frame[known], audit, fair=fair, needed=needed)
-        joined = joined.assign(**{fair: labels})
-    return joined, found
+        rows = joined(frame[known], audited, fair, needed)
+    return rows, found
 
 
 def _read(
@@ -142,7 +147,8 @@ def _read(
         whole = pd.concat([whole, found.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
     true = None if found.fair is None else label_codes(found.fair.to_numpy(dtype=object), classes, "fair", missing=True)
     codes = label_codes(found.label, classes, missing=belief.missing_labels)
-    return Rows(whole, tuple(map(str, found.features.columns)), classes, codes, true)
+    weights = None if found.audit_weights is None else found.audit_weights.fillna(0.0).to_numpy()
+    return Rows(whole, tuple(map(str, found.features.columns)), classes, codes, true, audit_weights=weights)
 
 
 def _beside(belief: Belief, rows: Rows, frame: pd.DataFrame, more: Sequence[str]) -> Rows:

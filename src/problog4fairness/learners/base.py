@@ -38,8 +38,8 @@ class Task:
     validation_rows
         Rows that say when to stop; by default a random share of ``train_rows``.
     audited
-        ``[rows]``: whether the fair label of a row is known, where there are any; such rows say how strongly to
-        regularise.
+        ``[rows]``: how many people an audited row stands for, 0 where the fair label is not known; such rows say how
+        strongly to regularise.
 
     Examples
     --------

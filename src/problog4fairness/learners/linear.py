@@ -100,7 +100,7 @@ class Linear(Learner):
         if self.penalty != "auto":
             return float(self.penalty)
         audited = None if task.audited is None else task.audited[rows].numpy()
-        if audited is not None and audited.sum() < ENOUGH_AUDITED:
+        if audited is not None and (audited > 0).sum() < ENOUGH_AUDITED:
             audited = None
         if len(rows) >= MANY * start.size:
             return DEFAULT
@@ -145,13 +145,15 @@ class Linear(Learner):
 
 def _best(losses: Floats, weights: Floats, audited: Any) -> int:
     """Which penalty has the lowest loss ``[penalties, rows]``; for audited rows, of those as good for the others."""
-    if audited is None or audited.all():
+    each = audited
+    audited = None if each is None else each > 0
+    if each is None or audited.all():
         return int((losses @ weights).argmin())
     others, own = losses[:, ~audited], weights[~audited]
     behind = others - others[(others @ own).argmin()]
     mean = behind @ own / own.sum()
     as_good = mean * own.sum() <= np.sqrt((behind - mean[:, None]) ** 2 @ own)
-    return int(np.where(as_good, losses[:, audited] @ weights[audited], np.inf).argmin())
+    return int(np.where(as_good, losses[:, audited] @ (weights * each)[audited], np.inf).argmin())
 
 
 def column_scales(slopes: Slopes, matrix: Floats) -> Floats:

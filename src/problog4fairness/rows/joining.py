@@ -59,16 +59,18 @@ def positions(
         if not data[identifier].is_unique:
             raise P4FError(f"{identifier!r} does not identify rows: values of it occur twice in the data")
         return pd.Index(data[identifier]).get_indexer(pd.Index(audit[identifier])).astype(np.int64), True
-    labels = data.index
-    if labels.is_unique and labels.nlevels == 1:
-        named = [pd.Index(audit[row])] if row is not None and row in audit.columns and row not in data.columns else []
-        for asked in [*named, audit.index]:
-            if asked.nlevels > 1 or not asked.is_unique:
-                continue
-            places = labels.get_indexer(asked)
-            # Rows numbered from 0 say nothing, unless what stands in them agrees.
-            if (places >= 0).all() and (shared or named) and _equal(data[shared].iloc[places], audit[shared]):
-                return places.astype(np.int64), True
+    asked = [(data.index, audit.index)]
+    if row is not None and row in audit.columns and row not in data.columns:
+        # The rows of a file are numbered from 1.
+        first = pd.RangeIndex(1, len(data) + 1)
+        asked = [(data.index, pd.Index(audit[row])), (first, pd.Index(audit[row])), *asked]
+    for labels, wanted in asked:
+        if max(labels.nlevels, wanted.nlevels) > 1 or not labels.is_unique or not wanted.is_unique:
+            continue
+        places = labels.get_indexer(wanted)
+        # Rows numbered from 0 say nothing, unless what stands in them agrees.
+        if (places >= 0).all() and shared and _equal(data[shared].iloc[places], audit[shared]):
+            return places.astype(np.int64), True
     if not shared:
         there = ", ".join(map(str, data.columns))
         raise P4FError(f"the audit has no column of labels or features in common with the data, which have {there}")
@@ -122,7 +124,7 @@ def _refuse_doubtful(data: pd.DataFrame, audit: pd.DataFrame, places: Codes, fai
 
 
 def with_audit(
-    data: pd.DataFrame, audit: pd.DataFrame, *, fair: str, needed: Sequence[str] = ()
+    data: pd.DataFrame, audit: pd.DataFrame, *, fair: str, needed: Sequence[str] = (), places: Codes | None = None
 ) -> tuple[pd.DataFrame, pd.Series]:
     """All rows, and their fair labels where somebody checked them.
 
@@ -139,6 +141,8 @@ def with_audit(
     needed
         Columns of ``data`` that matter, such as the features and the label; all by default. The audit must have them
         for its rows to be added, and where it needs them to tell rows of ``data`` apart.
+    places
+        ``[rows]``: the position of each audited row in ``data``, -1 where it is not there; found as equal by default.
 
     Returns
     -------
@@ -160,8 +164,8 @@ def with_audit(
     """
     if fair not in audit.columns:
         raise P4FError(f"no column {fair!r} in the audit; {among(fair, audit.columns)}")
-    places = matches(data, audit, fair).to_numpy()
     columns = [name for name in data.columns if name != fair]
+    places = matches(data, audit, fair).to_numpy() if places is None else places
     _refuse_doubtful(data, audit, places, fair, list(needed or columns))
     new = audit[places < 0]
     if len(new):

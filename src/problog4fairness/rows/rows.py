@@ -32,7 +32,11 @@ class Rows:
     fair
         ``[rows]``: the fair label, -1 where it is not known; None where it is known of no row.
     weights
-        ``[rows]``: how much each row counts; None where all count the same.
+        ``[rows]``: how much each row counts in learning; None where all count the same.
+    audit_weights
+        ``[rows]``: how many people each audited row stands for, with mean 1 over audited rows; None where these are
+        a random sample. It does not count in learning, where an audited row only adds its label to what was recorded
+        of it, but wherever audited rows are a sample of others: calibration, accuracy, rates.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class Rows:
     recorded: Codes | None = None
     fair: Codes | None = None
     weights: Floats | None = None
+    audit_weights: Floats | None = None
     _positions: dict[Sensitive, Codes | Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -94,8 +99,13 @@ class Rows:
             recorded=None if self.recorded is None else self.recorded[rows],
             fair=None if self.fair is None else self.fair[rows],
             weights=None if self.weights is None else self.weights[rows],
+            audit_weights=None if self.audit_weights is None else self.audit_weights[rows],
             _positions={variable: positions[rows] for variable, positions in self._positions.items()},
         )
+
+    def standing(self) -> Floats:
+        """``[rows]``: :attr:`audit_weights`, 1 for all where audited rows are a random sample."""
+        return np.ones(len(self)) if self.audit_weights is None else self.audit_weights
 
     def with_features(self, features: Sequence[str]) -> Rows:
         """The same rows for a learner that reads other columns."""
@@ -110,8 +120,8 @@ class Rows:
 
     def with_labels(self, recorded: Codes | None) -> Rows:
         """The same rows with these labels on record, and no fair label known beside them."""
-        return replace(self, recorded=recorded, fair=None)
+        return replace(self, recorded=recorded, fair=None, audit_weights=None)
 
     def without_record(self) -> Rows:
         """The same rows as if nothing had been recorded: rows to predict."""
-        return replace(self, recorded=None, fair=None, weights=None)
+        return replace(self, recorded=None, fair=None, weights=None, audit_weights=None)
