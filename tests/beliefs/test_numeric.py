@@ -139,7 +139,7 @@ class TestLabelOnNumbers(BeliefContract):
             "truth": (None, fair, y),
         }
         for name, (belief, table, labels) in cases.items():
-            model = p4f.DebiasedClassifier(belief, "linear", random_state=0, independent=True)
+            model = p4f.DebiasedClassifier(belief, "linear", random_state=0, use_sensitive=False)
             model.fit(table[learn], labels[learn], sensitive_features=table[["a"]][learn])
             right[name] = (model.predict(fair[test]) == y[test]).mean()
         assert right["both"] > right["truth"] - 0.02 > right["numbers"]

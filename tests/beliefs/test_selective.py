@@ -141,7 +141,7 @@ def test_rows_without_a_label_are_explained_too():
 def test_who_decided_is_not_learned_from():
     data = loans(800, 0, deciders=(0.4, 1.2))
     belief = SelectiveLabels("poor_area", 0.8, 0.2, decided_by={"officer": (0, 1)})
-    model = p4f.DebiasedClassifier(belief, "linear", independent=False, random_state=0)
+    model = p4f.DebiasedClassifier(belief, "linear", use_sensitive=True, random_state=0)
     model.fit(data[["income", "poor_area", "officer"]], data["paid"])
     assert model.columns_ == ["income", "poor_area"]
 

@@ -64,7 +64,7 @@ def test_a_larger_audit_gives_narrower_bands():
     frame, _, recorded = data(2000)
     widths = []
     for audited in (60, 2000):
-        model = p4f.DebiasedClassifier(belief(audited, 2000), "linear", independent=False, random_state=0)
+        model = p4f.DebiasedClassifier(belief(audited, 2000), "linear", use_sensitive=True, random_state=0)
         model.fit(frame, recorded)
         bands = model.bands(frame, recorded, draws=40)
         group = bands["mean fair probability"].set_index("group").loc["area = 1"]

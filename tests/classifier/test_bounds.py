@@ -29,12 +29,12 @@ def data(rows=800):
 def fitted(learner=LINEAR, belief=None):
     frame, fair, recorded = data()
     belief = belief or p4f.LabelBias("area").estimate(frame[:200], recorded=recorded[:200], fair=fair[:200])
-    return p4f.DebiasedClassifier(belief, learner, independent=False, random_state=0).fit(frame, recorded)
+    return p4f.DebiasedClassifier(belief, learner, use_sensitive=True, random_state=0).fit(frame, recorded)
 
 
 def disparity(belief):
     frame, _, recorded = data()
-    model = p4f.DebiasedClassifier(belief, LINEAR, independent=False, random_state=0).fit(frame, recorded)
+    model = p4f.DebiasedClassifier(belief, LINEAR, use_sensitive=True, random_state=0).fit(frame, recorded)
     chance, area = model.predict_proba(frame)[:, 1], frame["area"] == 1
     return chance[area].mean() - chance[~area].mean()
 

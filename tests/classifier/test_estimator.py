@@ -65,13 +65,13 @@ def test_same_seed_same_result(fitted):
     np.testing.assert_array_equal(belief.predict_proba(frame), again.predict_proba(frame))
 
 
-def test_sensitive_columns_are_left_out_when_independent(fitted):
+def test_sensitive_columns_are_left_out_of_a_group_free_model(fitted):
     frame, area, _, recorded, belief, _ = fitted
     together = frame.assign(area=area)
     inside = clone(belief).fit(together, recorded)
     assert inside.columns_ == list(frame.columns)
     np.testing.assert_allclose(inside.predict_proba(together), belief.predict_proba(frame))
-    kept = clone(belief).set_params(independent=False, learner__max_epochs=2).fit(together, recorded)
+    kept = clone(belief).set_params(use_sensitive=True, learner__max_epochs=2).fit(together, recorded)
     assert kept.columns_ == list(together.columns)
 
 

@@ -78,7 +78,7 @@ def test_a_hostile_manifest_is_refused_in_one_line(saved, change):
         ("options", "test_features", "both"),
         ("options", "favourable", [1]),
         ("options", "class_weight", [[1]]),
-        ("options", "independent", 1),
+        ("options", "use_sensitive", 1),
         ("options", "nonsense", 1),
         ("learner", "hidden", 5),
         ("learner", "hidden", [32, 32, -32]),

@@ -17,6 +17,7 @@ from tests.classifier.data import loans, quick
 BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, levels=("M", "F"), groups=["F"])
 OWN = "nn(h,X)::y(X). nn(a,X)::a(X). 0.5::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote")
+LABELS = {"favourable": "good", "fair": "repaid"}
 
 
 def table(rows=400):
@@ -29,7 +30,7 @@ def test_columns_are_sorted():
     data.loc[3, "granted"] = None
     data.loc[[5, 6], "area"] = None
     with pytest.warns(FileWarning) as told:
-        rows = training_rows(data, BELIEF, recorded="granted", favourable="good", fair="repaid", drop=["q2"])
+        rows = training_rows(data, BELIEF, recorded="granted", **LABELS, drop=["q2"], use_sensitive=False)
     assert list(rows.features.columns) == ["q0", "q1", "income", "job"]
     assert rows.left_out == ["q2", "repaid", "number", "here"]
     assert (rows.dropped, len(rows.features), rows.label.name, rows.favourable) == (3, 397, "granted", "good")
@@ -38,10 +39,10 @@ def test_columns_are_sorted():
         "column 'granted' has 1 missing values",
         "column 'area' has 2 missing values",
     ]
-    dependent = training_rows(
-        table(), BELIEF, recorded="granted", favourable="good", fair="repaid", independent=False, sensitive="area"
+    using = training_rows(
+        table(), BELIEF, recorded="granted", favourable="good", fair="repaid", use_sensitive=True, sensitive="area"
     )
-    assert "area" in dependent.features.columns
+    assert "area" in using.features.columns
 
 
 def test_a_belief_about_another_column_is_refused():

@@ -33,7 +33,7 @@ def test_by_officer_from_the_audit_to_predictions(folder):
     belief = read_belief(folder / "row.pl")
     assert isinstance(belief, RowBias)
     assert belief.parameters.loc["neg(1,bob)", "value"] > belief.parameters.loc["neg(1,ann)", "value"] + 0.15
-    fit = ("--recorded", "granted", "--learner", "linear", "--drop", "day", "-o", "model.p4f", "--independent")
+    fit = ("--recorded", "granted", "--learner", "linear", "--drop", "day", "-o", "model.p4f", "--group-free")
     run = p4f("train", "loans.csv", "--belief", "row.pl", *fit, folder=folder)
     assert run.returncode == 0, run.stderr
     assert "features: income\n" in run.stdout

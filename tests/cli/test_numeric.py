@@ -35,7 +35,7 @@ def test_from_the_audit_to_predictions_and_a_report(folder):
     belief = read_belief(folder / "belief.pl")
     assert isinstance(belief, NumericMeasurementBias)
     assert belief.parameters.loc["factor(score,1)", "value"] == pytest.approx(0.8, abs=0.15)
-    fit = ("--recorded", "repaid", "--learner", "linear", "--independent", "-o", "model.p4f")
+    fit = ("--recorded", "repaid", "--learner", "linear", "--group-free", "-o", "model.p4f")
     run = p4f("train", "loans.csv", "--belief", "belief.pl", *fit, folder=folder)
     assert run.returncode == 0, run.stderr
     assert "features: score, z\n" in run.stdout
@@ -48,7 +48,7 @@ def test_from_the_audit_to_predictions_and_a_report(folder):
 
 
 def test_other_methods_read_the_numbers_as_numbers(folder):
-    options = ("--recorded", "repaid", "--learner", "linear", "--independent", "--seeds", "1", "--json")
+    options = ("--recorded", "repaid", "--learner", "linear", "--group-free", "--seeds", "1", "--json")
     run = p4f("compare", "loans.csv", "--belief", "belief.pl", *options, folder=folder)
     assert run.returncode == 0, run.stderr
     found = {(own["method"], own["metric"]): own["mean"] for own in json.loads(run.stdout)["summary"]}

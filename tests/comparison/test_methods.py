@@ -42,13 +42,13 @@ def check_against(data, method, make, learner=QUICK, **options):
         np.testing.assert_allclose(chance, model.predict_proba(frame.iloc[cell.test])[:, 1], atol=1e-6)
 
 
-@pytest.mark.parametrize("independent", [True, False])
-def test_label_bias_is_what_the_classifier_does_alone(independent):
+@pytest.mark.parametrize("use_sensitive", [True, False])
+def test_label_bias_is_what_the_classifier_does_alone(use_sensitive):
     data = loan_rows()
     check_against(
         data,
-        ThroughBelief(data.sensitive, BELIEF, independent=independent),
-        lambda **options: p4f.DebiasedClassifier(BELIEF, independent=independent, **options),
+        ThroughBelief(data.sensitive, BELIEF, use_sensitive=use_sensitive),
+        lambda **options: p4f.DebiasedClassifier(BELIEF, use_sensitive=use_sensitive, **options),
     )
 
 

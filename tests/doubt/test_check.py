@@ -139,10 +139,10 @@ def test_rows_and_frames_are_the_same(data):
 
 
 def test_dependence_on_the_group_is_allowed_where_it_is_said(data):
-    found = belief().check(data.table, audit=data.audit, independent=False, **LABELS)
+    found = belief().check(data.table, audit=data.audit, use_sensitive=True, **LABELS)
     assert found["affine groups"].p is None
     assert found["independence"].p is None
-    assert "independent=False" in found["independence"].found
+    assert "use_sensitive=True" in found["independence"].found
 
 
 def test_a_fair_label_that_depends_on_the_group_is_found():
@@ -151,7 +151,7 @@ def test_a_fair_label_that_depends_on_the_group_is_found():
     audit = data.audit.assign(repaid=data.audit["repaid"].where(~worse, 0))
     found = belief().check(data.table, audit=audit, **LABELS)["independence"]
     assert found.contradicts
-    assert "independent=False" in found.advice
+    assert "use_sensitive=True" in found.advice
 
 
 def test_another_belief_may_explain_the_record_better(data):

@@ -55,12 +55,12 @@ def test_fair_labels_beside_the_data_follow_rows_that_are_left_out(loans, asked)
 def test_the_report_compares_with_the_settings_of_the_model(loans, asked):
     data = loans.loans
     learner = Network(hidden=(3,), max_epochs=1)
-    model = p4f.DebiasedClassifier(BELIEF, learner, independent=False, favourable=0, random_state=0)
+    model = p4f.DebiasedClassifier(BELIEF, learner, use_sensitive=True, favourable=0, random_state=0)
     model.fit(data.drop(columns="granted"), data["granted"])
     found = p4f.report(model, data, sensitivity=False)
     assert found.warnings[-1] == "The comparison with other methods could not be made: not now"
     assert asked["learner"] is learner
-    assert asked["independent"] is False
+    assert asked["use_sensitive"] is True
     assert asked["favourable"] == 0
 
 

@@ -83,8 +83,8 @@ def test_a_damaged_result_is_as_none(tmp_path, written):
 
 
 def test_the_command_of_training_says_everything_that_was_chosen(project):
-    project.choose(learner="linear", drop=("children",), independent=False)
+    project.choose(learner="linear", drop=("children",), use_sensitive="yes")
     command = project.command("train", "loans.csv", "--belief", BELIEF, *project.learning())
-    for part in ("--audit audit.csv --fair fair", "--drop children", "--dependent", "--learner linear", "--seed 0"):
+    for part in ("--audit audit.csv --fair fair", "--drop children", "--use-sensitive", "--learner linear", "--seed 0"):
         assert part in command
-    project.choose(drop=(), independent=True)
+    project.choose(drop=(), use_sensitive="no")

@@ -301,7 +301,7 @@ class Annotators(Belief):
         if len(self.recorded_columns) < 3 and not audited:
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
         check_votes(self, rows, self._shares(rows))
-        matrix = design(self, rows, features, independent=False)
+        matrix = design(self, rows, features, use_sensitive=True)
         found = learn(self._terms(rows), rows, matrix, [0.2] * len(self.probabilities), confidence, mirrored=True)
         learned = with_learned(self.probabilities, found, len(rows))
         return self._noted(self.with_probabilities(learned), favourable)

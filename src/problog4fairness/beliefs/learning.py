@@ -42,12 +42,12 @@ def learned_from(
     favourable: Any,
     features: Sequence[str],
     confidence: float,
-    independent: bool,
+    use_sensitive: bool,
 ) -> B:
     """The belief with parameters learned from a table; the arguments are those of :meth:`Selection.estimate`."""
     rows = read_audit(belief, one_by_one(table), recorded, fair, sensitive_features, favourable, partly=True)
     belief.check_selected(rows)
-    matrix = design(belief, rows, features, independent)
+    matrix = design(belief, rows, features, use_sensitive)
     found = learn(record_terms(belief, rows), rows, matrix, [0.5] * len(belief.probabilities), confidence)
     return belief.with_probabilities(with_learned(belief.probabilities, found, len(rows)))
 
@@ -95,10 +95,10 @@ def record_terms(belief: Belief, rows: Rows) -> Terms:
     return terms
 
 
-def design(belief: Belief, rows: Rows, features: Sequence[str], independent: bool) -> Floats:
-    """The matrix of the linear model: a constant, the features standardised, and the groups unless independent."""
+def design(belief: Belief, rows: Rows, features: Sequence[str], use_sensitive: bool) -> Floats:
+    """The matrix of the linear model: a constant, the features standardised, and the groups if they are used."""
     parts = [np.ones((len(rows), 1)), *(_encoded(rows.column(name, "features"), name) for name in features)]
-    if not independent:
+    if use_sensitive:
         parts += [rows.shares(variable)[:, 1:] for variable in belief.variables if variable.people]
     matrix = np.concatenate(parts, axis=1)
     if matrix.shape[1] > MOST_FEATURES:

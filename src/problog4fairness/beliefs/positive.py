@@ -124,14 +124,14 @@ class PositiveUnlabelled(Selection):
         sequential: bool = False,
         drawn_from: Any = None,
         features: Sequence[str] | None = None,
-        independent: bool = True,
+        use_sensitive: bool = False,
         positives: Chance = None,
     ) -> Self:
         """Estimate the propensities; see :meth:`Selection.estimate`.
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, favourable, confidence, prior, features, independent
+        audit, recorded, fair, sensitive_features, favourable, confidence, prior, features, use_sensitive
             As for :meth:`Selection.estimate`.
         sequential, drawn_from
             As for :meth:`Selection.estimate`.
@@ -151,7 +151,7 @@ class PositiveUnlabelled(Selection):
                 sequential=sequential,
                 drawn_from=drawn_from,
                 features=features,
-                independent=independent,
+                use_sensitive=use_sensitive,
             )
         if prior:
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")

@@ -160,7 +160,7 @@ class Selection(LabelStage):
         sequential: bool = False,
         drawn_from: Any = None,
         features: Sequence[str] | None = None,
-        independent: bool = True,
+        use_sensitive: bool = False,
     ) -> Self:
         """Estimate who is selected: by counting in audited rows, or learned together with the fair label.
 
@@ -177,8 +177,8 @@ class Selection(LabelStage):
         features
             Columns that the fair label depends on. Then no row needs to be audited: the parameters are those that make
             the record most likely, together with a linear model of the fair label by these columns.
-        independent
-            Whether that model is the same in all groups.
+        use_sensitive
+            Whether that model uses the group; by default it is group-free, the same in all groups.
         """
         from problog4fairness.beliefs.learning import learned_from
 
@@ -187,7 +187,7 @@ class Selection(LabelStage):
         whole = self._whole()
         if features is not None:
             table = (audit, recorded, fair, sensitive_features, favourable)
-            found = self._noted(learned_from(whole, *table, features, confidence, independent), favourable)
+            found = self._noted(learned_from(whole, *table, features, confidence, use_sensitive), favourable)
         elif fair is None:
             raise P4FError(self._ways())
         else:

@@ -165,6 +165,14 @@ def checked(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], f
     return Learned(Calibrated(fitted, slope, shifts, mean, error), unseen)
 
 
+def fair_losses(belief: Belief, rows: Rows, folds: Sequence[Fold], fits: Sequence[Fitted]) -> tuple[Floats, Floats]:
+    """-log P(fair label) of each audited row by the fit that has not seen it, and its weight, in the order of folds."""
+    parts = [_Part.of(belief, rows, fold.held, fit) for fold, fit in zip(folds, fits, strict=True)]
+    with torch.no_grad():
+        losses = torch.cat([part.losses(_start(len(rows.classes))) for part in parts])
+    return losses.numpy(), torch.cat([part.weights for part in parts]).numpy()
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """Audited rows, and what a classifier that has not seen them says."""

@@ -20,6 +20,7 @@ from problog4fairness.classifier.bounds_result import Bounds
 from problog4fairness.classifier.calibration import learned
 from problog4fairness.classifier.drawing import draw, kept
 from problog4fairness.classifier.explaining import Explanation
+from problog4fairness.classifier.group_use import UseSensitive, tell_group_use
 from problog4fairness.classifier.learned import concerns, tell
 from problog4fairness.classifier.spread import by_partition, is_spread
 from problog4fairness.errors import P4FError
@@ -48,9 +49,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     sensitive
         Names of sensitive columns of X, where they are not passed as ``sensitive_features``. Those that the belief
         names are found in X without this.
-    independent
-        Whether the fair label is independent of the sensitive variable, the paper's default. Then the learner does not
-        see sensitive columns.
+    use_sensitive
+        Whether the learner sees the sensitive columns of X: False for a group-free model, the paper's setting, in which
+        people with the same other features have the same fair label; True for one that uses the group. ``"auto"``
+        lets 50 or more audited rows choose by the held-out likelihood of their fair labels, and is group-free without
+        them; a note says which.
     test_features
         Whether the features at prediction time are ``"fair"``, so that the belief is dropped, or ``"biased"`` like
         the recorded ones, so that it is applied; None for what the belief says: biased under historical bias.
@@ -73,6 +76,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What the learner learned, a :class:`~problog4fairness.learners.Fitted`.
     columns_
         The columns that the learner reads.
+    group_use_
+        Whether sensitive columns are among them, and what decided; ``str(model.group_use_)`` is one sentence.
     history_
         How training went: training and validation loss of every epoch.
     recorded_
@@ -112,7 +117,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner: Learner | str = "network",
         *,
         sensitive: str | list[str] | None = None,
-        independent: bool = True,
+        use_sensitive: UseSensitive = "auto",
         test_features: Literal["fair", "biased"] | None = None,
         favourable: Any = None,
         class_weight: Any = None,
@@ -122,7 +127,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.belief = belief
         self.learner = learner
         self.sensitive = sensitive
-        self.independent = independent
+        self.use_sensitive = use_sensitive
         self.test_features = test_features
         self.favourable = favourable
         self.class_weight = class_weight
@@ -174,6 +179,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._fit_spread(X, y, sensitive_features, fair, sample_weight)
         learner = fitting.learner_of(self.learner)
         rows = fitting.training_rows(self, X, y, sensitive_features, fair, sample_weight)
+        rows = fitting.with_group_use(self, rows, learner, None if self.verbose else False)
+        tell_group_use(self.group_use_, stacklevel=2)
         task = fitting.task(self, rows)
         found = learned(self.belief_, rows, task, learner, None if self.verbose else False)
         fitting.take(self, found.fitted)
@@ -207,7 +214,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The more likely fair label."""
         if is_spread(X):
             return by_partition(self.predict, X, self.classes_)
-        return np.asarray(self.classes_[decide(self.predict_proba(X))])
+        decisions = decide(self.predict_proba(X))
+        return np.asarray(self.classes_[decisions])
 
     def predict_recorded_proba(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """P(recorded label), ``[rows, classes]``: what the biased process would record for these rows."""

@@ -15,6 +15,7 @@ from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.beliefs.signal import warn_opposite
+from problog4fairness.classifier.group_use import DecidedBy, GroupUse, check_use_sensitive, choose_group_use
 from problog4fairness.classifier.reading import read_features, read_new, read_training
 from problog4fairness.classifier.recorded import is_plain, read_record, record_codes, record_labels
 from problog4fairness.errors import P4FError, among
@@ -69,6 +70,7 @@ def training_rows(
     model.classes_ = np.asarray(classes)
     belief.require_known()
     known = _with_votes(belief, _joined(belief, frame, sensitive_features), record)
+    check_use_sensitive(model.use_sensitive)
     model.columns_ = _learner_columns(model, belief, frame)
     rows = Rows(
         known,
@@ -184,11 +186,26 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
     if unknown:
         raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
     sensitive = {*names, *belief.sensitive_columns}
-    hidden = {*belief.withheld, *belief.recorded_columns, *(sensitive if model.independent else ())}
-    columns = [name for name in frame.columns if name not in hidden]
+    readable = [name for name in frame.columns if name not in {*belief.withheld, *belief.recorded_columns}]
+    seen = [name for name in readable if name in sensitive]
+    stated: DecidedBy = "default" if model.use_sensitive == "auto" else "statement"
+    model.group_use_ = GroupUse(model.use_sensitive is True and bool(seen), tuple(seen), stated)
+    columns = readable if model.group_use_.used else [name for name in readable if name not in sensitive]
     if not columns:
-        raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
+        raise P4FError("no column is left for the learner; use_sensitive=True adds sensitive ones")
     return columns
+
+
+def with_group_use(model: DebiasedClassifier, rows: Rows, learner: Learner, progress: bool | None) -> Rows:
+    """The rows with the columns that the learner reads, once it is decided whether the group is among them."""
+    names = model.group_use_.columns
+    if model.use_sensitive != "auto" or not names:
+        return rows
+    use = choose_group_use(model.belief_, rows, names, learner, drawn_seed(model.random_state), progress)
+    model.group_use_ = use
+    if use.used:
+        model.columns_ = [name for name in rows.frame.columns if name in {*rows.features, *names}]
+    return rows.with_features(model.columns_)
 
 
 def fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:

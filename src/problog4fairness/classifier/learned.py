@@ -9,6 +9,7 @@ import numpy as np
 
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.classifier.explaining import predicted
+from problog4fairness.classifier.group_use import stand_ins
 from problog4fairness.errors import LearningWarning
 from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.types import Floats
@@ -45,7 +46,7 @@ def concerns(
         What would have been said of audited rows without having seen them; where that is not known, audited rows are
         compared with what the model says of them, which flatters it.
     """
-    found = list(model.fitted_.concerns)
+    found = [*model.fitted_.concerns, *_stand_ins(model, rows)]
     part = _part(rows)
     # The circuit has a say only where a row may stand for other features than its own.
     source = "biased" if model.belief_.features or observation.variants > 1 else "fair"
@@ -61,6 +62,17 @@ def concerns(
     if unseen is None:
         return found + _against_audit(model, part, fair)
     return found + _against_audit(model, rows.take(unseen.rows), unseen.chances)
+
+
+def _stand_ins(model: DebiasedClassifier, rows: Rows) -> list[str]:
+    """The features from which a model that is meant to be group-free knows the group all the same."""
+    if model.group_use_.used:
+        return []
+    groups = ", ".join(model.belief_.sensitive_columns)
+    return [
+        f"the model is group-free; column {name!r} determines {groups}; leave it out, or let the model use the group"
+        for name in stand_ins(model.belief_, rows)
+    ]
 
 
 def _part(rows: Rows) -> Rows:

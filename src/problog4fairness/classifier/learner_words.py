@@ -34,7 +34,7 @@ def learner_facts(model: DebiasedClassifier) -> dict[str, Any]:
 
 
 def learner_words(model: DebiasedClassifier) -> list[str]:
-    """The same in sentences."""
+    """The same in sentences, after whether the model uses the group."""
     facts = learner_facts(model)
     name = WORDS.get(facts["learner"], facts["learner"])
     if facts["choice"] is None:
@@ -58,7 +58,7 @@ def learner_words(model: DebiasedClassifier) -> list[str]:
             f"Calibrated by {model.audited_} audited rows: log-odds times {slope:.2f}, shifted by {moved}; their log "
             f"loss out of fold fell by {facts['calibration']['gain']:.3f}."
         )
-    return sentences
+    return [str(model.group_use_), *sentences] if model.group_use_.columns else sentences
 
 
 def _rounds(facts: dict[str, Any]) -> str:

@@ -100,7 +100,9 @@ def options_of(options: Any, names: set[str]) -> dict[str, Any]:
     require(options["test_features"] in (None, "fair", "biased"), "its test_features are unknown")
     require(options["favourable"] is None or _is_plain(options["favourable"]), "its favourable label is not plain")
     require(options["random_state"] is None or type(options["random_state"]) is int, "its random state is no number")
-    require(all(isinstance(options[name], bool) for name in ("independent", "verbose")), "its options are wrong")
+    require(isinstance(options["verbose"], bool), "its options are wrong")
+    require(options["use_sensitive"] in ("auto", True, False), "its use_sensitive is unknown")
+    require(isinstance(options["use_sensitive"], str | bool), "its use_sensitive is unknown")
     if isinstance(weights, list):
         pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_plain, pair)) for pair in weights)
         require(pairs, "its class weights are wrong")

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from problog4fairness.beliefs.belief_json import belief_of
 from problog4fairness.classifier import manifest as checked
 from problog4fairness.classifier.fitting import take
+from problog4fairness.classifier.group_use import GroupUse
 from problog4fairness.classifier.parts import FORMAT, ModelFileError, packed, unpacked
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted
@@ -77,6 +78,7 @@ def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any
         "columns": [place[name] for name in model.columns_],
         "fitted": {"kind": model.fitted_.kind, **plain},
         "recorded": model.recorded_,
+        "group_use": model.group_use_.to_json(),
         "seed": model.seed_,
         "audited": model.audited_,
         "concerns": model.concerns_[: checked.MOST_CONCERNS],
@@ -116,6 +118,7 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     model.names_, model.columns_, model.n_features_in_ = names, columns, len(names)
     if manifest["named"]:
         model.feature_names_in_ = np.array(names, dtype=object)
+    model.group_use_ = GroupUse.from_json(manifest["group_use"])
     model.recorded_ = checked.recorded_of(manifest["recorded"])
     model.seed_, model.audited_ = checked.whole(manifest["seed"]), checked.whole(manifest["audited"])
     model.concerns_ = checked.concerns_of(manifest["concerns"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,10 +18,12 @@ from problog4fairness.beliefs.belief_file import read_belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.audited import AUDIT_WEIGHT, as_recorded, with_fair
 from problog4fairness.classifier.estimator import DebiasedClassifier
+from problog4fairness.classifier.explaining import predicts_from
+from problog4fairness.classifier.group_use import UseSensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.features import feature_columns
-from problog4fairness.rows.problems import listed
+from problog4fairness.rows.problems import GroupUseNote, listed
 from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, plain_feature, rewritten
 from problog4fairness.rows.values import Value, conventional, values_of
 
@@ -83,7 +86,7 @@ def training_rows(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     features: Sequence[str] | None = None,
-    independent: bool = True,
+    use_sensitive: UseSensitive = "auto",
     biased: bool = False,
 ) -> TrainingRows:
     """Sort the columns of a table into features, label and groups.
@@ -110,8 +113,9 @@ def training_rows(
         Columns to leave out, and columns to keep whatever they look like.
     features
         The columns to learn from, whatever they look like; None for all.
-    independent
-        Whether the fair label is independent of the sensitive variable, so that it is not learnt from.
+    use_sensitive
+        Whether the sensitive columns are among the features: False for a group-free model; True, and ``"auto"`` where
+        the fit decides, for features that contain them.
     biased
         Whether new rows will be as biased as these, so that prediction needs the sensitive variable.
     """
@@ -146,7 +150,7 @@ def training_rows(
     cleaned |= _groups(rows, belief)
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
-    needed = bool(columns) and (not independent or biased or belief.predicts_from == "biased")
+    needed = bool(columns) and (use_sensitive is not False or biased or belief.predicts_from == "biased")
     others = {
         recorded,
         *votes,
@@ -156,7 +160,7 @@ def training_rows(
         *([] if fair is None else [fair]),
         *([] if needed else columns),
     }
-    if sensitive is not None and independent:
+    if sensitive is not None and use_sensitive is not True:
         others |= {sensitive} - (set(columns) if needed else set())
     insisted = [*keep, *belief.features, *(columns if needed else ())]
     names = feature_columns(rows, leave_out=others, drop=drop, keep=insisted, features=features, label=recorded)
@@ -239,7 +243,7 @@ def train_on_table(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     features: Sequence[str] | None = None,
-    independent: bool = True,
+    use_sensitive: UseSensitive = "auto",
     test_features: Literal["fair", "biased"] | None = None,
     **options: Any,
 ) -> tuple[DebiasedClassifier, TrainingRows]:
@@ -247,7 +251,7 @@ def train_on_table(
 
     Parameters
     ----------
-    frame, belief, recorded, sensitive, audit, fair, favourable, drop, keep, features, independent
+    frame, belief, recorded, sensitive, audit, fair, favourable, drop, keep, features, use_sensitive
         As for :func:`training_rows`.
     test_features, options
         As for :class:`DebiasedClassifier`.
@@ -264,18 +268,33 @@ def train_on_table(
         drop=drop,
         keep=keep,
         features=features,
-        independent=independent,
+        use_sensitive=use_sensitive,
         biased=test_features == "biased",
     )
     del frame
     model = DebiasedClassifier(
         known,
-        independent=independent,
+        use_sensitive=use_sensitive,
         test_features=test_features,
         favourable=rows.favourable,
         **options,
     )
-    return model.fit(rows.features, rows.label, sensitive_features=rows.groups, fair=rows.known), rows
+    with warnings.catch_warnings():
+        # The words about the model say it.
+        warnings.simplefilter("ignore", GroupUseNote)
+        model.fit(rows.features, rows.label, sensitive_features=rows.groups, fair=rows.known)
+    return model, _group_free(model, rows) if use_sensitive == "auto" else rows
+
+
+def _group_free(model: DebiasedClassifier, rows: TrainingRows) -> TrainingRows:
+    """The rows without the sensitive columns, where the model came out group-free and new rows do not need them."""
+    names = model.group_use_.columns
+    if model.group_use_.used or predicts_from(model) == "biased" or not names:
+        return rows
+    kept = [name for name in rows.features.columns if name not in names]
+    model.names_, model.n_features_in_ = kept, len(kept)
+    model.feature_names_in_ = np.array(kept, dtype=object)
+    return replace(rows, features=rows.features[kept])
 
 
 def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:

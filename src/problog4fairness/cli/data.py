@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from problog4fairness.cli.output import clear, on_terminal, say
+from problog4fairness.cli.output import clear, on_terminal
 from problog4fairness.errors import P4FError, printable
 
 if TYPE_CHECKING:
@@ -113,12 +113,12 @@ LearnedFrom: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--features", metavar="COLUMN", help="Learn from this column only; repeat for more."),
 ]
-Independent: TypeAlias = Annotated[
+UseSensitive: TypeAlias = Annotated[
     bool | None,
     typer.Option(
-        "--independent/--dependent",
-        help="Whether people with the same other columns have the same fair label in all groups, so that the model "
-        "does not see the group; independent where nothing is said.",
+        "--use-sensitive/--group-free",
+        help="Whether the model uses the group, or has the same fair label for people who are alike in all other "
+        "columns; chosen by audited rows where there are any, group-free otherwise.",
         show_default=False,
     ),
 ]
@@ -163,17 +163,6 @@ def read(
 
     with working(f"reading {source}"):
         return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
-
-
-def independence(chosen: bool | None, sensitive: Sequence[str]) -> bool:
-    """Whether the fair label is independent of the group: what was chosen, or that it is, which a note says."""
-    if chosen is None and sensitive:
-        say(
-            f"note: people alike in all other columns are taken to have the same fair label whatever their "
-            f"{', '.join(sensitive)}; say --dependent if that is wrong, --independent if it is right",
-            error=True,
-        )
-    return chosen is not False
 
 
 def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:

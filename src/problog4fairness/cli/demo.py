@@ -74,9 +74,9 @@ def _commands(demo: Demo) -> dict[str, str]:
     audited, seed = f"--audit {audit} --fair {FAIR}", f"--seed {demo.seed}"
     return {
         "estimate": f"p4f estimate {audit} {labels} --group 1 --fair {FAIR} -o {belief}",
-        "train": f"p4f train {loans} --belief {belief} {labels} {audited} --independent --learner linear "
+        "train": f"p4f train {loans} --belief {belief} {labels} {audited} --group-free --learner linear "
         f"{seed} -o {model}",
-        "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} --independent --learner linear "
+        "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} --group-free --learner linear "
         f"--seeds {SEEDS} --folds {FOLDS} {seed} -o {quote(str(demo.folder))}",
         "report": f"{demo.inputs.command(demo.folder / 'report.html')} --suspects {suspects}",
     }

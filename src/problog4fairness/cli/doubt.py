@@ -69,10 +69,12 @@ def doubt(
     drop: Drop = None,
     keep: Keep = None,
     features: LearnedFrom = None,
-    independent: Annotated[
+    use_sensitive: Annotated[
         bool,
-        typer.Option("--independent/--dependent", help="Whether the fair label is independent of the group."),
-    ] = True,
+        typer.Option(
+            "--use-sensitive/--group-free", help="Whether the fair label may depend on the group; tested otherwise."
+        ),
+    ] = False,
     figure: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the tests to this file: .png, .pdf or .svg.")
     ] = None,
@@ -111,7 +113,7 @@ def doubt(
         fair=fair,
         fair_features=dict(zip(feature or (), fair_feature or (), strict=True)),
         favourable=favourable,
-        independent=independent,
+        use_sensitive=use_sensitive,
         drop=drop or [],
         keep=keep or [],
         features=features,

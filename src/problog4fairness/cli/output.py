@@ -11,8 +11,9 @@ from problog4fairness.errors import printable
 # Arguments of the library that have an option; its messages name them as ``favourable=...``.
 OPTIONS = (
     "audit", "belief", "by", "changed", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature",
-    "favourable", "feature", "features", "folds", "group", "independent", "keep", "learn_from_audit", "learner",
-    "model", "only_group", "positive_rate", "recorded", "seeds", "sensitive", "test_features", "threshold", "when",
+    "favourable", "feature", "features", "folds", "group", "keep", "learn_from_audit", "learner",
+    "model", "only_group", "positive_rate", "recorded", "seeds", "sensitive", "test_features", "threshold",
+    "use_sensitive", "when",
 )  # fmt: skip
 _COLUMNS = {
     "by", "drop", "fair", "fair_feature", "feature", "features", "keep", "model", "recorded", "sensitive", "when",

@@ -20,7 +20,6 @@ from problog4fairness.cli.data import (
     Fair,
     Favourable,
     GroupValue,
-    Independent,
     Json,
     Keep,
     LearnedFrom,
@@ -31,8 +30,8 @@ from problog4fairness.cli.data import (
     Recorded,
     Seed,
     Table,
+    UseSensitive,
     chosen_learner,
-    independence,
     print_json,
     read,
     save,
@@ -73,7 +72,7 @@ def train(
     drop: Drop = None,
     keep: Keep = None,
     features: LearnedFrom = None,
-    independent: Independent = None,
+    use_sensitive: UseSensitive = None,
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
     ] = None,
@@ -138,7 +137,7 @@ def train(
         "drop": drop or [],
         "keep": keep or [],
         "features": features,
-        "independent": independence(independent, believed.sensitive_columns),
+        "use_sensitive": "auto" if use_sensitive is None else use_sensitive,
     }
     model, rows = train_on_table(
         frame,
@@ -151,6 +150,7 @@ def train(
         verbose=True,
     )
     save(model.save, output)
+    said["use_sensitive"] = model.group_use_.used
     doubts = _doubts(model.belief_, frame, seed, said) if doubt else None
     del frame
     done = {
@@ -161,6 +161,7 @@ def train(
         "columns_left_out": rows.left_out,
         "favourable": rows.favourable,
         "audited": model.audited_,
+        "group_use": model.group_use_.to_json(),
         **learner_facts(model),
         "concerns": model.concerns_,
         "doubts": None if doubts is None else doubts.to_dict(),

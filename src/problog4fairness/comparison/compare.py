@@ -12,10 +12,11 @@ from problog4fairness.baselines import METHODS, Method
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.fitting import learner_of
+from problog4fairness.classifier.group_use import UseSensitive, check_use_sensitive, tell_group_use
 from problog4fairness.comparison.data import ComparedRows, compared_rows
 from problog4fairness.comparison.gains import gains
 from problog4fairness.comparison.outcome import Comparison
-from problog4fairness.comparison.run import chosen_learner, predictions, scored
+from problog4fairness.comparison.run import chosen_group_use, chosen_learner, predictions, scored
 from problog4fairness.comparison.splits import cells
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError, among
@@ -37,7 +38,7 @@ def compare(
     favourable: Any = None,
     levels: Sequence[Any] | None = None,
     split_groups: Any = None,
-    independent: bool = True,
+    use_sensitive: UseSensitive = "auto",
     test_features: Literal["fair", "biased"] | None = None,
     class_weight: Any = None,
     learn_from_audit: bool | None = None,
@@ -81,8 +82,9 @@ def compare(
     split_groups
         Rows with the same value never fall on both sides of a split: a value for each row, or the name of a column of X
         that is then not a feature.
-    independent
-        Whether the fair label is independent of A, so that A is left out of the belief's inputs.
+    use_sensitive
+        Whether A is among the inputs of the belief's classifier; as for :class:`~problog4fairness.DebiasedClassifier`,
+        where ``"auto"`` decides once for each belief, on the rows of the first split that are learned from.
     test_features, class_weight
         As for :class:`~problog4fairness.DebiasedClassifier`; weights of classes are for all methods.
     learn_from_audit
@@ -144,21 +146,30 @@ def compare(
         beliefs=list(beliefs.values()),
     )
     some = bool((data.fair < 0).any())
-    options: dict[str, Any] = {"independent": independent, "test_features": test_features}
-    chosen: list[Method] = [
-        ThroughBelief(
+    parts = cells(data, seeds, folds)
+    check_use_sensitive(use_sensitive)
+    chosen: list[Method] = []
+    for name, own in beliefs.items():
+        learned = some and own.about_label if learn_from_audit is None else learn_from_audit
+        method = ThroughBelief(
             data.sensitive,
             own,
             name,
-            learn_from_audit=some and own.about_label if learn_from_audit is None else learn_from_audit,
-            **options,
+            use_sensitive=use_sensitive is True,
+            test_features=test_features,
+            learn_from_audit=learned,
         )
-        for name, own in beliefs.items()
-    ]
+        if use_sensitive == "auto" and learned:
+            try:
+                use = chosen_group_use(method, data, parts[0], able, progress, class_weight)
+            except P4FError as error:
+                raise P4FError(f"{name}: {error}") from None
+            tell_group_use(use, stacklevel=2)
+            method.use_sensitive = use.used
+        chosen.append(method)
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if not chosen:
         raise P4FError("nothing to compare: there is no belief, and methods is empty")
-    parts = cells(data, seeds, folds)
     if isinstance(able, Auto):
         able = chosen_learner(able, data, chosen[0], parts[0], progress, class_weight)
     found = predictions(data, chosen, parts, able, progress, class_weight)

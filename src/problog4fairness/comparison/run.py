@@ -12,9 +12,11 @@ import pandas as pd
 from problog4fairness.baselines import Method, Steps, Trained, Training
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.fitting import drawn_seed
+from problog4fairness.classifier.group_use import GroupUse, choose_group_use
 from problog4fairness.comparison.bar import CellsBar, cells_bar
 from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.comparison.splits import Cell
+from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.metrics.table import scores
@@ -150,6 +152,29 @@ def chosen_learner(
     training, complete = _trainings(data, cell, class_weight)
     task = next(method.steps(training if method.takes_gaps else complete))
     return settled(learner, learner.fit_many([task], progress)[0])
+
+
+def chosen_group_use(
+    method: ThroughBelief, data: ComparedRows, cell: Cell, learner: Learner, progress: bool | None, class_weight: Any
+) -> GroupUse:
+    """Whether a belief's classifier uses the group, by the audited rows that it learns from in a cell.
+
+    Parameters
+    ----------
+    method, data, cell
+        What it is chosen for; rows that the cell is tested on are not looked at.
+    learner
+        What learns.
+    progress, class_weight
+        As for :func:`predictions`.
+    """
+    method.check(data.rows)
+    training = _trainings(data, cell, class_weight)[0]
+    free = method.inputs(training.rows)
+    names = [name for name in method.inputs(training.rows, use_sensitive=True) if name not in free]
+    return choose_group_use(
+        method.belief, training.rows.with_features(free), names, learner, cell.random_state, progress
+    )
 
 
 def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:

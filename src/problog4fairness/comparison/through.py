@@ -24,8 +24,8 @@ class ThroughBelief(Method):
         The belief.
     title
         How it is called in tables and figures.
-    independent
-        Whether the fair label is independent of the sensitive variable, so that the learner does not see its columns.
+    use_sensitive
+        Whether the learner sees the sensitive columns; otherwise the model is group-free.
     test_features
         Whether the features of tested rows are ``"fair"`` or ``"biased"``; None for what the belief says.
     learn_from_audit
@@ -51,14 +51,14 @@ class ThroughBelief(Method):
         belief: Belief,
         title: str = "this model",
         *,
-        independent: bool = True,
+        use_sensitive: bool = False,
         test_features: str | None = None,
         learn_from_audit: bool = False,
     ) -> None:
         super().__init__(sensitive)
         check_test_features(test_features)
         self.belief, self.title = belief, title
-        self.independent, self.test_features = independent, test_features
+        self.use_sensitive, self.test_features = use_sensitive, test_features
         self.learn_from_audit = learn_from_audit
         self.fits = 1 + (FOLDS if learn_from_audit else 0)
 
@@ -67,13 +67,13 @@ class ThroughBelief(Method):
         self.belief.require_known()
         if self.belief.classes is not None and tuple(self.belief.classes) != tuple(np.asarray(rows.classes).tolist()):
             raise P4FError(f"the belief is for the classes {list(self.belief.classes)}, in this order; others differ")
-        if not self._features(rows):
-            raise P4FError("no column is left for the learner; with independent=True sensitive columns are left out")
+        if not self.inputs(rows):
+            raise P4FError("no column is left for the learner; use_sensitive=True adds sensitive ones")
         self.belief.check_rows(rows if self.learn_from_audit else rows.with_labels(rows.recorded))
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
-        rows = training.rows.with_features(self._features(training.rows))
+        rows = training.rows.with_features(self.inputs(training.rows))
         if not self.learn_from_audit:
             rows = rows.with_labels(rows.recorded)
         self.belief.check_rows(rows)
@@ -86,6 +86,8 @@ class ThroughBelief(Method):
         fitted = calibrated(self.belief, rows, fitted, folds, fits)
         return Trained(fitted, rows.features, self.belief, test_features=self.test_features)
 
-    def _features(self, rows: Rows) -> tuple[str, ...]:
-        hidden = {*self.sensitive.columns, *self.belief.sensitive_columns} if self.independent else set()
+    def inputs(self, rows: Rows, use_sensitive: bool | None = None) -> tuple[str, ...]:
+        """The columns that the learner reads: by default as it was told, group-free or with the group."""
+        used = self.use_sensitive if use_sensitive is None else use_sensitive
+        hidden = set() if used else {*self.sensitive.columns, *self.belief.sensitive_columns}
         return tuple(name for name in rows.features if name not in {*hidden, *self.belief.withheld})

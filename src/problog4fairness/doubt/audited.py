@@ -198,8 +198,8 @@ class _Dependence:
 def independence_test(case: Case) -> Finding:
     """Whether the audited fair label depends on the group, given the features."""
     rows = random_rows(case)
-    if not case.independent:
-        raise NotDone("the fair label may depend on the group (independent=False)")
+    if case.use_sensitive:
+        raise NotDone("the fair label may depend on the group (use_sensitive=True)")
     if not case.membership:
         raise NotDone("the belief has no groups, or there are no features")
     classes = range(1, len(case.rows.classes))
@@ -218,5 +218,5 @@ def independence_test(case: Case) -> Finding:
         f"Of the audited people with {group}, {percent(rates[0])} have a fair {case.rows.classes[label]}, of the "
         f"others {percent(rates[1])}; given the features, the difference is {points(left[0] - left[1])} points."
     )
-    advice = "Let the fair label depend on the group: independent=False, or --dependent."
+    advice = "Let the fair label depend on the group: use_sensitive=True, or --use-sensitive."
     return Finding(sentence, p, rows[inside], advice)

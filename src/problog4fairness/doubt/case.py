@@ -41,8 +41,8 @@ class Case:
         The recorded table, followed by audited rows that are not in it; fair labels are -1 where nobody looked.
     size
         How many rows the recorded table has.
-    independent
-        Whether the fair label is said to depend on the features alone.
+    use_sensitive
+        Whether the fair label may depend on the group as well as on the features.
     label
         What the recorded label is called.
     fair_features
@@ -64,7 +64,7 @@ class Case:
     belief: Belief
     rows: Rows
     size: int
-    independent: bool = True
+    use_sensitive: bool = False
     label: str = "the label"
     fair_features: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
     others: Sequence[Belief] = ()

@@ -57,7 +57,7 @@ def check(
     fair_features: Mapping[str, str] | None = None,
     sensitive_features: Any = None,
     favourable: Any = None,
-    independent: bool = True,
+    use_sensitive: bool = False,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     features: Sequence[str] | None = None,
@@ -92,9 +92,9 @@ def check(
         The sensitive columns, where ``table`` does not have them.
     favourable
         The label that counts as 1, where neither the belief nor convention says so.
-    independent
-        Whether the fair label depends on the features alone and not on the group, as for
-        :class:`~problog4fairness.DebiasedClassifier`.
+    use_sensitive
+        Whether the model uses the group, so that the fair label may depend on it; otherwise it is tested that the fair
+        label depends on the other features alone.
     drop, keep
         Columns that are no features, and columns that are whatever they look like.
     features
@@ -125,7 +125,7 @@ def check(
         "fair_features": fair_features,
         "sensitive_features": sensitive_features,
         "favourable": favourable,
-        "independent": independent,
+        "use_sensitive": use_sensitive,
         "keep": keep,
         "features": features,
         "others": others,

@@ -92,7 +92,7 @@ def identifiability(
     *,
     sensitive_features: Any = None,
     favourable: Any = None,
-    independent: bool = True,
+    use_sensitive: bool = False,
 ) -> Identifiability:
     """Which parameters, or which combinations, can be told, by the information matrix.
 
@@ -107,7 +107,7 @@ def identifiability(
         they were given a prior; otherwise they are fixed.
     X, y, sensitive_features
         Recorded rows; None for the audit alone.
-    favourable, independent
+    favourable, use_sensitive
         As for :class:`DebiasedClassifier`.
 
     Examples
@@ -129,7 +129,7 @@ def identifiability(
         learned = y is None and any(LEARNED in str(own.source) for own in free)
         sources.append("what was estimated" if learned else "the audit")
     if y is not None:
-        model = DebiasedClassifier(belief, "linear", independent=independent, favourable=favourable)
+        model = DebiasedClassifier(belief, "linear", use_sensitive=use_sensitive, favourable=favourable)
         rows = training_rows(model, X, y, sensitive_features, None, None)
         names = [own.name for own in free]
         total = total + Profile(belief, names, rows).information(np.clip(_values(free), 0.01, 0.99))

@@ -41,7 +41,7 @@ def learn_parameters(
     sensitive_features: Any = None,
     fair: Any = None,
     favourable: Any = None,
-    independent: bool = True,
+    use_sensitive: bool = False,
     confidence: float = 0.95,
 ) -> Known:
     """Fit parameters that are unknown together with a linear learner, from recorded rows.
@@ -63,7 +63,7 @@ def learn_parameters(
         Names of the parameters to learn.
     prior
         What is known of them beforehand: ``{"p1": p4f.Beta(2, 8)}``.
-    favourable, independent
+    favourable, use_sensitive
         As for :class:`DebiasedClassifier`.
     confidence
         Of the intervals.
@@ -81,7 +81,7 @@ def learn_parameters(
     priors = [checked_priors(prior, names).get(name) for name in names]
     start = np.array([START if own is None else own.mean for own in priors])
     known = with_values(belief, dict(zip(names, start.tolist(), strict=True)))
-    model = DebiasedClassifier(known, "linear", independent=independent, favourable=favourable)
+    model = DebiasedClassifier(known, "linear", use_sensitive=use_sensitive, favourable=favourable)
     rows = training_rows(model, X, y, sensitive_features, fair, None)
     profile = Profile(known, names, rows)
 

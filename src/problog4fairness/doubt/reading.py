@@ -39,7 +39,7 @@ def read_case(
     fair_features: Mapping[str, str] | None = None,
     sensitive_features: Any = None,
     favourable: Any = None,
-    independent: bool = True,
+    use_sensitive: bool = False,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     features: Sequence[str] | None = None,
@@ -51,7 +51,7 @@ def read_case(
     belief.require_known()
     if belief.recorded_columns:
         raise P4FError("beliefs about one recorded label are compared, not about votes; take those of .by_column()")
-    options: dict[str, Any] = {"independent": independent, "others": tuple(others), "seed": seed}
+    options: dict[str, Any] = {"use_sensitive": use_sensitive, "others": tuple(others), "seed": seed}
     when = options["when"] = belief.when if when is None else when
     if isinstance(table, Rows):
         return _sampled(_of_rows(belief, table, audit, options))
@@ -82,7 +82,9 @@ def read_case(
     with warnings.catch_warnings():
         # Which of 0 and 1 is favourable needs no word here.
         warnings.simplefilter("ignore", FileNote)
-        rows = _read(belief, whole, recorded, fair, favourable, independent, drop=unused, keep=keep, features=features)
+        rows = _read(
+            belief, whole, recorded, fair, favourable, use_sensitive, drop=unused, keep=keep, features=features
+        )
     rows = _beside(belief, rows, whole.iloc[kept], days)
     known = {name: own.iloc[kept].reset_index(drop=True) for name, own in audited_features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
@@ -132,11 +134,11 @@ def _read(
     recorded: str,
     fair: str | None,
     favourable: Any,
-    independent: bool,
+    use_sensitive: bool,
     **columns: Any,
 ) -> Rows:
     found = training_rows(
-        frame, belief, recorded=recorded, fair=fair, favourable=favourable, independent=independent, **columns
+        frame, belief, recorded=recorded, fair=fair, favourable=favourable, use_sensitive=use_sensitive, **columns
     )
     there = sorted(found.label.dropna().unique().tolist(), key=lambda value: value == found.favourable)
     classes = belief.classes or tuple(there)

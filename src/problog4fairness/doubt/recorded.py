@@ -151,8 +151,8 @@ def affine_test(case: Case) -> Finding:
     features, must then be uncorrelated, in all directions that are looked at.
     """
     _enough(case)
-    if not case.independent:
-        raise NotDone("the fair label may depend on the group (independent=False)")
+    if case.use_sensitive:
+        raise NotDone("the fair label may depend on the group (use_sensitive=True)")
     if len(case.rows.classes) != 2:
         raise NotDone("the label has more than two classes")
     if case.belief.features:
@@ -189,7 +189,7 @@ def affine_test(case: Case) -> Finding:
     )
     advice = (
         "The strength of the bias is wrong for a group, the groups are swapped, the bias depends on the features (a "
-        "bias that depends on the row: RowBias), or the fair label depends on the group: then independent=False."
+        "bias that depends on the row: RowBias), or the fair label depends on the group: then use_sensitive=True."
     )
     return Finding(sentence, p, np.flatnonzero(inside), advice)
 

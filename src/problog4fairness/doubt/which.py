@@ -94,20 +94,20 @@ def compare_beliefs(
     recorded: str | None = None,
     sensitive_features: Any = None,
     favourable: Any = None,
-    independent: bool = True,
+    use_sensitive: bool = False,
     drop: Sequence[str] = (),
     random_state: int = 0,
 ) -> BeliefComparison:
     """Compare beliefs by how likely they make recorded labels that were held out. No audit is needed.
 
-    Beliefs that allow the same recorded labels cannot be told apart in this way: with ``independent=False`` many can.
+    Beliefs that allow the same recorded labels cannot be told apart in this way: with ``use_sensitive=True`` many can.
     The likelihood says which is *less wrong* about the record, not which is right.
 
     Parameters
     ----------
     beliefs
         Two or more, with all their parameters known; in a dictionary, by the names that they have in the result.
-    table, recorded, sensitive_features, favourable, independent, drop, random_state
+    table, recorded, sensitive_features, favourable, use_sensitive, drop, random_state
         As for :func:`~problog4fairness.check`.
 
     Examples
@@ -122,7 +122,7 @@ def compare_beliefs(
     named = dict(beliefs) if isinstance(beliefs, Mapping) else {_name(i, own): own for i, own in enumerate(beliefs)}
     if len(named) < 2:
         raise P4FError("compare_beliefs compares two or more beliefs")
-    options = {"sensitive_features": sensitive_features, "favourable": favourable, "independent": independent}
+    options = {"sensitive_features": sensitive_features, "favourable": favourable, "use_sensitive": use_sensitive}
     found = {}
     cases = {
         name: read_case(own, table, recorded=recorded, drop=drop, seed=random_state, **options)

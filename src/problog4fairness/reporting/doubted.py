@@ -46,7 +46,7 @@ def _tested(facts: Facts, seed: int, progress: bool | None) -> Doubts:
         facts.belief,
         facts.rows,
         audit=audit,
-        independent=facts.model.independent,
+        use_sensitive=facts.model.group_use_.used,
         random_state=seed,
         progress=progress,
     )

@@ -126,7 +126,7 @@ def _seen(facts: Facts) -> list[str]:
             f"The model corrects what is on record by {columns} before it predicts. People with the same "
             "other features may get different decisions because of it. Check whether they may."
         )
-    elif columns and facts.model.independent:
+    elif columns and not facts.model.group_use_.used:
         found.append(
             f"The model does not see {columns}: it assumes that people with the same other features "
             "have the same fair label. Other features may still stand in for what it does not see."

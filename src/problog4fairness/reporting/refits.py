@@ -56,7 +56,7 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
         sensitive_features=sensitive_of(model, rows),
         fair=fair,
         favourable=facts.label.values[-1],
-        independent=model.independent,
+        use_sensitive=model.group_use_.used,
         seeds=[seed + number for number in range(SEEDS)],
         folds=FOLDS,
         progress=progress,

@@ -12,6 +12,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.classifier.audited import audited_rows
+from problog4fairness.classifier.group_use import UseSensitive
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
 from problog4fairness.errors import P4FError
@@ -36,7 +37,7 @@ def compare_tables(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     features: Sequence[str] | None = None,
-    independent: bool = True,
+    use_sensitive: UseSensitive = "auto",
     **options: Any,
 ) -> Comparison:
     """:func:`~problog4fairness.compare` on a table as it was read, with the audited rows of another one.
@@ -59,13 +60,13 @@ def compare_tables(
         Columns not to learn from, and columns to keep whatever they look like.
     features
         The columns to learn from, whatever they look like; None for all.
-    independent, options
+    use_sensitive, options
         As for :func:`~problog4fairness.compare`.
     """
     known = as_belief(belief)
     rows = training_rows(
         data, known, recorded=recorded, sensitive=sensitive, audit=audit, fair=fair, favourable=favourable, drop=drop,
-        keep=keep, features=features, independent=independent,
+        keep=keep, features=features, use_sensitive=use_sensitive,
     )  # fmt: skip
     return compare(
         rows.features,
@@ -74,7 +75,7 @@ def compare_tables(
         sensitive_features=rows.groups if rows.groups is not None else sensitive,
         fair=rows.fair,
         favourable=rows.favourable,
-        independent=independent,
+        use_sensitive=use_sensitive,
         **options,
     )
 

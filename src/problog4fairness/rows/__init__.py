@@ -3,7 +3,7 @@
 from problog4fairness.rows.chunks import Chunks, StartAgain, read_chunks
 from problog4fairness.rows.features import feature_columns, identifiers
 from problog4fairness.rows.joining import with_audit
-from problog4fairness.rows.problems import FileNote, FileWarning, TableError, reason_of
+from problog4fairness.rows.problems import FileNote, FileWarning, GroupUseNote, TableError, reason_of
 from problog4fairness.rows.reading import read_table
 from problog4fairness.rows.roles import Roles, check_column, find_roles
 from problog4fairness.rows.rows import Rows
@@ -24,6 +24,7 @@ __all__ = [
     "Chunks",
     "FileNote",
     "FileWarning",
+    "GroupUseNote",
     "Roles",
     "Rows",
     "StartAgain",

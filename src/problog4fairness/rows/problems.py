@@ -52,6 +52,17 @@ class FileNote(FileWarning):
     prefix = "note"
 
 
+class GroupUseNote(FileNote):
+    """Whether a model uses the group, where nobody stated it.
+
+    Examples
+    --------
+    >>> from problog4fairness.rows import FileNote, GroupUseNote
+    >>> issubclass(GroupUseNote, FileNote)
+    True
+    """
+
+
 def warn(message: str) -> None:
     """Warn the caller of the function that calls this."""
     warnings.warn(FileWarning(one_line(message)), stacklevel=3)

@@ -11,7 +11,7 @@ import shlex
 import warnings
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileNote, Roles, TableError, find_roles, read_table, write_whole
@@ -71,8 +71,8 @@ class Choices:
         The name of the column of the fair label in the audit.
     learner
         What learns the fair label.
-    independent
-        Whether the fair label is independent of the group.
+    use_sensitive
+        Whether the model uses the group: ``"auto"``, ``"yes"`` or ``"no"`` for a group-free one.
     seed
         Of everything that is drawn.
     error
@@ -95,7 +95,7 @@ class Choices:
     drop: tuple[str, ...] = ()
     fair: str = "fair"
     learner: str = "auto"
-    independent: bool = True
+    use_sensitive: str = "auto"
     seed: int = 0
     error: float = 0.1
     reviewer: str = ""
@@ -107,6 +107,11 @@ class Choices:
     reviewed_by: str | None = None
     approved_by: str | None = None
     names: tuple[str, ...] = ()
+
+    @property
+    def uses_group(self) -> Literal["auto"] | bool:
+        """The same as ``use_sensitive``, as functions take it."""
+        return self.use_sensitive == "yes" if self.use_sensitive in ("yes", "no") else "auto"
 
 
 @dataclass
@@ -254,7 +259,7 @@ class Project:
         said = self.choices
         given = ["--audit", AUDIT, "--fair", said.fair] if self.is_audited else []
         given += [part for name in said.drop for part in ("--drop", name)]
-        given += [] if said.independent else ["--dependent"]
+        given += {"yes": ["--use-sensitive"], "no": ["--group-free"]}.get(said.use_sensitive, [])
         return [*given, "--learner", said.learner, "--seed", str(said.seed)]
 
     def command(self, name: str, *arguments: str, roles: bool = True) -> str:

@@ -56,7 +56,7 @@ def _said(project: Project) -> dict[str, Any]:
         "fair": None if audit is None else said.fair,
         "favourable": said.favourable,
         "drop": list(said.drop),
-        "independent": said.independent,
+        "use_sensitive": said.uses_group,
     }
 
 
@@ -67,6 +67,7 @@ def doubt(tell: Tell, folder: str) -> dict[str, Any]:
     project = Project.open(Path(folder))
     tell({"step": "testing"})
     said = _said(project)
+    said["use_sensitive"] = said["use_sensitive"] is True
     found = check(project.belief(), project.frame, **said, random_state=project.choices.seed, progress=False)
     tests = [
         {
@@ -148,7 +149,8 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
     choices = project.choices
     tell({"step": "reading the table"})
     model = DebiasedClassifier.load(project.path(MODEL))
-    rows = training_rows(project.frame, model.belief_, sensitive=choices.sensitive, **_said(project))
+    said = {**_said(project), "use_sensitive": model.group_use_.used}
+    rows = training_rows(project.frame, model.belief_, sensitive=choices.sensitive, **said)
     chosen = rows.features.sample(min(len(rows.features), MOST_ROWS), random_state=choices.seed).index.sort_values()
     features, label = rows.features.loc[chosen], rows.label.loc[chosen]
     known: dict[str, Any] = {

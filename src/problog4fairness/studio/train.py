@@ -21,6 +21,11 @@ ABOUT = {
     "boosted": "trees: mostly best on tables",
     "network": "several small networks, averaged",
 }
+GROUP_USE = {
+    "auto": "Audited rows decide whether the model uses the group; without them it is group-free",
+    "no": "Group-free: people who are alike in all other columns have the same fair label",
+    "yes": "The model uses the group: the fair label may depend on it",
+}
 TEACH = (
     "Nothing has been learned yet. While the model learns, you see how likely the recorded rows become; it can be "
     "stopped at any time. What it did not learn will be said here."
@@ -48,11 +53,12 @@ def show(studio: Studio, go: Go) -> None:
         on_change=guarded(lambda event: choose("learner", event)),
     )
     learners.props('aria-label="What learns"')
-    ui.checkbox(
-        "The fair label does not depend on the group, so the model does not see it",
-        value=project.choices.independent,
-        on_change=guarded(lambda event: choose("independent", event)),
+    uses = ui.radio(
+        GROUP_USE,
+        value=project.choices.use_sensitive,
+        on_change=guarded(lambda event: choose("use_sensitive", event)),
     )
+    uses.props('aria-label="Whether the model uses the group"')
 
     def more() -> None:
         if project.has(MODEL):
@@ -67,7 +73,7 @@ def show(studio: Studio, go: Go) -> None:
         fair = ", fair=fair" if project.is_audited else ""
         same(
             project.command("train", said.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
-            f'clf = p4f.DebiasedClassifier(belief, "{said.learner}", independent={said.independent}, '
+            f'clf = p4f.DebiasedClassifier(belief, "{said.learner}", use_sensitive={said.uses_group!r}, '
             f"random_state={said.seed})\n"
             f'clf.fit(X, y, sensitive_features=groups{fair})\nclf.save("{MODEL}")',
         )
