@@ -72,13 +72,13 @@ class GroupUse:
         if self.gain is None or self.error is None:
             return (
                 f"{head}: {names} is not an input of the model, by default: whether the fair label depends on it was "
-                f"not compared on {ENOUGH} or more audited rows; override with use_sensitive=True."
+                f"not compared on {ENOUGH} or more audited rows; override with --use-sensitive (use_sensitive=True)."
             )
         verb = "makes" if self.used else "does not make"
         return (
             f"{head}: {names} {verb} the fair labels of {self.rows} audited rows more likely out of fold "
             f"({self.gain:+.4f} ± {self.error:.4f} log-likelihood per row); override with "
-            f"use_sensitive={not self.used}."
+            f"{'--group-free' if self.used else '--use-sensitive'} (use_sensitive={not self.used})."
         )
 
     def to_json(self) -> dict[str, Any]:
