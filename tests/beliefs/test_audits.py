@@ -146,3 +146,27 @@ def test_stated_inclusion_probabilities_are_weights():
     assert audit.mean(rows["y"]).value == pytest.approx(0.75)
     with pytest.raises(P4FError, match="inclusion"):
         p4f.Audit.of(rows.assign(p=0), inclusion="p")
+
+
+def test_estimate_weights_rows_and_knows_clusters():
+    rng = np.random.default_rng(2)
+    officers = np.repeat(np.arange(60), 40)
+    strict = rng.random(60) < 0.3
+    fair = rng.integers(0, 2, 2400)
+    refused = (fair == 1) & (rng.random(2400) < np.where(strict, 0.9, 0.05)[officers])
+    table = pd.DataFrame({"sex": 0, "recorded": np.where(refused, 0, fair), "fair": fair, "officer": officers})
+    belief = p4f.LabelBias("sex", positive=False, groups=[0], levels=(0, 1))
+    names = {"recorded": "recorded", "fair": "fair"}
+    random = table.sample(400, random_state=0)
+    alone = belief.estimate(p4f.Audit.of(random, sampling="random"), **names).probabilities[0]
+    together = belief.estimate(p4f.Audit.of(random, sampling="random", cluster="officer"), **names).probabilities[0]
+    assert together.value == pytest.approx(alone.value)
+    assert together.high - together.low > 1.5 * (alone.high - alone.low)
+    # As many rows of each recorded label, which are not equally many.
+    chosen = table.groupby("recorded").sample(200, random_state=0)
+    weighted = p4f.Audit.of(chosen, strata="recorded", table=table)
+    found = belief.estimate(weighted, **names).probabilities[0]
+    assert found.low < refused[fair == 1].mean() < found.high
+    with pytest.warns(AuditWarning, match="nothing says how"):
+        unweighted = belief.estimate(chosen, **names).probabilities[0]
+    assert abs(unweighted.value - found.value) > 0.02

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.audit import tell
+from problog4fairness.beliefs.audits import Audit, frame_of
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.favourable import favourable_comment, favourable_json, plain_label
 from problog4fairness.beliefs.general import Record
@@ -256,7 +257,7 @@ class Annotators(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Any = None,
         fair: Any = None,
@@ -296,7 +297,7 @@ class Annotators(Belief):
         from problog4fairness.beliefs.likelihood import learn
         from problog4fairness.beliefs.votes import check_votes, read_votes
 
-        rows = read_votes(self, one_by_one(audit), recorded, fair, sensitive_features, favourable)
+        rows = read_votes(self, one_by_one(frame_of(audit)), recorded, fair, sensitive_features, favourable)
         audited = 0 if rows.fair is None else int((rows.fair >= 0).sum())
         if len(self.recorded_columns) < 3 and not audited:
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")

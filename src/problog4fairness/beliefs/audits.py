@@ -327,13 +327,31 @@ class Audit:
             found.append(rng.choice(mine, len(mine)))
         return np.concatenate(found)
 
-    def effective_weights(self, cells: Codes) -> Floats:
-        """Weights under which counts in each cell add to the number of equal rows that tell as much (Kish)."""
+    def effective_weights(self, cells: Codes, outcomes: Codes) -> Floats:
+        """Weights under which the shares of outcomes in each cell are weighted ones, counted in effective rows.
+
+        Their sum in a cell is the number of rows of a random sample that would tell as much of these shares, by the
+        design's variance with strata and clusters.
+        """
+        if self.sampling != "stratified" and self.clusters is None:
+            return self.weights
         found = self.weights.copy()
         for cell in np.unique(cells):
             mine = cells == cell
-            own = self.weights[mine]
-            found[mine] = own * own.sum() / (own**2).sum()
+            total = float(self.weights[mine].sum())
+            rows = []
+            for outcome in np.unique(outcomes[mine]):
+                hit = outcomes == outcome
+                share = float(self.weights[mine] @ hit[mine]) / total
+                error = self.standard_error(np.where(mine, hit - share, 0.0) * self.weights.sum() / total)
+                if 0 < share < 1 and error > 0:
+                    rows.append(share * (1 - share) / error**2)
+            # Where all rows of a cell agree, nothing tells of a variance.
+            alike = self.clusters is not None and len(np.unique(self.clusters[mine]))
+            tell_as = float(np.mean(rows)) if rows else alike or total**2 / float((self.weights[mine] ** 2).sum())
+            if self.clusters is not None:
+                tell_as *= (NormalDist().inv_cdf(0.975) / self._quantile(0.95)) ** 2
+            found[mine] *= min(tell_as, 2.0 * mine.sum()) / total
         return found
 
     def design_effect(self, scores: Floats) -> float:
@@ -399,6 +417,11 @@ class Audit:
             variance *= (self._quantile(confidence) / NormalDist().inv_cdf((1 + confidence) / 2)) ** 2
         near = float(shares @ likely)
         return interval(value, near * (1 - near) / max(variance, 1e-300), confidence)
+
+
+def frame_of(audit: Any) -> Any:
+    """The rows of an audit, however it came."""
+    return audit.frame if isinstance(audit, Audit) else audit
 
 
 @dataclass(frozen=True, eq=False)

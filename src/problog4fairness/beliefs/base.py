@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from problog4fairness import Doubts
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.audits import Audit
     from problog4fairness.beliefs.design import Stratified
     from problog4fairness.beliefs.plan import AuditPlan
     from problog4fairness.beliefs.strata import Drawn
@@ -204,7 +205,7 @@ class Belief(Stated):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Column,
         fair: Column,
@@ -219,7 +220,9 @@ class Belief(Stated):
 
         Rows that :meth:`plan_audit` drew say how, in columns of their own. Those drawn by recorded label tell
         P(fair | recorded, group), which is turned round with the shares of the whole table; what is then estimated is
-        the parameters of that table. Rows that do not say how they were drawn are taken as drawn at random.
+        the parameters of that table. An :class:`Audit` states how other rows were sampled, and whom several belong to:
+        they are weighted, and intervals are cluster-robust. Where nothing is stated, rows are taken as a random sample,
+        with an :class:`AuditWarning`.
 
         Where each parameter has a cell of its own, it is counted. Otherwise all are found at once, as those that make
         the audited labels most likely through the belief's own program. That likelihood is penalised: a whole unit of
@@ -229,8 +232,8 @@ class Belief(Stated):
         Parameters
         ----------
         audit
-            A data frame with the columns that are named in the other arguments; a column ``p4f_count`` says how many
-            equal rows each row stands for.
+            An :class:`Audit`, or a data frame with the columns that are named in the other arguments; a column
+            ``p4f_count`` says how many equal rows each row stands for.
         recorded, fair
             Column names, or the values themselves.
         sensitive_features

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.audits import Audit
     from problog4fairness.beliefs.numeric import NumericMeasurementBias
 
 
@@ -191,7 +192,7 @@ class Chain(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Column,
         fair: Column,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.beliefs.audit import Column, read_audit, tell
+from problog4fairness.beliefs.audits import NOT_STATED, Audit
 from problog4fairness.beliefs.design import Design, Stratified
-from problog4fairness.beliefs.drawing import DESIGN, is_filled, read_drawing
+from problog4fairness.beliefs.drawing import DESIGN, STRATUM, is_filled, read_drawing
 from problog4fairness.beliefs.intervals import sequential_interval
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import Estimate
@@ -39,10 +40,19 @@ def audited_rows(
 
     Where the parameters are not counted one by one, the rows are weighted so that a likelihood is right for the design.
     """
+    known = audit if isinstance(audit, Audit) else None
+    if known is not None and isinstance(fair, str):
+        known = audit = Audit.of(known, fair=fair)
     audit = filled(audit, drawn_from, fair)
     rows = read_audit(belief, audit, recorded, fair, sensitive_features, favourable)
-    if rows.recorded is None or rows.fair is None or not by_record(audit, drawn_from):
+    if rows.recorded is None or rows.fair is None:
         return rows, None
+    if not by_record(audit, drawn_from) or (known is not None and known.clusters is not None):
+        if known is None:
+            return rows, None
+        groups, _ = audit_groups(belief, rows.frame)
+        cells = groups * len(rows.classes) + rows.fair
+        return replace(rows, weights=known.effective_weights(cells, rows.recorded)), None
     groups, words = audit_groups(belief, rows.frame)
     classes = tuple(str(plain(own)) for own in rows.classes)
     strata = Strata(words, (recorded if isinstance(recorded, str) else "recorded",), (classes,), (LABEL,))
@@ -82,7 +92,18 @@ def counted_design(
 
 
 def filled(audit: Any, drawn_from: Any, *fair: Any) -> Any:
-    """An audit without the rows that were drawn by a plan and not filled in, each row by itself."""
+    """The frame of an audit without rows that were drawn by a plan and not filled in, each row by itself.
+
+    Columns that were hidden from reviewers come from the table that the rows were drawn from. Where nothing says how
+    rows were sampled, a warning does.
+    """
+    names = [name for name in fair if isinstance(name, str)]
+    if isinstance(audit, Audit):
+        audit = audit.frame
+    elif drawn_from is None and read_drawing(audit) is None:
+        tell(NOT_STATED)
+    if drawn_from is not None and is_frame(audit) and {STRATUM, DESIGN} <= set(audit.columns):
+        audit = Audit.of(audit, fair=names, table=drawn_from).frame
     audit = to_frame(audit) if is_frame(audit) else audit
     designed = hasattr(audit, "columns") and DESIGN in audit.columns
     if designed or drawn_from is not None:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from problog4fairness.beliefs.audit import AuditWarning, audit_frame, audited_pair, tell, value_codes
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.cells import SHRUNK
 from problog4fairness.beliefs.design import ALWAYS, SOURCE
 from problog4fairness.beliefs.designed import anytime, by_record, counted_design, filled
@@ -61,7 +62,7 @@ def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[P
 
 def counted_features(
     belief: MeasurementBias,
-    audit: pd.DataFrame | None,
+    audit: pd.DataFrame | Audit | None,
     recorded: Mapping[str, Column] | Sequence[Any],
     fair: Mapping[str, Column] | Sequence[Any],
     sensitive_features: Any,
@@ -73,7 +74,10 @@ def counted_features(
     recorded, fair = (
         by_feature(values, belief.features, role) for values, role in ((recorded, "recorded"), (fair, "fair"))
     )
-    audit = filled(audit, drawn_from, *fair.values())
+    known = audit if isinstance(audit, Audit) else None
+    if known is not None and all(isinstance(name, str) for name in fair.values()):
+        known = Audit.of(known, fair=list(fair.values()))
+    audit = filled(audit if known is None else known, drawn_from, *fair.values())
     groups: Codes | Floats | None = None
     weights: Floats | None = None
     codes: dict[str, tuple[Codes, Codes]] = {}
@@ -89,8 +93,12 @@ def counted_features(
     assert groups is not None  # a belief has features
     for part in belief.parts:
         seen, true = (part.codes({name: own[place] for name, own in codes.items()}) for place in (0, 1))
-        tables[part.title] = _cross(groups, len(belief.variable.levels), seen, true, len(part.values), weights)
-    if not belief.joint and by_record(audit, drawn_from) and groups.ndim == 1:
+        each = weights
+        if known is not None and groups.ndim == 1:
+            each = known.effective_weights(groups.astype(np.int64) * len(part.values) + seen, true)
+        tables[part.title] = _cross(groups, len(belief.variable.levels), seen, true, len(part.values), each)
+    clustered = known is not None and known.clusters is not None
+    if not belief.joint and not clustered and by_record(audit, drawn_from) and groups.ndim == 1:
         strata = belief._kinds
         table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None, None)
         places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes.values()))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.audits import Audit
     from problog4fairness.beliefs.strata import Drawn
 
 
@@ -129,7 +130,7 @@ class HistoricalBias(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Any,
         fair: Any,

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.audits import Audit
 
 
 class MeasurementBias(Belief):
@@ -216,7 +217,7 @@ class MeasurementBias(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Any,
         fair: Any,

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.audits import Audit
     from problog4fairness.beliefs.plan import AuditPlan
     from problog4fairness.program.program import Program
 
@@ -324,7 +325,7 @@ class NumericMeasurementBias(Belief):
 
     def estimate(  # type: ignore[override]
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Any,
         fair: Any = None,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from problog4fairness.beliefs.amounts import percent
+from problog4fairness.beliefs.audits import Audit, frame_of
 from problog4fairness.beliefs.probabilities import Cell
 from problog4fairness.beliefs.proportions import interval
 from problog4fairness.beliefs.selection import Chance, Selection
@@ -113,7 +114,7 @@ class PositiveUnlabelled(Selection):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Column,
         fair: Column | None = None,
@@ -157,7 +158,7 @@ class PositiveUnlabelled(Selection):
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
         from problog4fairness.beliefs.audit import read_audit
 
-        rows = read_audit(self, one_by_one(audit), recorded, None, sensitive_features, favourable)
+        rows = read_audit(self, one_by_one(frame_of(audit)), recorded, None, sensitive_features, favourable)
         stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
         found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.probabilities]
         return self._noted(self.with_probabilities(tuple(found)), favourable)

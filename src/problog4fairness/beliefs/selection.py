@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.audit import Column
+    from problog4fairness.beliefs.audits import Audit
     from problog4fairness.beliefs.priors import Beta
 
 # A probability for all, or one for each group; where it also depends on other columns, for each (group, value, ...).
@@ -149,7 +150,7 @@ class Selection(LabelStage):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Column,
         fair: Column | None = None,

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.audits import Audit, frame_of
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.group_bounds import Disparity, bounded_disparity
@@ -280,7 +281,7 @@ class UnknownGroup(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | None = None,
+        audit: pd.DataFrame | Audit | None = None,
         *,
         recorded: Column | None = None,
         fair: Column | None = None,
@@ -316,7 +317,7 @@ class UnknownGroup(Belief):
 
         if audit is None:
             raise P4FError("a linked sample is a table with the proxies and the group; pass it")
-        audit = one_by_one(audit)
+        audit = one_by_one(frame_of(audit))
         frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
         rows = Rows(frame, ())
         self.require_columns(rows)

@@ -98,11 +98,9 @@ def estimate(
     from problog4fairness.beliefs import belief_text
     from problog4fairness.beliefs.audit_table import AuditTable
     from problog4fairness.beliefs.convert import named_belief
-    from problog4fairness.beliefs.drawing import DESIGN
     from problog4fairness.beliefs.words import in_labels
     from problog4fairness.errors import printable
     from problog4fairness.rows import check_output, write_whole
-    from problog4fairness.rows.problems import note
 
     refuse_both(output, as_json)
     check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
@@ -132,8 +130,6 @@ def estimate(
         sequential=sequential,
         drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, **reading),
     )
-    if table.drawn_from is None and DESIGN not in table.frame.columns:
-        note("nothing says how the audited rows were drawn; they are taken as drawn at random")
     with working("estimating"):
         found = named_belief(belief, table).estimate_table(table)
     notes = table.notes(found)
