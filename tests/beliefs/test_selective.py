@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import LabelBias, MeasurementBias, SelectiveLabels, chain
+from problog4fairness.beliefs import AuditWarning, LabelBias, MeasurementBias, SelectiveLabels, chain
+from problog4fairness.beliefs.profiling import GRID
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
@@ -220,3 +223,52 @@ def test_the_command_line_keeps_rows_without_a_label(tmp_path):
     assert [result.exit_code for result in results] == [0, 0, 0], results[-1].output
     assert '"rows": 1500, "rows_left_out": 0' in results[1].stdout
     assert 0.4 < pd.read_csv(tmp_path / "scored.csv")["fair_probability"].mean() < 0.6
+
+
+def by_score(seed: int, strength: float, rows: int = 1_500) -> tuple[pd.DataFrame, Any]:
+    """People who were accepted by x, and whether each should have been."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"A": rng.integers(0, 2, rows), "x": rng.normal(size=rows)})
+    fair = (rng.random(rows) < 1 / (1 + np.exp(-1.5 * frame["x"]))).astype(int)
+    accepted = rng.random(rows) < 1 / (1 + np.exp(-strength * frame["x"] - 0.5))
+    return frame.assign(rec=np.where(accepted, fair, np.nan)), fair
+
+
+@pytest.mark.parametrize("strength", [2.0, 8.0])
+def test_acceptance_by_a_score_is_found_by_likelihood(strength: float) -> None:
+    table, _ = by_score(1, strength)
+    with pytest.warns(AuditWarning, match="follows x"):
+        found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1)
+    good, bad = found.probabilities[:2], found.probabilities[2:]
+    assert [own.value for own in good] == [own.value for own in bad]
+    assert "beyond the features" in found.caveats()[0]
+    stated = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], acceptance="features")
+    assert stated.parameters["value"].tolist() == found.parameters["value"].tolist()
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_of_extreme_acceptance_have_ends(seed: int) -> None:
+    """Where the likeliest logit was beyond the grid, there was no interval, and ends were those of the grid."""
+    table, _ = by_score(seed, 8.0, 600)
+    found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1, acceptance="label")
+    known = found.parameters
+    assert (known["low"] <= known["value"]).all()
+    assert (known["value"] <= known["high"]).all()
+    grid = 1 / (1 + np.exp(-np.array(GRID)))
+    assert not np.isclose(known[["low", "high"]].to_numpy()[..., None], grid, atol=1e-6).any()
+
+
+def test_acceptance_by_the_label_stays_where_deciders_knew_it() -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"A": rng.integers(0, 2, 3_000), "x": rng.normal(size=3_000)})
+    fair = (rng.random(3_000) < 1 / (1 + np.exp(-2 * frame["x"]))).astype(int)
+    accepted = rng.random(3_000) < np.where(fair == 1, 0.8, 0.2)
+    table = frame.assign(rec=np.where(accepted, fair, np.nan))
+    found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1)
+    assert found.parameters["value"].tolist() == pytest.approx([0.8, 0.8, 0.2, 0.2], abs=0.1)
+
+
+def test_acceptance_is_one_of_three() -> None:
+    with pytest.raises(P4FError, match="'score'"):
+        SelectiveLabels("A").estimate(by_score(0, 1.0)[0], recorded="rec", features=["x"], acceptance="score")

@@ -17,8 +17,9 @@ from problog4fairness.beliefs.cells import SHRUNK
 from problog4fairness.beliefs.design import ALWAYS, SOURCE
 from problog4fairness.beliefs.designed import anytime, by_record, counted_design, filled
 from problog4fairness.beliefs.maximum import LabelModel, maximise
+from problog4fairness.beliefs.pooling import POOLED
 from problog4fairness.beliefs.priors import Beta
-from problog4fairness.beliefs.probabilities import Cell, Parameter
+from problog4fairness.beliefs.probabilities import Cell, Parameter, ways_on
 from problog4fairness.beliefs.proportions import Estimate, interval, proportion
 from problog4fairness.beliefs.signal import group_signal
 from problog4fairness.beliefs.together import estimated_together, tell_few
@@ -247,9 +248,11 @@ def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = ()) -> 
     """Warn of parameters that rest on few rows, or on none; ``labels`` are the values of the label, if it has two."""
     for parameter in probabilities:
         own = replace(parameter, meaning=in_labels(parameter.meaning, labels))
-        if (own.value is not None and own.rows is None) or own.source == SHRUNK:
+        if (own.value is not None and own.rows is None) or own.source in (SHRUNK, POOLED):
             continue
-        if own.rows == 0 or own.value is None or own.low is None or own.high is None:
+        if own.without_rows:
+            tell(f"no audited row tells about {own.said}; {ways_on(own)}")
+        elif own.rows == 0 or own.value is None or own.low is None or own.high is None:
             tell(f"no audited row tells about {own.said}")
         elif own.rows is not None and own.rows < FEW_ROWS and own.source not in (SOURCE, ALWAYS):
             tell(f"only {own.rows} audited rows tell about {own.said}")

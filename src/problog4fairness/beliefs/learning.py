@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.acceptance import Acceptance, by_features
 from problog4fairness.beliefs.audit import read_audit, tell
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.likelihood import Learned, Terms, learn
@@ -43,12 +44,20 @@ def learned_from(
     features: Sequence[str],
     confidence: float,
     use_sensitive: bool,
+    acceptance: Acceptance = "label",
 ) -> B:
     """The belief with parameters learned from a table; the arguments are those of :meth:`Selection.estimate`."""
     rows = read_audit(belief, one_by_one(table), recorded, fair, sensitive_features, favourable, partly=True)
     belief.check_selected(rows)
     matrix = design(belief, rows, features, use_sensitive)
-    found = learn(record_terms(belief, rows), rows, matrix, [0.5] * len(belief.probabilities), confidence)
+    found = None
+    if acceptance != "features":
+        found = learn(record_terms(belief, rows), rows, matrix, [0.5] * len(belief.probabilities), confidence)
+    if acceptance != "label":
+        parameters = by_features(belief, rows, matrix, features, found, confidence)
+        if parameters is not None:
+            return belief.with_probabilities(parameters)
+    assert found is not None  # by_features gives parameters where nothing else was learned
     return belief.with_probabilities(with_learned(belief.probabilities, found, len(rows)))
 
 

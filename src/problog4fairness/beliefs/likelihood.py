@@ -45,12 +45,15 @@ class Learned:
         Ends of their intervals.
     information
         ``[parameters, parameters]``: how sure they are together, as wide as the intervals are.
+    loss
+        Minus the log-likelihood at these values, with the penalty of the weights.
     """
 
     values: Floats
     low: Floats
     high: Floats
     information: Floats
+    loss: float
 
 
 def learn(
@@ -92,7 +95,7 @@ def learn(
     low, high = np.where(low * len(rows) < 1, 0.0, low), np.where((1 - high) * len(rows) < 1, 1.0, high)
     spread = np.maximum(high - low, 1e-9) / (2 * z)
     together = own / np.outer(deviations, deviations) * np.outer(spread, spread)
-    return Learned(expit(logits), low, high, np.linalg.pinv(together, hermitian=True))
+    return Learned(expit(logits), low, high, np.linalg.pinv(together, hermitian=True), record.likely(best)[0])
 
 
 class _Record:

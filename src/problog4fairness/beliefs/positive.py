@@ -112,7 +112,7 @@ class PositiveUnlabelled(Selection):
         ]
         return ["\n".join(facts), f"{recorded}(X) :- {fair}(X), {selected}."]
 
-    def estimate(
+    def estimate(  # type: ignore[override] # no column says who was accepted
         self,
         audit: pd.DataFrame | Audit | None = None,
         *,

@@ -107,6 +107,11 @@ class Parameter:
             raise ProbabilityError(f"probability {self.value:g} of {self.name} ({self.meaning}) is not between 0 and 1")
 
     @property
+    def without_rows(self) -> bool:
+        """Whether an audit was to tell it, and none of its rows did."""
+        return self.rows == 0 and self.value is None
+
+    @property
     def at_boundary(self) -> bool:
         """Whether an audit estimated it as exactly 0 or 1, which a finite number of rows cannot show."""
         return self.rows is not None and self.value in (0, 1)
@@ -264,12 +269,27 @@ def _used(cell: Sequence[Parameter]) -> dict[str, float]:
 
 def check_known(probabilities: Iterable[Parameter]) -> None:
     """Raise the error that names the parameters that have no value."""
+    probabilities = tuple(probabilities)
     unknown = [parameter.name for parameter in probabilities if parameter.value is None]
+    empty = [parameter for parameter in probabilities if parameter.without_rows]
+    if empty:
+        raise MissingValueError(
+            f"no audited row tells about {', '.join(own.said for own in empty)}; {ways_on(empty[0])}"
+        )
     if unknown:
         raise MissingValueError(
             f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the belief unknown; "
             "estimate from audited rows with .estimate(...), or state a value with .bind({...})"
         )
+
+
+def ways_on(parameter: Parameter) -> str:
+    """What to do about a parameter of which no audited row tells."""
+    return (
+        "audit such rows, take it from the other groups with .pooled(), say what is known of it with "
+        f".with_priors({{{parameter.name!r}: p4f.Beta(1, 4)}}) or .bind({{{parameter.name!r}: ...}}), or leave "
+        "that group out of the belief"
+    )
 
 
 def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:

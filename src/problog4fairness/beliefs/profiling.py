@@ -24,8 +24,10 @@ Slope = Callable[[Floats], tuple[float, Floats]]
 GRID = (-6.0, -3.5, -2.2, -1.2, -0.4, 0.4, 1.2, 2.2, 3.5, 6.0)
 # Where the record hardly tells, the ratio is somewhat larger than a normal one: measured on simulated records.
 CAUTION = 1.05
-# Steps in which an end between two of them is found.
-STEPS = 3
+# How far out the likeliest value itself may be: beyond it, a logit says the same of any table.
+FARTHEST = 15.0
+# An end between two of them is found to this, in logits, in so many steps at most.
+EXACT, STEPS = 0.02, 12
 
 
 def profiled(slope: Slope, best: Floats, spread: Floats, places: Sequence[int], z: float) -> list[tuple[float, float]]:
@@ -61,7 +63,7 @@ class _Curve:
         part = spread[np.ix_(self._others, self._others)]
         # In steps that are about as long in every direction, few are enough.
         self._steps = np.linalg.cholesky(part + 1e-9 * np.diag(np.diag(part)))
-        own = float(np.clip(best[place], GRID[0], GRID[-1]))
+        own = float(np.clip(best[place], -FARTHEST, FARTHEST))
         values, point = sorted({*GRID, own}), best
         middle = values.index(own)
         self._found: dict[float, tuple[float, Floats]] = {}
@@ -96,16 +98,25 @@ class _Curve:
             return float(np.sqrt(2 * max(0.0, loss - least))) - z
 
         values = sorted(self._found, key=lambda value: side * value)
-        inside = max(number for number, value in enumerate(values) if beyond(self._found[value][0]) <= 0)
+        # Where the search for the others did not get as far as that of another curve, from the best of this one.
+        likeliest = min(range(len(values)), key=lambda number: self._found[values[number]][0])
+        near_best = (number for number, value in enumerate(values) if beyond(self._found[value][0]) <= 0)
+        inside = max(near_best, default=likeliest)
         if inside + 1 == len(values):
             return side * float(np.inf)
         low, high = values[inside : inside + 2]
         point, near, far = self._found[low][1], beyond(self._found[low][0]), beyond(self._found[high][0])
         for _ in range(STEPS):
-            middle = low - near * (high - low) / (far - near)
+            if abs(high - low) < EXACT or near >= 0:
+                break
+            # Between a straight line and half way: either alone may keep one end where it is.
+            part = float(np.clip(-near / (far - near), 0.1, 0.9))
+            middle = low + part * (high - low)
             loss, point = self._at(middle, point)
-            if beyond(loss) <= 0:
-                low, near = middle, beyond(loss)
+            distance = beyond(loss)
+            if distance <= 0:
+                # The outer end weighs less each time that it stays, as in the Illinois method.
+                low, near, far = middle, distance, far / 2
             else:
-                high, far = middle, beyond(loss)
+                high, far, near = middle, distance, near / 2
         return high

@@ -11,8 +11,11 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
 
+from problog4fairness.beliefs.audit import tell
+from problog4fairness.beliefs.pooling import POOLED
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.beliefs.proportions import proportion
+from problog4fairness.beliefs.proportions import Estimate, proportion
+from problog4fairness.beliefs.shrinkage import Shrunk, shrunk
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.types import Codes, Floats
 
@@ -46,6 +49,37 @@ def linked_shares(
         here = places == (own.cell.group if own.cell else 0)
         yes = int((groups[here] == (own.cell.recorded if own.cell else 1)).sum())
         found.append(own.estimated(proportion(yes, int(here.sum()), confidence)))
+    return _with_unseen(found, confidence)
+
+
+def _with_unseen(parameters: Sequence[Parameter], confidence: float) -> tuple[Parameter, ...]:
+    """The parameters; those of combinations without a linked row are as the other combinations let expect."""
+    unseen = [own for own in parameters if own.without_rows]
+    if not unseen:
+        return tuple(parameters)
+    places = {own.cell.group for own in unseen if own.cell}
+    # Each group's share is its share among the linked people of all combinations, as far as combinations are alike.
+    combinations = sorted({own.cell.group for own in parameters if own.cell} - places)
+    number = {place: i for i, place in enumerate(combinations)}
+    shares: dict[int, Shrunk] = {}
+    for level in sorted({own.cell.recorded for own in parameters if own.cell}):
+        counts = np.zeros((2, 1 + len(combinations)))
+        for own in parameters:
+            if own.cell and own.cell.recorded == level and own.rows:
+                counts[:, 1 + number[own.cell.group]] = (own.value or 0.0) * own.rows, own.rows
+        shares[level] = shrunk(counts[0], counts[1], confidence)[0]
+    scale = max(1.0, sum(own.value for own in shares.values()))
+    tell(
+        f"{len(places)} of {len(places) + len(combinations)} combinations of the proxies have no linked row, such "
+        f"as that of {unseen[0].name}: they are pooled from the others; with additive=True each proxy adds its part"
+    )
+    found = []
+    for own in parameters:
+        if own.without_rows and own.cell:
+            told = shares[own.cell.recorded]
+            estimate = Estimate(told.value / scale, told.low, told.high, 0)
+            own = replace(own, prior=told.prior).estimated(estimate, POOLED)
+        found.append(own)
     return tuple(found)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from problog4fairness.beliefs.acceptance import ACCEPTANCE, Acceptance
 from problog4fairness.beliefs.favourable import favourable_json, plain_label
 from problog4fairness.beliefs.probabilities import Cell, Parameter, parameters_from_json, parameters_json
 from problog4fairness.beliefs.sensitive import (
@@ -162,6 +163,7 @@ class Selection(LabelStage):
         drawn_from: Any = None,
         features: Sequence[str] | None = None,
         use_sensitive: bool = False,
+        acceptance: Acceptance = "auto",
     ) -> Self:
         """Estimate who is selected: by counting in audited rows, or learned together with the fair label.
 
@@ -180,15 +182,22 @@ class Selection(LabelStage):
             the record most likely, together with a linear model of the fair label by these columns.
         use_sensitive
             Whether that model uses the group; by default it is group-free, the same in all groups.
+        acceptance
+            For labels that are missing where nobody was accepted, learned with ``features``: whether acceptance follows
+            the fair ``"label"``, as the belief says, or the ``"features"``, as a score does, so that it says nothing of
+            the label of people who are alike in them. ``"auto"``: what makes the record more likely, by BIC.
         """
         from problog4fairness.beliefs.learning import learned_from
 
         if features is not None and prior:
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out features=...")
+        if acceptance not in ACCEPTANCE:
+            raise P4FError(f"acceptance must be one of {', '.join(map(repr, ACCEPTANCE))}, not {acceptance!r}")
         whole = self._whole()
         if features is not None:
             table = (audit, recorded, fair, sensitive_features, favourable)
-            found = self._noted(learned_from(whole, *table, features, confidence, use_sensitive), favourable)
+            follows = acceptance if whole.missing_labels else "label"
+            found = self._noted(learned_from(whole, *table, features, confidence, use_sensitive, follows), favourable)
         elif fair is None:
             raise P4FError(self._ways())
         else:

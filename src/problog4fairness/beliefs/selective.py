@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from problog4fairness.beliefs.acceptance import SOURCE as BY_FEATURES
 from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.picturing import labelled, recorded
 from problog4fairness.beliefs.probabilities import Cell, Parameter
@@ -198,6 +199,8 @@ class SelectiveLabels(Selection):
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """See :meth:`LabelStage.sentences`."""
+        if all(own.source == BY_FEATURES for own in self.probabilities):
+            return ["Who was accepted is taken to follow the features: alike people are accepted whatever their label."]
         told, by_stratum = stage or Stage(), dict[int, dict[int, Parameter]]()
         for cell, own in self.by_cell().items():
             by_stratum.setdefault(cell.group, {})[cell.fair] = own
@@ -209,6 +212,8 @@ class SelectiveLabels(Selection):
 
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""
+        if all(own.source == BY_FEATURES for own in self.probabilities):
+            return ["Whoever decided is taken to have known nothing of the fair label beyond the features."]
         return [
             "Whoever decided is taken to have known of the fair label what the belief says, and nothing else of it."
         ]

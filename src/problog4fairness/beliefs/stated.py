@@ -111,6 +111,28 @@ class Stated(ABC):
             tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.probabilities)
         )
 
+    def pooled(self) -> Self:
+        """The same belief, in which parameters that no audited row tells of are taken from the other groups.
+
+        They are as the other groups let expect, more uncertain the less these are alike; their ``source`` says so.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import pandas as pd
+        >>> import problog4fairness as p4f
+        >>> audit = pd.DataFrame({"region": ["north"] * 40, "recorded": [0] * 10 + [1] * 30, "fair": [1] * 40})
+        >>> belief = p4f.LabelBias("region", positive=False, levels=["east", "north"])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     found = belief.estimate(audit, recorded="recorded", fair="fair")
+        >>> [own.value is None for own in found.probabilities], [f"{o.value:.2f}" for o in found.pooled().probabilities]
+        ([False, True], ['0.25', '0.29'])
+        """
+        from problog4fairness.beliefs.pooling import pooled
+
+        return self.with_probabilities(pooled(self.probabilities))
+
     def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
         """The belief whose parameters are estimated with priors."""
         known = checked_priors(prior, [own.name for own in self.probabilities])
