@@ -127,7 +127,7 @@ class Stated(ABC):
         ...     warnings.simplefilter("ignore")
         ...     found = belief.estimate(audit, recorded="recorded", fair="fair")
         >>> [own.value is None for own in found.probabilities], [f"{o.value:.2f}" for o in found.pooled().probabilities]
-        ([False, True], ['0.25', '0.29'])
+        ([False, True], ['0.25', '0.34'])
         """
         from problog4fairness.beliefs.pooling import pooled
 
