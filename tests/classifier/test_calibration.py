@@ -7,9 +7,12 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.classifier.calibration import ENOUGH
+from problog4fairness.classifier.calibration import ENOUGH, MANY, audited_folds, checked, fold_tasks
+from problog4fairness.classifier.fitting import task_through
 from problog4fairness.errors import LearningWarning
 from problog4fairness.learners import Calibrated
+from problog4fairness.learners.again import fit_tasks
+from problog4fairness.learners.named import named_learner
 from tests.classifier.data import loans
 
 # As often as they are wrong in all, but not always as often: who judged looked at one feature only.
@@ -100,3 +103,23 @@ def test_a_group_that_was_audited_wholly_is_no_error():
         model = p4f.DebiasedClassifier(belief, learner, random_state=0)
         model.fit(frame, recorded, sensitive_features=area, fair=np.where(area == 1, fair, np.nan))
         assert np.mean(model.predict(frame) == fair) > 0.85
+
+
+@pytest.mark.parametrize("learner", ["linear", "boosted"])
+def test_where_rows_are_many_quick_fits_say_of_audited_rows_what_whole_ones_say(learner):
+    frame, area, fair, recorded = loans(MANY, negative=0.3)
+    known = np.where(np.arange(MANY) < 200, fair, -1)
+    belief = p4f.LabelBias("area", {1: 0.3}, False, groups=[1])
+    rows = p4f.Rows(frame.assign(area=area), tuple(frame.columns), recorded=recorded, fair=known)
+    task = task_through(belief, rows, 0)
+    fitted = named_learner(learner).fit_many([task], progress=False)[0]
+    folds = audited_folds(rows, task)
+    tasks = fold_tasks(folds, fitted, rows)
+    assert all(own.near is fitted for own in tasks)
+    assert all(own.near is None for own in fold_tasks(folds, fitted, rows.take(np.arange(MANY - 1))))
+    chances = []
+    for own in (tasks, [fold.task for fold in folds]):
+        fits = fit_tasks(named_learner(learner), own, progress=False)
+        chances.append(checked(belief, rows, fitted, folds, fits).unseen.chances[:, 1])
+    assert np.abs(chances[0] - chances[1]).mean() < 0.03
+    assert np.corrcoef(*chances)[0, 1] > 0.97

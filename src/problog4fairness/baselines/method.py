@@ -15,6 +15,7 @@ from problog4fairness.beliefs.none import NoBias
 from problog4fairness.classifier.explaining import predicted
 from problog4fairness.classifier.fitting import row_weights, task_through
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.again import fit_tasks
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
@@ -191,7 +192,7 @@ class Method(ABC):
         steps = self.steps(training)
         task = next(steps)
         while True:
-            (fitted,) = learner.fit_many([task], progress)
+            (fitted,) = fit_tasks(learner, [task], progress)
             try:
                 task = steps.send(fitted)
             except StopIteration as end:

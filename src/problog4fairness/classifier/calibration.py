@@ -12,6 +12,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
+from problog4fairness.learners.again import fit_tasks
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.learners.calibrated import LARGEST_SHIFT, SLOPES, Calibrated, recalibrated
 from problog4fairness.learners.choice import Auto, FittedChoice
@@ -22,6 +23,9 @@ from problog4fairness.rows.types import Codes, Floats
 # Fewer audited rows than this say too little about probabilities.
 ENOUGH = 50
 FOLDS = 5
+# From so many rows on, the fits without each fold are quick ones near the whole fit (:mod:`.learners.again`): whole
+# ones cost five times as much, and gain no likelihood there.
+MANY = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +84,30 @@ def learned(belief: Belief, rows: Rows, task: Task, learner: Learner, progress: 
     """
     folds = audited_folds(rows, task)
     others = [fold.task for fold in folds]
-    if isinstance(learner, Auto) and folds:
+    if isinstance(learner, Auto) and folds and len(rows) < MANY:
         # One choice, by all rows.
         chosen = learner.fit_many([task], progress)[0]
         return checked(belief, rows, chosen, folds, settled(learner, chosen).fit_many(others, progress))
+    if len(rows) >= MANY:
+        fitted = learner.fit_many([task], progress)[0]
+        return checked(belief, rows, fitted, folds, fit_tasks(learner, fold_tasks(folds, fitted, rows), progress))
     fitted, *fits = learner.fit_many([task, *others], progress)
     return checked(belief, rows, fitted, folds, fits)
+
+
+def fold_tasks(folds: Sequence[Fold], fitted: Fitted, rows: Rows) -> list[Task]:
+    """The fits without each fold: near the whole one where rows are many.
+
+    Parameters
+    ----------
+    folds
+        As :func:`audited_folds` gives them.
+    fitted
+        What was learned from all rows.
+    rows
+        All rows.
+    """
+    return [fold.task if len(rows) < MANY else replace(fold.task, near=fitted) for fold in folds]
 
 
 def choice_of(fitted: Fitted) -> FittedChoice | None:

@@ -18,6 +18,7 @@ from problog4fairness.comparison.data import ComparedRows
 from problog4fairness.comparison.splits import Cell
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.again import fit_tasks
 from problog4fairness.learners.base import Fitted, Learner, Task
 from problog4fairness.metrics.table import scores
 from problog4fairness.rows.types import Floats
@@ -298,7 +299,7 @@ def _fitted(
     tasks = {id(run.task): run.task for run in runs if run.task is not None}
     titles = dict.fromkeys(run.method.title for run in runs)
     try:
-        return dict(zip(tasks, learner.fit_many(list(tasks.values()), progress), strict=True))
+        return dict(zip(tasks, fit_tasks(learner, list(tasks.values()), progress), strict=True))
     except P4FError as error:
         if len(titles) == 1:
             left_out[runs[0].method.title] = str(error)

@@ -6,7 +6,7 @@ import numpy as np
 
 from problog4fairness.baselines import Method, Steps, Trained, Training
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.classifier.calibration import FOLDS, audited_folds, calibrated
+from problog4fairness.classifier.calibration import FOLDS, audited_folds, calibrated, fold_tasks
 from problog4fairness.classifier.fitting import check_test_features
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
@@ -81,8 +81,8 @@ class ThroughBelief(Method):
         fitted = yield task
         rows = training.weighted(rows)
         folds, fits = audited_folds(rows, task), []
-        for fold in folds:
-            fits.append((yield fold.task))  # noqa: PERF401 - a comprehension cannot yield
+        for own in fold_tasks(folds, fitted, rows):
+            fits.append((yield own))  # noqa: PERF401 - a comprehension cannot yield
         fitted = calibrated(self.belief, rows, fitted, folds, fits)
         return Trained(fitted, rows.features, self.belief, test_features=self.test_features)
 

@@ -16,13 +16,14 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.classifier.bounds import with_values
-from problog4fairness.classifier.calibration import audited_folds, calibrated, settled
+from problog4fairness.classifier.calibration import audited_folds, calibrated, fold_tasks, settled
 from problog4fairness.classifier.drawing import possible
 from problog4fairness.classifier.explaining import fair_proba
 from problog4fairness.classifier.fitting import fair_codes, learner_of, new_rows, row_weights
 from problog4fairness.doubt.sensitivity_bands import band_ends
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
 from problog4fairness.errors import P4FError, UnknownNameError, among
+from problog4fairness.learners.again import fit_tasks
 from problog4fairness.learners.base import Fitted, Task
 from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.rows.rows import Rows
@@ -202,9 +203,10 @@ def _fitted(
         Task(observations[i], model.seed_ + seed, weights=weights, audited=known) for i in own for seed in range(seeds)
     ]
     folds = [audited_folds(rows, task) if isinstance(model.fitted_, Calibrated) else [] for task in tasks]
-    every = [*tasks, *(fold.task for parts in folds for fold in parts)]
-    fits = iter(settled(learner_of(model.learner), model.fitted_).fit_many(every, progress))
-    first = [next(fits) for _ in tasks]
+    learner = settled(learner_of(model.learner), model.fitted_)
+    first = learner.fit_many(tasks, progress)
+    others = [own for parts, one in zip(folds, first, strict=True) for own in fold_tasks(parts, one, rows)]
+    fits = iter(fit_tasks(learner, others, progress))
     fitted = [
         calibrated(belief, rows, one, parts, [next(fits) for _ in parts])
         for belief, one, parts in zip(beliefs, first, folds, strict=True)

@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.learners.boosted import FEW as FEW_ROWS
 from problog4fairness.learners.boosted import Boosted, FittedBoosted
 from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.learners.choice import FittedChoice
@@ -45,7 +46,9 @@ QUICKER, QUICKEST = 4, 0.5
 HASTIER = 3
 
 
-def fit_again(learner: Learner, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None) -> list[Fitted]:
+def fit_again(
+    learner: Learner, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, quicker: int = QUICKER
+) -> list[Fitted]:
     """Fit one classifier for each task, near one that is fitted already.
 
     Parameters
@@ -56,23 +59,48 @@ def fit_again(learner: Learner, fitted: Fitted, tasks: Sequence[Task], progress:
         What to fit.
     progress
         Whether to show a progress bar; by default only where standard error is a terminal.
+    quicker
+        How many times quicker trees learn.
     """
     if isinstance(fitted, Calibrated):
-        own = fit_again(learner, fitted.fitted, tasks, progress)
+        own = fit_again(learner, fitted.fitted, tasks, progress, quicker)
         return [Calibrated(one, fitted.slope, fitted.shifts, fitted.gain, fitted.error) for one in own]
     if isinstance(fitted, FittedChoice):
-        return fit_again(named_learner(fitted.chosen), fitted.fitted, tasks, progress)
+        return fit_again(named_learner(fitted.chosen), fitted.fitted, tasks, progress, quicker)
     if isinstance(fitted, FittedLinear) and type(learner) is Linear:
         known: dict[int, tuple[pd.DataFrame, Floats]] = {}
         return each(lambda task: _linear(fitted, task, known), tasks, progress)
     if isinstance(fitted, FittedBoosted) and type(learner) is Boosted:
-        quick = _quick(learner, fitted)
+        quick = _quick(learner, fitted, quicker)
         return each(lambda task: quick.fit_many([task])[0], tasks, progress)
     if isinstance(fitted, FittedEstimator) and isinstance(learner, Reweighted):
         return each(partial(_estimator, learner), tasks, progress)
     if isinstance(learner, Network):
         return list(_hasty(learner, tasks).fit_many(tasks, progress))
     return list(learner.fit_many(tasks, progress))
+
+
+def fit_tasks(learner: Learner, tasks: Sequence[Task], progress: bool | None = None) -> list[Fitted]:
+    """Fit one classifier for each task; quickly where it has a fit of almost the same rows to be near to.
+
+    Parameters
+    ----------
+    learner
+        What learns.
+    tasks
+        What to fit.
+    progress
+        Whether to show a progress bar; by default only where standard error is a terminal.
+    """
+    whole = [task for task in tasks if task.near is None]
+    found = dict(zip(map(id, whole), learner.fit_many(whole, progress) if whole else [], strict=True))
+    near = {id(task.near): task.near for task in tasks if task.near is not None}
+    for key, fitted in near.items():
+        own = [task for task in tasks if task.near is not None and id(task.near) == key]
+        # Where rows are few, choosing the number of trees takes the time, not growing them: the trees stay as they are.
+        quicker = QUICKER if len(own[0].observation) >= FEW_ROWS else 1
+        found |= zip(map(id, own), fit_again(learner, fitted, own, progress, quicker), strict=True)
+    return [found[id(task)] for task in tasks]
 
 
 def _linear(fitted: FittedLinear, task: Task, known: dict[int, tuple[pd.DataFrame, Floats]]) -> FittedLinear:
@@ -88,10 +116,10 @@ def _linear(fitted: FittedLinear, task: Task, known: dict[int, tuple[pd.DataFram
     return FittedLinear(fitted.encoder, numbers, fitted.penalty, {"training": losses})
 
 
-def _quick(learner: Boosted, fitted: FittedBoosted) -> Boosted:
+def _quick(learner: Boosted, fitted: FittedBoosted, quicker: int) -> Boosted:
     outputs = max(1, fitted.constant.size)
-    trees = math.ceil(len(fitted.trees.leaves) / outputs / QUICKER)
-    rate = max(learner.learning_rate, min(QUICKEST, QUICKER * learner.learning_rate))
+    trees = math.ceil(len(fitted.trees.leaves) / outputs / quicker)
+    rate = max(learner.learning_rate, min(QUICKEST, quicker * learner.learning_rate))
     leaves = max(2, int(np.max(fitted.trees.leaves, initial=2)))
     options = {"learning_rate": rate, "max_trees": max(1, trees), "leaves": leaves, "validation": 0}
     quick: Boosted = clone(learner).set_params(**options)

@@ -40,6 +40,8 @@ class Task:
     audited
         ``[rows]``: how many people an audited row stands for, 0 where the fair label is not known; such rows say how
         strongly to regularise.
+    near
+        What was learned from almost these rows, where a quick fit near it is enough (:func:`.again.fit_tasks`).
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Task:
     weights: Tensor | None = None
     validation_rows: Tensor | None = None
     audited: Tensor | None = None
+    near: Fitted | None = None
 
 
 class Learner(BaseEstimator, ABC):  # type: ignore[misc]
