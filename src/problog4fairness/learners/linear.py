@@ -110,7 +110,8 @@ class Linear(Learner):
         weights = np.ones(len(rows)) if task.weights is None else task.weights[rows].double().numpy()
         losses = self._held_out(task, rows, slopes, matrix, start, folds, weights)
         held = folds < (FOLDS if len(rows) < MANY_ROWS else 1)
-        return PENALTIES[_best(losses[:, held], weights[held], None if audited is None else audited[held])]
+        known = None if audited is None or not (audited[held] > 0).any() else audited[held]
+        return PENALTIES[_best(losses[:, held], weights[held], known)]
 
     def _held_out(
         self, task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats, folds: Codes, weights: Floats
