@@ -240,3 +240,20 @@ def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
     before, after = (own.value for own in found.probabilities)
     assert before == pytest.approx(0.6, abs=0.15)
     assert after == pytest.approx(0.05, abs=0.1)
+
+
+def test_intervals_hold_where_the_day_was_searched_for_and_hardly_anything_changed():
+    """Of the day that divides rows best both sides are taken too far apart; intervals know that it was searched."""
+    held = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        a, fair, day = rng.integers(0, 2, 800), rng.integers(0, 2, 800), rng.integers(0, 730, 800)
+        lost = (a == 1) & (rng.random(800) < np.where(day < 365, 0.3, 0.4))
+        days = (np.datetime64("2019-01-01") + day).astype(str)
+        audit = pd.DataFrame({"a": a, "day": days, "recorded": np.where(lost, 0, fair), "fair": fair})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            belief = ChangedBias("a", "day", positive=False, groups=[1])
+            found = belief.estimate(audit, recorded="recorded", fair="fair")
+        held += [own.low <= truth <= own.high for own, truth in zip(found.probabilities, (0.3, 0.4), strict=True)]
+    assert np.mean(held) >= 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs.audit import tell
+from problog4fairness.beliefs.audit import AuditWarning, tell
 from problog4fairness.beliefs.change import ChangeFound, search_change
 from problog4fairness.beliefs.dependence import By, by
+from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.beliefs.proportions import equal_rows
 from problog4fairness.beliefs.row import RowBias
 from problog4fairness.beliefs.words import Label, Stage
 from problog4fairness.errors import MissingValueError, P4FError
@@ -24,10 +27,13 @@ from problog4fairness.rows.varying import Period, days_of
 if TYPE_CHECKING:
     from problog4fairness.beliefs.audit import Column
     from problog4fairness.beliefs.audit_table import AuditTable
+    from problog4fairness.beliefs.design import Stratified
     from problog4fairness.beliefs.strata import Drawn
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05
+# Days that an interval is made for, at most, of those that may be the one of the change.
+DAYS = 15
 
 
 class ChangedBias(RowBias):
@@ -139,14 +145,40 @@ class ChangedBias(RowBias):
                 f"the audit does not show that the bias changed (p = {found.p:.2f}); the likeliest day, {found.day}, "
                 "is taken, or believe in LabelBias"
             )
-        period = replace(self.period, changes=(found.day,))
+        other = self._from(found.day)
+        other.found = found
+        return RowBias._fitted_to(other, rows)
+
+    def _from(self, day: str) -> Self:
+        """The same belief, in which the later period begins on a day."""
+        period = replace(self.period, changes=(day,))
         reads = {
             change: [period if isinstance(own, Period) else own for own in self._read(change)[1:]]
             for change in self.reads
         }
         other = copy.copy(self._about(reads))
-        other.found, other.open = found, self.open
-        return RowBias._fitted_to(other, rows)
+        other.open = self.open
+        return other
+
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
+        """See :meth:`Belief._estimated`: where the day was searched, intervals hold whichever of the likely days it is.
+
+        Half of the chance to be wrong is for the day, half for the parameters from each of these days on; an interval
+        is all that those of the days hold.
+        """
+        best = super()._estimated(rows, confidence, strata)
+        if self.found is None:
+            return best
+        days = np.unique(days_of(rows.column(self.period.columns[0], "when=...")).astype(str))
+        days = days[(days >= self.found.low) & (days <= self.found.high)]
+        chosen = {str(days[place]) for place in np.linspace(0, len(days) - 1, min(DAYS, len(days))).astype(int)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            every = [
+                super(ChangedBias, self._from(day))._estimated(rows, (1 + confidence) / 2, strata)
+                for day in sorted({*chosen, self.found.day})
+            ]
+        return tuple(_with_all(own, others, confidence) for own, *others in zip(best, *every, strict=True))
 
     def _errors(self, rows: Rows) -> tuple[Any, Codes, Floats]:
         """Of the audited rows on which the bias acts the days, the cells, and whether they were distorted."""
@@ -203,6 +235,16 @@ class ChangedBias(RowBias):
             levels=table.levels,
             groups=table.acting,
         )
+
+
+def _with_all(own: Parameter, others: Sequence[Parameter], confidence: float) -> Parameter:
+    """A parameter whose interval has those of others in it, and rests on as few rows as such an interval does."""
+    if own.value is None or own.low is None or own.high is None:
+        return own
+    low = min([own.low, *(other.low for other in others if other.low is not None)])
+    high = max([own.high, *(other.high for other in others if other.high is not None)])
+    rows = min(own.rows or 0, max(1, round(equal_rows(own.value, low, high, confidence))))
+    return replace(own, low=low, high=high, rows=rows, prior=None)
 
 
 def _period(when: str, changed: Any) -> Period:
