@@ -29,8 +29,7 @@ def forget():
     """Call it to forget what this process has compiled; the cache on disk stays."""
 
     def forget_all() -> None:
-        program._result.cache_clear()
-        program._compiled.cache_clear()
+        program._recent.clear()
 
     forget_all()
     yield forget_all

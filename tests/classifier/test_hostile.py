@@ -178,3 +178,29 @@ def test_a_program_that_is_not_that_of_the_belief_is_refused(saved):
     rewritten(saved, lambda parts: parts.update({"program.pl": parts["program.pl"].replace(b"0.5", b"0.1")}))
     with pytest.raises(ModelFileError, match="its program is not that of its belief"):
         p4f.DebiasedClassifier.load(saved)
+
+
+def test_numbers_that_overflow_are_no_prediction(tmp_path):
+    frame, area, _, recorded = loans(100)
+    model = p4f.DebiasedClassifier(
+        p4f.LabelBias("poor", 0.1, 0.1),
+        p4f.learners.Network(hidden=(2,) * 12, max_epochs=1, networks=1),
+        random_state=0,
+    )
+    model.fit(frame, recorded, sensitive_features=area)
+    parameters = list(model.fitted_.networks[0].parameters())
+    with torch.no_grad():
+        for own in parameters:
+            own.fill_(3e38)
+        parameters[-2][:, 1:] = -3e38
+    model.save(tmp_path / "m.p4f")
+    again = p4f.DebiasedClassifier.load(tmp_path / "m.p4f")
+    with pytest.raises(p4f.errors.P4FError, match="its numbers overflow"):
+        again.predict_proba(frame)
+
+
+def test_something_before_a_model_file_is_refused(saved):
+    content = saved.read_bytes()
+    saved.write_bytes(b"#!/bin/sh\n" + content)
+    with pytest.raises(ModelFileError, match="something stands before"):
+        p4f.DebiasedClassifier.load(saved)

@@ -266,6 +266,209 @@ def _change_store(content: bytes, others: Sequence[bytes], rng: Random) -> bytes
         return mutated(content, others, rng)
 
 
+# Folders, as one file that holds their files.
+
+
+def packed_folder(folder: Path) -> bytes:
+    """All files of a folder as one."""
+    return _zipped({str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.*"))})
+
+
+def _zipped(parts: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), part)
+    return buffer.getvalue()
+
+
+def unpacked_folder(path: Path) -> Path:
+    """The inverse of :func:`packed_folder`, beside the file."""
+    folder = path.parent / "folder"
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def _change_folder(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+    """One file of it is changed, is missing, or is a copy of another; the hashes of a bundle are mostly put right."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    # Pictures are not taken apart by anybody.
+    name, kind = rng.choice([name for name in parts if not name.endswith((".png", ".pdf"))]), rng.random()
+    before = parts[name]
+    if kind < 0.05:
+        del parts[name]
+    elif kind < 0.1:
+        parts[name] = parts[rng.choice(list(parts))]
+    else:
+        parts[name] = mutated(before, list(parts.values()), rng)
+    if name in parts and rng.random() < 0.7:
+        old, new = (hashlib.sha256(part).hexdigest().encode() for part in (before, parts[name]))
+        parts = {other: part.replace(old, new) for other, part in parts.items()}
+    return _zipped(parts)
+
+
+@cache
+def _evidence() -> tuple[bytes, bytes, bytes]:
+    """A bundle, the table that it was made from, and a comparison."""
+    import tempfile
+
+    import problog4fairness as p4f
+    from problog4fairness.reporting.bundle import Inputs, write_bundle
+    from problog4fairness.reporting.stored import save_comparison
+
+    data = p4f.datasets.loans(rows=120, audited=40, new=1)
+    belief = p4f.LabelBias("poor_area", {0: 0.0, 1: 0.4}, 0.0)
+    features, audit = [*data.features, "poor_area"], data.audit
+    model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    model.fit(data.loans[features], data.loans["granted"])
+    compared = p4f.compare(
+        audit[features], audit["granted"], belief=belief, fair=audit["repaid"], methods=["lower"], seeds=1, folds=2,
+        learner="linear", progress=False,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        data.loans.to_csv(folder / "loans.csv", index=False)
+        audit.to_csv(folder / "audit.csv", index=False)
+        model.save(folder / "loans.p4f")
+        save_comparison(compared, folder / "compared", belief)
+        options = {"fair": "repaid", "date": "2026-01-02", "seed": 0}
+        inputs = Inputs(
+            folder / "loans.p4f", str(folder / "loans.csv"), folder / "audit.csv", options, {}, folder / "compared",
+            False,
+        )  # fmt: skip
+        write_bundle(inputs.report(progress=False), inputs, folder / "evidence")
+        bundle = packed_folder(folder / "evidence")
+        return bundle, (folder / "loans.csv").read_bytes(), packed_folder(folder / "compared")
+
+
+def _read_bundle(path: Path) -> object:
+    from problog4fairness.reporting.bundle import verify
+
+    table = path.parent / "loans.csv"
+    table.write_bytes(_evidence()[1])
+    return verify(unpacked_folder(path), str(table))
+
+
+def _read_comparison(path: Path) -> object:
+    from problog4fairness.reporting.stored import read_comparison
+
+    found = read_comparison(unpacked_folder(path))
+    return found.verdict, found.to_dict()
+
+
+# Projects of studio.
+
+
+@cache
+def _projects() -> Sequence[bytes]:
+    import tempfile
+
+    import problog4fairness as p4f
+    from problog4fairness.studio.auditing import Audit, draw, plan
+    from problog4fairness.studio.project import Project
+
+    with tempfile.TemporaryDirectory() as folder:
+        project = Project.open(Path(folder))
+        p4f.datasets.loans(rows=120, audited=1, new=1).loans.to_csv(project.path("loans.csv"), index=False)
+        project.begin(project.path("loans.csv"))
+        project.choose(recorded="granted", favourable="1", sensitive="poor_area", group="1", fair="repaid")
+        project.keep_belief(p4f.LabelBias("poor_area"))
+        draw(project, plan(project, 0.3))
+        audit = Audit(project)
+        for number, (row, label) in enumerate(zip(audit.numbers[:12], "101101011011", strict=False)):
+            audit.reviews.answer(row, "Ann" if number % 2 else "Ben", label, "seen")
+        return [packed_folder(Path(folder))]
+
+
+def _read_project(path: Path) -> object:
+    from problog4fairness.studio.auditing import Audit
+    from problog4fairness.studio.project import Project
+
+    project = Project.open(unpacked_folder(path))
+    columns = [own.name for own in project.columns()]
+    project.command("train", *project.learning())
+    audit = Audit(project)
+    return columns, audit.reviews.agreements(), audit.reviews.agreed(), audit.answers()
+
+
+# Audits: drawn rows with their design, and rows as they are.
+
+
+@cache
+def _audits() -> Sequence[bytes]:
+    import problog4fairness as p4f
+
+    data = p4f.datasets.loans(rows=400, audited=60, new=1)
+    drawn = p4f.LabelBias("poor_area").plan_audit(data.loans, recorded="granted", error=0.2).draw(random_state=0)
+    drawn = drawn.assign(repaid=[int(number % 3 > 0) for number in range(len(drawn))])
+    return [frame.to_csv(index=False).encode() for frame in (drawn, data.audit)]
+
+
+def _read_audit(path: Path) -> object:
+    import problog4fairness as p4f
+    from problog4fairness.rows import read_table
+
+    return str(p4f.LabelBias("poor_area").estimate(read_table(path), recorded="granted", fair="repaid"))
+
+
+# The arrays of boosted trees.
+
+
+@cache
+def _trees() -> Sequence[bytes]:
+    import numpy as np
+    import safetensors.torch
+
+    from problog4fairness.beliefs import NoBias
+    from problog4fairness.learners import Boosted
+    from problog4fairness.rows import Rows
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"area": rng.choice(["north", "south", "east"], 300), "income": rng.normal(size=300)})
+    recorded = ((frame["area"] == "north") ^ (frame["income"] > 0)).to_numpy().astype(int)
+    fitted = Boosted(max_trees=3, leaves=4, min_rows=5).fit(
+        NoBias(), Rows(frame, ("area", "income"), recorded=recorded)
+    )
+    tensors, plain = fitted.state()
+    return [safetensors.torch.save(tensors, {"plain": json.dumps(plain)})]
+
+
+def _read_trees(path: Path) -> object:
+    """As a model file is read: shapes first, then arrays, then LightGBM."""
+    import safetensors
+    import safetensors.torch
+
+    from problog4fairness.classifier.manifest import tensors_of
+    from problog4fairness.errors import P4FError
+    from problog4fairness.learners.boosted import FittedBoosted
+
+    content = path.read_bytes()
+    wrong = (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError)
+    try:
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        plain = json.loads(header["__metadata__"]["plain"])
+        weights = safetensors.torch.save(safetensors.torch.load(content))
+        shapes = FittedBoosted.shapes(plain, ["area", "income"], 2)
+        fitted = FittedBoosted.from_state(tensors_of(weights, shapes), plain)
+    except (*wrong, safetensors.SafetensorError) as error:
+        raise P4FError(f"{type(error).__name__}: {error}") from None
+    return fitted.log_proba(ROWS[["area", "income"]])
+
+
+def _change_trees(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+    """Mostly whole numbers of the arrays, set to what counts and positions cannot be."""
+    if rng.random() < 0.3:
+        return mutated(content, others, rng)
+    changed, start = bytearray(content), 8 + int.from_bytes(content[:8], "little")
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        place = start + 8 * rng.randrange((len(content) - start) // 8)
+        value = rng.choice((0, 1, 2, 3, -1, -2, 31, 2**31, 2**32, 2**62, 2**63 - 1, -(2**63), rng.randint(-50, 50)))
+        changed[place : place + 8] = value.to_bytes(8, "little", signed=True)
+    return bytes(changed)
+
+
 TARGETS = {
     "program": Target(_programs, _read_program, seconds=30),
     "belief": Target(_beliefs, _read_belief, seconds=75),
@@ -273,4 +476,9 @@ TARGETS = {
     "moves": Target(_moves, _read_moves),
     "table": Target(_tables, _read_table, _change_table),
     "store": Target(_stores, _read_store, _change_store),
+    "bundle": Target(lambda: [_evidence()[0]], _read_bundle, _change_folder, seconds=75),
+    "comparison": Target(lambda: [_evidence()[2]], _read_comparison, _change_folder),
+    "project": Target(_projects, _read_project, _change_folder),
+    "audit": Target(_audits, _read_audit, seconds=30),
+    "trees": Target(_trees, _read_trees, _change_trees),
 }

@@ -259,3 +259,20 @@ def test_many_at_once(folder, forget):
         answers = set(pool.map(ask, range(30)))
     assert len(answers) == 1
     assert {path.suffix for path in folder.iterdir()} == {".json"}
+
+
+def test_the_folder_and_the_memory_are_bounded(folder, monkeypatch):
+    monkeypatch.setattr(cache, "ON_DISK", 6_000)
+    for number in range(20):
+        assert Program(f"0.25::a{number}. query(a{number}).").probability()[f"a{number}"].item() == 0.25
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 6_000
+    monkeypatch.setattr(cache, "LARGEST", 100)
+    before = {path.name for path in folder.iterdir()}
+    assert answer() == pytest.approx(answer())
+    assert {path.name for path in folder.iterdir()} == before
+    kept = cache.Recent(100)
+    for number in range(50):
+        kept.keep(number, str(number), 30)
+    assert [number for number in range(50) if kept.get(number)] == [47, 48, 49]
+    kept.keep(1, "large", 101)
+    assert kept.get(1) is None

@@ -179,6 +179,44 @@ def test_a_diagram_that_does_not_fit():
     assert small() == 0.25
 
 
+DOUBLED = """:- use_module(library(string)).
+d(0,a).
+d(N,X) :- N > 0, M is N-1, d(M,Y), concat([Y,Y],X).
+"""
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ["0.5::q(X) :- d(22,X). query(q(_)).", "nn(h,X)::q :- d(22,X). query(q).", "p(X)::q :- d(22,X). query(q).",
+     "P::q :- d(22,P). query(q).", "0.5::a(X) :- d(22,X). 0.5::q :- a(X). query(q)."],
+)  # fmt: skip
+def test_names_that_double_do_not_reach_the_caller(rule):
+    """A megabyte of them would be read, kept, printed and stored where there is no limit."""
+    began = time.monotonic()
+    with pytest.raises(P4FError) as found:
+        Program(DOUBLED + rule, limits=Limits(seconds=20)).check()
+    assert len(str(found.value)) < 1500
+    assert time.monotonic() - began < 20
+
+
+def test_an_answer_that_is_too_large_is_refused_in_the_worker(monkeypatch):
+    monkeypatch.setattr(sandbox, "MAX_ANSWER", 2_000)
+    with pytest.raises(LimitError, match="more than 1,999"):
+        Program(" ".join(f"0.5::a{number}. query(a{number})." for number in range(100))).compile()
+    assert small() == 0.25
+
+
+def test_a_number_with_thousands_of_digits_is_an_error_of_the_program():
+    with pytest.raises(P4FError):
+        Program("0.5::q(X) :- X is 7 ** 99999. query(q(_)).", limits=Limits(seconds=20)).compile()
+
+
+def test_a_long_list_is_shown_in_part():
+    text = " ".join(f"0.5::a{number}. query(a{number})." for number in range(300))
+    shown = dict(Program(text).check().rows())["queries"]
+    assert shown.endswith("a99, and 200 more")
+
+
 @linux
 def test_limits_are_those_of_each_program():
     """One worker serves all: a tight limit for one program must not stay for the next."""
@@ -454,7 +492,8 @@ def test_files_in_the_current_folder_are_not_modules(tmp_path):
 
 def test_what_a_library_prints_does_not_disturb(capfd):
     """The worker answers on its own channel."""
-    run = script("""
+    run = script(
+        """
         from problog4fairness.program import ground, worker
         original = ground.compile_text
         def noisy(text):
@@ -462,7 +501,9 @@ def test_what_a_library_prints_does_not_disturb(capfd):
             return original(text)
         ground.compile_text = noisy
         worker.main()
-    """, input='{"task": "compile", "text": "0.5::a. query(a).", "memory": 4000000000, "seconds": 60}\n')  # fmt: skip
+    """,
+        input='{"task": "compile", "text": "0.5::a. query(a).", "memory": 2000000000, "seconds": 9, "most": 999}\n',
+    )
     assert run.returncode == 0
     assert "noise" in run.stderr
     ready, answer = run.stdout.splitlines()

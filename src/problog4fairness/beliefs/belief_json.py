@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-from typing import Any, NoReturn
+from typing import Any
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.text import is_plain
+from problog4fairness.bounded import parse_json
 from problog4fairness.errors import P4FError
 
 # Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
 MOST_CELLS = 100_000
+# Values in the line: some fifteen for each parameter.
+MOST_VALUES = 1_000_000
 # Of the line: 1 had "rates" in place of "probabilities", and parameters without cells.
 FORMAT = 2
 _PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
@@ -49,7 +51,7 @@ def checked_belief(line: str, place: str) -> Belief:
         Where the line stands, for the error.
     """
     try:
-        value = json.loads(line, parse_constant=_no_constant)
+        value = parse_json(line, MOST_VALUES)
         written = value.pop("format", 1) if isinstance(value, dict) else FORMAT
         if written != FORMAT:
             raise ValueError(f"it has the format {written!r} of another version of p4f, not {FORMAT}; estimate it anew")
@@ -72,10 +74,6 @@ def belief_of(value: Any) -> Belief:
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
     return belief
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
 
 
 def _check(value: Any, key: str) -> None:

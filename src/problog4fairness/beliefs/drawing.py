@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.strata import Drawn
+from problog4fairness.bounded import parse_json
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.problems import TableError
 from problog4fairness.rows.types import Codes
@@ -104,12 +105,12 @@ def read_drawing(frame: Any, known: bool = False) -> Drawing | None:
             f"the column {DESIGN} holds {len(found)} designs; audited rows of one table and plan go together"
         )
     try:
-        value = json.loads(str(found[0]))
+        value = parse_json(str(found[0]))
         sizes = {str(name): int(size) for name, size in value["sizes"].items()}
         if min(sizes.values(), default=0) < 0:
             raise ValueError
         return Drawing(str(value["design"]), str(value["table"]), sizes)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise P4FError(
             f"the column {DESIGN} was changed and cannot be read; copy it from the file that was drawn"
         ) from None

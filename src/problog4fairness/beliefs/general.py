@@ -12,6 +12,7 @@ from problog4fairness.beliefs.inputs import FairInputs
 from problog4fairness.beliefs.observation import Observation, View
 from problog4fairness.errors import P4FError
 from problog4fairness.program.affine import Affine
+from problog4fairness.program.folded import Folded
 from problog4fairness.program.observed import Observed, log_outcomes
 from problog4fairness.program.program import Program
 from problog4fairness.program.specialised import Specialised
@@ -20,6 +21,10 @@ from problog4fairness.rows.types import Codes
 
 if TYPE_CHECKING:
     from problog4fairness.program.data import Leaf
+
+
+# Products of a circuit in a second, in one pass over all rows.
+PRODUCTS = 3e6
 
 
 class Record(NamedTuple):
@@ -70,7 +75,8 @@ def observe_program(
     """
     circuit = program.compile()
     known = [leaf for leaf in circuit.leaves if leaf.kind == "network" and leaf.name != classifier]
-    special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known})
+    most = PRODUCTS * program.limits.seconds
+    special = circuit.specialise(nn={str(leaf): value(leaf) for leaf in known}, most=most)
     queries, wanted = len(special.queries), rows.outputs
     if queries != (1 if record.outcomes <= 2 else record.outcomes):
         raise P4FError(f"the program has {queries} queries for {record.outcomes} classes; give it one for each class")
@@ -95,6 +101,7 @@ class ProgramView(View):
 
     def __init__(self, special: Specialised, rows: int, before: bool, alone: bool) -> None:
         self.special, self.before, self.alone = special, before, alone
+        self.width = special.width if isinstance(special, Folded) else 1
         self.codes = torch.zeros(rows, dtype=torch.long) if special.codes is None else special.codes
 
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from functools import cached_property
 import pandas as pd
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from problog4fairness.beliefs.inputs import FairInputs
 from problog4fairness.errors import P4FError
@@ -26,6 +27,8 @@ from problog4fairness.program.observed import Observed
 
 # Rows times variants that are looked at together.
 CHUNK = 1 << 20
+# Numbers that are kept at once while rows go through a circuit.
+NUMBERS = 1 << 24
 # Combinations of certain answers that are tried to find the range of P(recorded).
 MOST_CORNERS = 256
 # A classifier as sure as this is certain in float64, and its logarithms are still finite.
@@ -41,10 +44,13 @@ class View(ABC):
         Whether it does; not for a program that reads the record and only says how likely it is.
     codes
         ``[rows]``: the kind of each row. What is said of two rows of a kind differs by their logits only.
+    width
+        Numbers that are kept for each row while it is computed.
     """
 
     before: bool = True
     codes: Tensor
+    width: int = 1
 
     @abstractmethod
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
@@ -228,8 +234,11 @@ class Observation:
         logits
             ``[inputs, outputs]``: what a classifier says of each row of ``table``.
         """
-        parts = [self(logits[self.needs(rows)], rows) for rows in self._chunks()]
-        return torch.cat(parts)
+        chunks = self._chunks()
+        if len(chunks) == 1 or not (torch.is_grad_enabled() and logits.requires_grad):
+            return torch.cat([self(logits[self.needs(rows)], rows) for rows in chunks])
+        # What slopes need of a piece is computed once more when its turn comes, instead of kept of all of them.
+        return torch.cat([checkpoint(self, logits[self.needs(rows)], rows, use_reentrant=False) for rows in chunks])
 
     def posterior(self, log_proba: Tensor) -> Posterior:
         """The expected weight of every fair input and fair class, given what was recorded.
@@ -352,4 +361,5 @@ class Observation:
 
     def _chunks(self) -> Sequence[Tensor]:
         every = torch.arange(len(self), device=self._index.device)
-        return every.split(max(1, CHUNK // self.variants)) if len(self) else ()
+        width = max(own.width for own in (self.observed, self._view) if own is not None)
+        return every.split(max(1, min(CHUNK // self.variants, NUMBERS // width))) if len(self) else ()

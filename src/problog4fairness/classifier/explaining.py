@@ -41,6 +41,15 @@ class Explanation:
     distorted: Floats | None
 
 
+def _log_proba(fitted: Fitted, table: pd.DataFrame) -> Tensor:
+    """What a learner says of each input, if it is a probability: numbers of a model from a stranger may overflow."""
+    logs = fitted.log_proba(table)
+    wrong = int(logs.isnan().any(1).sum())
+    if wrong:
+        raise P4FError(f"the model gives no probability for {wrong:,} of {len(logs):,} rows: its numbers overflow")
+    return logs
+
+
 def fair_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
     """P(fair label), ``[rows, classes]``."""
     return predicted(model.belief_, model.fitted_, rows, predicts_from(model))
@@ -61,25 +70,25 @@ def predicted(belief: Belief, fitted: Fitted, rows: Rows, source: str) -> Floats
     if source == "biased":
         return _restored(belief, fitted, rows)
     inputs = fair_inputs(rows)
-    return _numpy(fitted.log_proba(inputs.table).exp()[inputs.index[:, 0]])
+    return _numpy(_log_proba(fitted, inputs.table).exp()[inputs.index[:, 0]])
 
 
 def recorded_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
     """P(recorded label), ``[rows, classes]``."""
     observation = model.belief_.observe(rows.without_record())
-    return _numpy(observation.recorded_proba(model.fitted_.log_proba(observation.table)))
+    return _numpy(observation.recorded_proba(_log_proba(model.fitted_, observation.table)))
 
 
 def distortion_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
     """P(fair != recorded | what was recorded), ``[rows]``."""
     observation = model.belief_.observe(rows)
-    return _distorted(observation, model.fitted_.log_proba(observation.table), rows)
+    return _distorted(observation, _log_proba(model.fitted_, observation.table), rows)
 
 
 def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
     """All of the above; the learner is asked once where the features are not distorted."""
     observation = model.belief_.observe(rows)
-    log_proba = model.fitted_.log_proba(observation.table)
+    log_proba = _log_proba(model.fitted_, observation.table)
     if predicts_from(model) == "fair" and not model.belief_.features:
         fair = _numpy(log_proba.exp()[observation.inputs[:, 0]])
     else:
@@ -106,7 +115,7 @@ def _restored(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
     if missing:
         raise P4FError(f"predicting from biased features needs the column {missing[0]!r} in X")
     observation = belief.restore(rows.without_record())
-    return _numpy(observation.fair_proba(fitted.log_proba(observation.table)))
+    return _numpy(observation.fair_proba(_log_proba(fitted, observation.table)))
 
 
 def _distorted(observation: Observation, log_proba: Tensor, rows: Rows) -> Floats:

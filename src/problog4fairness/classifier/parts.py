@@ -13,16 +13,17 @@ import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 import numpy as np
 
+from problog4fairness.bounded import parse_json, read_file
 from problog4fairness.errors import P4FError
 
 FORMAT = 3
 MAX_SIZE = 1 << 28
 # How many values the manifest may hold: each takes some tens of bytes once it is read.
-MAX_VALUES = 250_000
+MAX_VALUES, MAX_DEPTH = 250_000, 200
 SUMS, MANIFEST, PROGRAM, WEIGHTS = "SHA256SUMS", "manifest.json", "program.pl", "weights.safetensors"
 # How many bytes each part may have.
 BOUNDS = {SUMS: 1 << 10, MANIFEST: 1 << 23, PROGRAM: 1 << 23, WEIGHTS: MAX_SIZE}
@@ -74,12 +75,12 @@ def unpacked(path: Path) -> tuple[dict[str, Any], str, bytes]:
     path
         The file.
     """
-    if path.exists() and not path.is_file():
-        raise ModelFileError("it is not a file")
-    with path.open("rb") as stream:
+    with io.BytesIO(read_file(path, MAX_SIZE)) as stream:
         _check_end(stream)
         with zipfile.ZipFile(stream) as archive:
             names = archive.namelist()
+            if min((entry.header_offset for entry in archive.infolist()), default=1):
+                raise ModelFileError("not a model file: something stands before its parts")
             if _FIRST in names:
                 raise ModelFileError(_other_format(1))
             if MANIFEST not in names:
@@ -121,9 +122,8 @@ def _part(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _manifest(text: bytes) -> dict[str, Any]:
-    if _values(text) > MAX_VALUES:
-        raise ModelFileError(f"{MANIFEST} has more than {MAX_VALUES} values")
-    manifest: dict[str, Any] = json.loads(text.decode("ascii"), parse_constant=_no_constant)
+    text.decode("ascii")
+    manifest: dict[str, Any] = parse_json(text, MAX_VALUES, MAX_DEPTH)
     if manifest["format"] != FORMAT:
         raise ModelFileError(_other_format(manifest["format"]))
     return manifest
@@ -139,10 +139,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not plain data")
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
 
 
 def _other_format(number: object) -> str:

@@ -23,7 +23,11 @@ def main() -> None:
     except P4FError as error:
         _fail(with_options(str(error)))
     except KeyboardInterrupt:
-        sys.exit(130)
+        _interrupted()
+    except MemoryError:
+        _fail("there is not enough memory for this; use fewer rows or columns, or a smaller program")
+    except RecursionError:
+        _fail("something in these files is nested too deeply")
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
@@ -46,7 +50,7 @@ def _run() -> int:
     except UsageProblem as error:
         _fail(_usage(error))
     except typer.Abort:
-        return 130
+        _interrupted()
     return status if isinstance(status, int) else 0
 
 
@@ -72,6 +76,11 @@ def _show_warning(
     if told not in _TOLD:
         _TOLD.add(told)
         say(told, error=True)
+
+
+def _interrupted() -> NoReturn:
+    say("interrupted; nothing was written by halves", error=True)
+    sys.exit(130)
 
 
 def _fail(message: str) -> NoReturn:

@@ -43,6 +43,8 @@ def studio(
     The page is on this machine and for you alone: its address has a secret in it. Nothing is sent anywhere. A project
     is a folder with the same files that the other commands read and write.
     """
+    from filecmp import cmp
+
     from problog4fairness.studio.project import Project
     from problog4fairness.studio.server import serve
 
@@ -54,6 +56,6 @@ def studio(
         place = folder or (Path("p4f-studio") if source is None else source.with_name(f"{source.stem}-studio"))
     if source is not None and not source.is_dir():
         project = Project.open(place)
-        if project.choices.table is None or project.table_file.resolve() != source.resolve():
+        if project.choices.table is None or not cmp(project.table_file, source, shallow=False):
             project.begin(source)
     serve(place, port=port, host=host, password=password, browser=browser, say=say)

@@ -15,12 +15,17 @@ import safetensors.numpy
 from scipy.special import expit
 
 from problog4fairness.beliefs.amounts import count
+from problog4fairness.bounded import parse_json, read_file
 from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
 from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.types import Codes, Floats
 from problog4fairness.rows.writing import write_whole
 
+# What a damaged file can raise.
+_WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError)
+# Bytes of a file.
+MOST_BYTES = 1 << 28
 _ARRAYS = ("values", "ranges", "own", "surface", "spread", "shares", "fair", "row")
 
 
@@ -180,14 +185,16 @@ class WhatIf:
     def load(cls, path: str | PathLike[str]) -> WhatIf:
         """Read what :meth:`save` wrote; nothing in the file is run."""
         try:
-            with safetensors.safe_open(path, "numpy") as file:
-                about = json.loads(file.metadata()["about"])
-                arrays = {name: file.get_tensor(name) for name in _ARRAYS}
+            content = read_file(path, MOST_BYTES)
+            header = parse_json(content[8 : 8 + int.from_bytes(content[:8], "little")])
+            about = parse_json(header["__metadata__"]["about"])
+            loaded = safetensors.numpy.load(content)
+            arrays: dict[str, Any] = {name: loaded[name] for name in _ARRAYS}
             about = {name: kind(about[name]) for name, kind in _ABOUT.items()}
             found = cls(**arrays, **about)
             found._check()
             return found
-        except (ValueError, KeyError, TypeError, OSError, safetensors.SafetensorError) as error:
+        except (*_WRONG, safetensors.SafetensorError) as error:
             raise P4FError(f"{path} cannot be read ({error}); make it again by what_if(...).save(path)") from None
 
     def _check(self) -> None:

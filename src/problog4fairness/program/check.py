@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from problog4fairness.program.data import FALSE, TRUE, CircuitData
 from problog4fairness.program.program import Network, Program
+
+# Of each list that is shown to a person: so many names of so many characters.
+SHOWN, LONGEST = 100, 200
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,13 @@ class Findings:
         return asdict(self)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Name and value of each finding, for a person."""
-        evidence = ", ".join(atom if holds else f"\\+{atom}" for atom, holds in self.evidence)
+        """Name and value of each finding, for a person: the first ones where there are many."""
+        evidence = _listed(atom if holds else f"\\+{atom}" for atom, holds in self.evidence)
         return [
-            ("networks", ", ".join(map(_network_text, self.networks)) or "none"),
-            ("parameters", ", ".join(self.parameters) or "none"),
-            ("queries", ", ".join(self.queries)),
-            ("evidence", evidence or "none"),
+            ("networks", _listed(map(_network_text, self.networks))),
+            ("parameters", _listed(self.parameters)),
+            ("queries", _listed(self.queries)),
+            ("evidence", evidence),
             ("circuit", f"{self.nodes} nodes, {self.edges} edges, {self.variables} variables"),
             ("compiled in", f"{self.seconds * 1000:.0f} ms"),
         ]
@@ -78,3 +82,10 @@ def _warnings(program: Program, data: CircuitData) -> list[str]:
 def _network_text(network: Network) -> str:
     inputs = "" if network.inputs == 1 else f"/{network.inputs}"
     return network.name + inputs + (f" ({', '.join(network.outcomes)})" if network.outcomes else "")
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as a person may want to read them."""
+    every = [name if len(name) <= LONGEST else f"{name[:LONGEST]} ..." for name in names]
+    more = [f"and {len(every) - SHOWN:,} more"] if len(every) > SHOWN else []
+    return ", ".join([*every[:SHOWN], *more]) or "none"

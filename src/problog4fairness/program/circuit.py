@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -143,7 +144,12 @@ class Circuit:
         return result.T.reshape(*shape, -1)
 
     def specialise(
-        self, nn: Values | None = None, parameters: Values | None = None, *, logits: Values | None = None
+        self,
+        nn: Values | None = None,
+        parameters: Values | None = None,
+        *,
+        logits: Values | None = None,
+        most: float = math.inf,
     ) -> Specialised:
         """Fix what is known; what is left is a formula over the networks that got no value.
 
@@ -157,10 +163,12 @@ class Circuit:
             Known outputs of networks, such as the sensitive column: numbers, or tensors ``[..., rows]``.
         parameters
             All parameters: numbers, or tensors ``[models, 1]`` for many models at once.
+        most
+            Products that one evaluation may compute, over all rows.
         """
         from problog4fairness.program.specialise import specialise
 
-        return specialise(self, self._find(nn, parameters, logits))
+        return specialise(self, self._find(nn, parameters, logits), most)
 
     def _values(self, nn: Values | None, parameters: Values | None, logits: Values | None) -> list[Given]:
         return require(self.leaves, self._find(nn, parameters, logits))

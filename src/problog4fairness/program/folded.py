@@ -34,6 +34,16 @@ class Folded(Specialised):
         self._frontier, self._plan = _upper_part(circuit.data, self._moving)
         self._fixed = Cast(self._fixed_values())
 
+    @property
+    def edges(self) -> int:
+        """Products that one evaluation of a row computes."""
+        return self._plan.edges
+
+    @property
+    def width(self) -> int:
+        """Numbers that one evaluation of a row keeps at once."""
+        return self._plan.rows
+
     def _fixed_values(self) -> Tensor:
         """Log-values ``[..., entries, frontier]`` of the fixed nodes that the moving part reads."""
         known = [entry for entry in self._given if entry is not None]
@@ -88,7 +98,7 @@ class FoldedObserved(Observed):
     """What was recorded, through the part of the circuit that is left: log P(recorded, evidence) - log P(evidence)."""
 
     def __init__(self, folded: Folded, codes: Tensor) -> None:
-        self._folded, self.codes, self.widths = folded, codes, folded.widths
+        self._folded, self.codes, self.widths, self.width = folded, codes, folded.widths, folded.width
 
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
         """See :meth:`Observed.__call__`."""

@@ -44,6 +44,8 @@ class Observed(ABC):
         For each free leaf its number of logits: 1 for two outcomes, k for k.
     codes
         ``[rows]``: the entry of each row.
+    width
+        Numbers that are kept for each row while it is computed; rows are looked at in pieces that memory holds.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Observed(ABC):
 
     widths: tuple[int, ...]
     codes: Tensor
+    width: int = 1
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -17,13 +17,14 @@ going through log(0) would give NaN.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Plan:
         spans = list(pairwise(bounds))
         self.upward = [_level(below, *span) for span in spans[1:]]
         self.downward = [_level(above, *span) for span in reversed(spans)]
+        self.edges = sum(len(level.into) for level in self.upward)
         self.roots = torch.tensor([row[root] for root in roots], dtype=torch.long)
         self._places: dict[torch.device, Plan] = {}
 
@@ -81,6 +83,7 @@ class Plan:
         if device not in self._places:
             moved = object.__new__(Plan)
             moved.inputs, moved.rows, moved._places = self.inputs, self.rows, self._places
+            moved.edges = self.edges
             moved.upward = [_moved(level, device) for level in self.upward]
             moved.downward = [_moved(level, device) for level in self.downward]
             moved.roots = self.roots.to(device)
@@ -218,20 +221,44 @@ def _log_add(values: Tensor, level: _Level, terms: Tensor) -> None:
     values[level.start : level.stop] = sums.log_().add_(largest)
 
 
+# Rows of a circuit times entries of a batch that are evaluated at once: 128 MiB of numbers for each step.
+CHUNK = 1 << 24
+
+
+def _in_pieces(function: Callable[..., Any], plan: Plan, *tensors: Tensor) -> Any:
+    """The function of the whole batch, a piece at a time where all of it would take too much memory.
+
+    Slopes need the values of all nodes: of a piece they are computed once more when its turn comes.
+    """
+    batch, step = tensors[0].shape[1], max(1, CHUNK // max(1, plan.rows))
+    if batch <= step:
+        return function(*tensors)
+    slopes = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    parts = []
+    for start in range(0, batch, step):
+        piece = [tensor if tensor.shape[1] == 1 else tensor[:, start : start + step] for tensor in tensors]
+        parts.append(checkpoint(function, *piece, use_reentrant=False) if slopes else function(*piece))
+    if isinstance(parts[0], tuple):
+        return tuple(torch.cat(own, dim=-1) for own in zip(*parts, strict=True))
+    return torch.cat(parts, dim=-1)
+
+
 def evaluate(plan: Plan, inputs: Tensor) -> Tensor:
     """Values of the roots, ``[roots, batch]``, from input values ``[inputs, batch]``."""
-    result: Tensor = _Linear.apply(inputs, plan.to(inputs.device))  # type: ignore[no-untyped-call]
+    moved = plan.to(inputs.device)
+    result: Tensor = _in_pieces(lambda own: _Linear.apply(own, moved), moved, inputs)  # type: ignore[no-untyped-call]
     return result
 
 
 def evaluate_log(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> Tensor:
     """Log-values of the roots; input i is read from ``logs`` where ``is_log[i]`` and from ``linear`` otherwise."""
-    result: Tensor = _Log.apply(linear, logs, is_log.unsqueeze(1), plan.to(linear.device))  # type: ignore[no-untyped-call]
+    moved, kinds = plan.to(linear.device), is_log.unsqueeze(1)
+    result: Tensor = _in_pieces(lambda *own: _Log.apply(*own, kinds, moved), moved, linear, logs)  # type: ignore[no-untyped-call]
     return result
 
 
 def evaluate_ratio(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> tuple[Tensor, Tensor]:
     """The log-value of the first root, without a slope, and the values of the others divided by that of the first."""
-    arguments = linear, logs, is_log.unsqueeze(1), plan.to(linear.device)
-    whole, shares = _Ratio.apply(*arguments)  # type: ignore[no-untyped-call]
+    moved, kinds = plan.to(linear.device), is_log.unsqueeze(1)
+    whole, shares = _in_pieces(lambda *own: _Ratio.apply(*own, kinds, moved), moved, linear, logs)  # type: ignore[no-untyped-call]
     return whole, shares

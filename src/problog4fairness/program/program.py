@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import numbers
 import re
@@ -106,6 +105,11 @@ class Program:
         return program
 
     @property
+    def limits(self) -> Limits:
+        """Time and memory that grounding and compiling may take; on the rows of a table, one pass has the time, too."""
+        return self._limits
+
+    @property
     def text(self) -> str:
         """The program as it was written."""
         return self._text
@@ -166,9 +170,10 @@ class Program:
     def compiled(self) -> CircuitData:
         """The compiled program as plain data, without torch."""
         try:
-            return _compiled(self._text, self._limits)
+            data: CircuitData = _result("compile", self._text, self._limits)
         except ProgramError as error:
             raise error.at(self._source) from None
+        return data
 
     def probability(
         self, nn: Values | None = None, parameters: Values | None = None, *, logits: Values | None = None
@@ -281,8 +286,13 @@ _KEYS = {
 }
 
 
-@functools.lru_cache(maxsize=256)
+_recent = cache.Recent()
+
+
 def _result(task: str, text: str, limits: Limits) -> Any:
+    known = _recent.get((task, text, limits))
+    if known is not None:
+        return known
     if len(text) > MAX_TEXT:
         raise LimitError(f"the program has more than {MAX_TEXT // sandbox.MEBIBYTE} MiB of text")
     if "\0" in text:
@@ -291,17 +301,14 @@ def _result(task: str, text: str, limits: Limits) -> Any:
     if not isinstance(result, dict) or not _KEYS[task] <= set(result):
         result = sandbox.run(task, text, limits)
         cache.store(task, text, result)
-    return result
-
-
-@functools.lru_cache(maxsize=256)
-def _compiled(text: str, limits: Limits) -> CircuitData:
-    try:
-        return CircuitData.from_json(_result("compile", text, limits))
-    except ProgramError:
-        raise
-    except ValueError:
-        # A cache file that is whole but holds something else: compile again, and replace it.
-        result = sandbox.run("compile", text, limits)
-        cache.store("compile", text, result)
-        return CircuitData.from_json(result)
+    kept = result
+    if task == "compile":
+        try:
+            kept = CircuitData.from_json(result)
+        except ValueError:
+            # A cache file that is whole but holds something else: compile again, and replace it.
+            result = sandbox.run(task, text, limits)
+            cache.store(task, text, result)
+            kept = CircuitData.from_json(result)
+    _recent.keep((task, text, limits), kept, cache.size_of(result))
+    return kept

@@ -27,8 +27,8 @@ from problog4fairness.errors import LimitError, P4FError
 from problog4fairness.lifetime import in_lasting_thread
 
 MEBIBYTE = 1024 * 1024
-# A larger answer would not fit a sensible circuit; reading it whole could exhaust the caller.
-MAX_ANSWER = 512 * MEBIBYTE
+# What comes back is read in the caller's process, which has no limit; the worker refuses to send more.
+MAX_ANSWER = 32 * MEBIBYTE
 # Seconds; the system counts the milliseconds of one wait in 32 bits.
 LONGEST_WAIT = 86_400.0
 
@@ -77,7 +77,9 @@ class Worker:
     def run(self, task: str, text: str, limits: Limits) -> Any:
         """The result of ``task`` on ``text``, or the error that the program earned."""
         with self._lock:
-            request = {"task": task, "text": text, "memory": limits.memory, "seconds": limits.seconds}
+            request = {
+                "task": task, "text": text, "memory": limits.memory, "seconds": limits.seconds, "most": MAX_ANSWER - 1,
+            }  # fmt: skip
             try:
                 reply = self._ask(request, limits)
             except _WorkerGoneError:

@@ -10,13 +10,14 @@ Rows with the same fixed values share one entry, so a binary sensitive column co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError
+from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError, LimitError
 from problog4fairness.program.affine import Affine
 from problog4fairness.program.data import Leaf
 from problog4fairness.program.folded import Folded
@@ -32,18 +33,31 @@ AFFINE_TOLERANCE = 1e-9
 CHUNK = 1 << 24
 
 
-def specialise(circuit: Circuit, given: Sequence[Given | None]) -> Specialised:
+def specialise(circuit: Circuit, given: Sequence[Given | None], most: float = math.inf) -> Specialised:
     """See :meth:`Circuit.specialise`."""
     for leaf, entry in zip(circuit.leaves, given, strict=True):
         if entry is None and leaf.kind == "parameter":
             raise missing(leaf)
     exact = [None if e is None else Given(e.leaf, e.value.detach().double(), e.logits) for e in given]
     entries, codes = _distinct(exact)
+    shape = batch_shape([entry for entry in entries if entry is not None])
+    check_work(circuit.data.edges * shape.numel(), most)
     affine = _affine(circuit, entries)
     if affine is None:
-        return Folded(circuit, entries, codes)
+        folded = Folded(circuit, entries, codes)
+        check_work(folded.edges * (1 if codes is None else len(codes)), most)
+        return folded
     free = [leaf for leaf, entry in zip(circuit.leaves, given, strict=True) if entry is None]
     return Affine(circuit.queries, free, codes, *affine)
+
+
+def check_work(products: int, most: float) -> None:
+    """Refuse what would take too long, before it is begun."""
+    if products > most:
+        raise LimitError(
+            f"one evaluation of the program on these rows computes {products:.1e} products, more than {most:.1e}; "
+            "make it smaller, use fewer rows, or raise the time limit by limits=..."
+        )
 
 
 def _distinct(given: Sequence[Given | None]) -> tuple[list[Given | None], Tensor | None]:

@@ -20,11 +20,28 @@ from problog4fairness.errors import GroundingError, LimitError, ProgramError
 from problog4fairness.lifetime import end_with_parent
 from problog4fairness.program import causal, ground, layout, syntax, wall
 
-MAX_DEPTH = 250
+# How deep an answer is nested, and how long the name of an atom, a parameter or a network in it is, at most.
+MAX_DEPTH, MAX_NAME = 250, 10_000
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Do one task: ``read`` (syntax only), ``compile`` or ``diagram`` of a program, or ``layout`` of a diagram."""
+def answer(request: dict[str, Any]) -> str:
+    """Do one task, and give its result as JSON.
+
+    ``read`` (syntax only), ``compile`` or ``diagram`` of a program, or ``layout`` of a diagram. What the caller gets is
+    bounded here, because the caller has no limits: how deep it is nested, how long its names are, and all of it.
+    """
+    try:
+        text = json.dumps({"result": _result(request)})
+        if len(text) > request["most"]:
+            raise LimitError(f"the compiled program has {len(text):,} characters, more than {request['most']:,}")
+        return text
+    except ProgramError as error:
+        return json.dumps(_failure(error))
+    except ValueError as error:  # a whole number with thousands of digits
+        return json.dumps(_failure(GroundingError(f"the result of this program cannot be written ({error})")))
+
+
+def _result(request: dict[str, Any]) -> Any:
     tasks: dict[str, Callable[[str], Any]] = {
         "read": lambda text: syntax.parse(text).summary(),
         "compile": ground.compile_text,
@@ -34,17 +51,17 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     try:
         result = tasks[request["task"]](request["text"])
         check_depth(result)
-        return {"result": result}
-    except ProgramError as error:
-        return _failure(error)
-    except RecursionError:
-        return _failure(LimitError("the program is nested too deeply"))
-    except MemoryError:
+        if request["task"] != "read":  # which gives clauses as they are in the text
+            check_names(result)
+        return result
+    except (ProgramError, MemoryError):
         raise
+    except RecursionError:
+        raise LimitError("the program is nested too deeply") from None
     except Exception as error:
         # problog answers some odd programs with a bare error of Python: that is the program's fault, not the caller's.
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return _failure(GroundingError(f"problog cannot ground this program ({reason})"))
+        raise GroundingError(f"problog cannot ground this program ({reason})") from None
 
 
 def check_depth(result: Any) -> None:
@@ -62,8 +79,20 @@ def check_depth(result: Any) -> None:
     raise LimitError("a term or a weight of the program is nested too deeply")
 
 
+def check_names(result: Any) -> None:
+    """Refuse an atom whose name was put together while grounding, and doubles with every step."""
+    pending = [result]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str) and len(value) > MAX_NAME:
+            raise LimitError(f"an atom or a term of the program has {len(value):,} characters, more than {MAX_NAME:,}")
+        if isinstance(value, dict | list | tuple):
+            pending += value.values() if isinstance(value, dict) else value
+
+
 def _failure(error: ProgramError) -> dict[str, Any]:
-    return {"error": type(error).__name__, "message": error.message, "line": error.line, "column": error.column}
+    message = error.message[:MAX_NAME]  # it may name an atom
+    return {"error": type(error).__name__, "message": message, "line": error.line, "column": error.column}
 
 
 def limit_memory(limit: int) -> None:
@@ -98,7 +127,7 @@ def main() -> None:
             limit_memory(request["memory"])
             # The caller ends this process in time; this is for the case that the caller itself was killed.
             limit_time(request["seconds"] + 2)
-            text = json.dumps(answer(request))
+            text = answer(request)
             limit_time(0)
         except MemoryError:
             # What is left of this process cannot be trusted to have the memory for another task.

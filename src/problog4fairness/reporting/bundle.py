@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -11,17 +11,20 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from problog4fairness.bounded import MEBIBYTE, inside, parse_json, read_file
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.record import Source, sha256
-from problog4fairness.reporting.stored import read_comparison, save_comparison
+from problog4fairness.reporting.stored import COMPARISON_FILES, read_comparison, save_comparison
 from problog4fairness.reporting.tables import report_tables
 from problog4fairness.rows.reading import read_table
 from problog4fairness.rows.writing import write_whole
 
 MANIFEST, PAGE, QUEUE, BELIEF, COMPARISON = "bundle.json", "report.html", "suspects.csv", "belief.pl", "comparison"
+# Bytes of a file of a bundle.
+MOST_BYTES = 256 * MEBIBYTE
 # Options of a report that are not files, with the flag of each.
 FLAGS = {
     "fair": "--fair", "recorded": "--recorded", "favourable": "--favourable", "title": "--title", "author": "--author",
@@ -131,10 +134,9 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
     if made.comparison is not None:
         saved = save_comparison(made.comparison, folder / COMPARISON, model.belief_)
         files += [f"{COMPARISON}/{path.name}" for path in saved]
-    there = inputs.inside(Path(), made.comparison is not None)
     about = {
         "made_with": f"problog4fairness {version('problog4fairness')}",
-        "command": replace(there, data=Path(inputs.data).name).command(),
+        "command": _command(inputs, made.comparison is not None, Path(inputs.data).name),
         "model": inputs.model.name,
         "audit": None if inputs.audit is None else inputs.audit.name,
         "data": {"file": Path(inputs.data).name, "sha256": sha256(inputs.data)},
@@ -158,45 +160,114 @@ def verify(folder: Path, data: str) -> list[str]:
     data
         The file of the data, which is not in the folder.
     """
-    try:
-        about = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        files, stored = dict(about["files"]), about["data"]["sha256"]
-        inputs = Inputs(
-            model=Path(about["model"]),
-            data=data,
-            audit=None if about["audit"] is None else Path(about["audit"]),
-            options={name: about["options"][name] for name in FLAGS if name in about["options"]},
-            names=dict(about["names"]),
-            sensitivity=bool(about["sensitivity"]),
-        ).inside(folder, bool(about["comparison"]))
-    except FileNotFoundError:
-        raise P4FError(f"{folder} is no bundle: {MANIFEST} is missing; p4f report --bundle makes one") from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise P4FError(f"{folder / MANIFEST} cannot be read ({error}); it was changed by hand") from None
-    differing = [] if sha256(data) == stored else [f"{Path(data).name}: these are not the data of the report"]
+    folder = Path(folder)
+    about, inputs = _read_manifest(folder, data)
+    files, wanted = about["files"], _wanted(about)
+    differing = []
+    if sha256(data) != about["data"]["sha256"]:
+        differing.append(f"{Path(data).name}: these are not the data of the report")
     for name, was in files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise P4FError(f"{folder / MANIFEST} names {name}, which is not in the folder")
-        if not path.is_file():
+        path = _plain(folder, name)
+        if not path.exists():
             differing.append(f"{name}: missing")
-        elif sha256(path) != was:
+        elif sha256(path, MOST_BYTES) != was:
             differing.append(f"{name}: changed after the bundle was made")
-    if any(line.endswith("missing") for line in differing):
+    differing += [f"{name}: {MANIFEST} does not list it" for name in wanted if name not in files]
+    if not all(_plain(folder, name).is_file() for name in wanted):
         return differing
+    if about["command"] != _command(inputs, about["comparison"], about["data"]["file"]):
+        differing.append(f"{MANIFEST}: the command is not the one that its options give")
     try:
-        again = inputs.report().html
+        return differing + _remade(folder, inputs, about["comparison"])
     except (P4FError, OSError) as error:
         if not differing:
             raise
         return [*differing, f"{PAGE}: cannot be made again from these files: {error}"]
-    return differing + _page_differences((folder / PAGE).read_text(encoding="utf-8"), again)
+
+
+def _command(inputs: Inputs, compared: bool, data: str) -> str:
+    """The command that makes the page again in the folder, beside the data."""
+    return replace(inputs.inside(Path(), compared), data=data).command()
+
+
+def _plain(folder: Path, name: str) -> Path:
+    """A file of a bundle, which is in its folder and no link."""
+    path = inside(folder, name)
+    if any((folder / Path(*Path(name).parts[:number])).is_symlink() for number in range(1, len(Path(name).parts) + 1)):
+        raise P4FError(f"{path} is a link; a bundle holds the files themselves")
+    return path
+
+
+def _read_manifest(folder: Path, data: str) -> tuple[dict[str, Any], Inputs]:
+    """What the manifest says, where its parts are of their types, and the inputs of the report."""
+    try:
+        about = parse_json(read_file(_plain(folder, MANIFEST), MEBIBYTE), 10_000)
+        options, source = about["options"], about["data"]
+        _require_texts(
+            about["names"], about["files"], source, {name: options[name] for name in set(options) - {"seed"}}
+        )
+        _require_texts({name: about[name] for name in ("command", "model")}, {"audit": about["audit"] or ""})
+        flags = type(about["comparison"]) is bool and type(about["sensitivity"]) is bool
+        if not flags or not set(options) <= set(FLAGS) or type(options.get("seed", 0)) is not int:
+            raise ValueError("its options are others")
+        inputs = Inputs(
+            model=_plain(folder, about["model"]),
+            data=data,
+            audit=None if about["audit"] is None else _plain(folder, about["audit"]),
+            options=options,
+            names=about["names"],
+            sensitivity=about["sensitivity"],
+        ).inside(folder, about["comparison"])
+        _ = source["file"], source["sha256"]
+    except FileNotFoundError:
+        raise P4FError(f"{folder} is no bundle: {MANIFEST} is missing; p4f report --bundle makes one") from None
+    except (KeyError, TypeError, ValueError, AttributeError, OSError) as error:
+        raise P4FError(f"{folder / MANIFEST} cannot be read ({error}); it was changed by hand") from None
+    return about, inputs
+
+
+def _require_texts(*parts: Any) -> None:
+    for part in parts:
+        if not isinstance(part, dict) or not all(isinstance(value, str) for value in part.values()):
+            raise TypeError("its parts are no texts")
+
+
+def _wanted(about: Mapping[str, Any]) -> list[str]:
+    """The files that a bundle has, besides a design."""
+    compared = [f"{COMPARISON}/{name}" for name in COMPARISON_FILES] if about["comparison"] else []
+    return [BELIEF, PAGE, QUEUE, about["model"], *([about["audit"]] if about["audit"] is not None else []), *compared]
+
+
+def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
+    """What comes out otherwise now, of all that is made from the model, the audit, the data and the single folds."""
+    made, belief = inputs.report(), DebiasedClassifier.load(inputs.model).belief_
+    found = _page_differences(read_file(folder / PAGE, MOST_BYTES).decode("utf-8", errors="replace"), made.html)
+    with tempfile.TemporaryDirectory() as place:
+        again, names = Path(place), [BELIEF, QUEUE]
+        write_whole(again / BELIEF, belief.text())
+        made.save_queue(again / QUEUE)
+        if compared and made.comparison is not None:
+            saved = save_comparison(made.comparison, again / COMPARISON, belief)
+            names += [f"{COMPARISON}/{path.name}" for path in saved]
+        for name in names:
+            if read_file(folder / name, MOST_BYTES) != (again / name).read_bytes():
+                found.append(f"{name}: comes out otherwise")
+    return found
 
 
 def _page_differences(then: str, now: str) -> list[str]:
     """Which sections of a page come out otherwise now."""
     if then == now:
         return []
-    old, new = (dict(re.findall(r'<section id="(\w+)"(.*?)</section>', page, re.DOTALL)) for page in (then, now))
-    sections = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
-    return [f"{PAGE}: {f'the section {name!r} ' if name else ''}comes out otherwise" for name in sections or [""]]
+    old, new = _sections(then), _sections(now)
+    names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
+    return [f"{PAGE}: {f'the section {name!r} ' if name else ''}comes out otherwise" for name in names or [""]]
+
+
+def _sections(page: str) -> dict[str, str]:
+    """The sections of a page by name, in one pass."""
+    found = {}
+    for part in page.split('<section id="')[1:]:
+        name, _, rest = part.partition('"')
+        found[name[:60]] = rest.partition("</section>")[0]
+    return found

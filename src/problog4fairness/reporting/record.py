@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from problog4fairness.beliefs.amounts import count
+from problog4fairness.bounded import plain_file
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.classifier.saving import PACKAGES
@@ -83,9 +85,11 @@ class Record:
     approved_by: str | None = None
 
 
-def sha256(path: str | Path) -> str:
-    """The hash of a file."""
-    with Path(path).open("rb") as file:
+def sha256(path: str | Path, most: int | None = None) -> str:
+    """The hash of a plain file, which may have so many bytes."""
+    with plain_file(path) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise P4FError(f"{path} has more than {most:,} bytes")
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

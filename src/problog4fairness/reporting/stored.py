@@ -11,12 +11,15 @@ from pathlib import Path
 import pandas as pd
 
 from problog4fairness.beliefs.base import Belief
+from problog4fairness.bounded import MEBIBYTE, inside, parse_json, read_file
 from problog4fairness.comparison import Comparison
 from problog4fairness.comparison.gains import COLUMNS as GAINS
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.csv_text import rounded_csv
 from problog4fairness.rows.writing import write_whole
 
+# Bytes of the table of single folds, and of its first line.
+MOST_RESULTS, LONGEST_HEADER = 64 * MEBIBYTE, 1000
 COMPARISON_FILES = ("comparison.csv", "summary.csv", "comparison.json", "figure.png", "figure.pdf")
 
 
@@ -66,8 +69,11 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
     """
     folder = Path(folder)
     try:
-        about = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))
-        results = pd.read_csv(folder / "comparison.csv", dtype={"value": str})
+        about = parse_json(read_file(inside(folder, "comparison.json"), MEBIBYTE))
+        table = read_file(inside(folder, "comparison.csv"), MOST_RESULTS)
+        if len(table.splitlines()[0]) > LONGEST_HEADER:
+            raise ValueError("its table has other columns")
+        results = pd.read_csv(io.BytesIO(table), dtype={"value": str})
         results["value"] = results["value"].map(float)  # to the last digit, unlike pandas's own
         gains = pd.DataFrame(about["gains"], columns=["against", *GAINS]).set_index("against")
         found = Comparison(
@@ -81,11 +87,15 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
             learner=about["learner"],
             gains=gains,
         )
+        # What was forged may only show where it is used.
+        found.to_dict()
+        _ = [float(value) for value in found.data_disparity.values() if value is not None]
+        _ = found.verdict
     except FileNotFoundError as error:
         raise P4FError(
             f"{folder} holds no comparison: {Path(error.filename).name} is missing; run p4f compare"
         ) from None
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError) as error:
         raise P4FError(f"{folder} holds no comparison that can be read ({error}); run p4f compare again") from None
     if belief is not None and about.get("belief") not in (None, _hash(belief)):
         raise P4FError(f"the comparison in {folder} is about another belief than the model; run p4f compare again")

@@ -46,7 +46,7 @@ def show(studio: Studio, go: Go) -> None:
     _files(audit)
     same(
         project.command("estimate", AUDIT, "--fair", project.choices.fair, "-o", BELIEF),
-        f'belief = belief.estimate(pd.read_csv("{AUDIT}"), recorded="{audit.roles.recorded}", fair="{audit.fair}")',
+        f'belief = belief.estimate(pd.read_csv("{AUDIT}"), recorded={audit.roles.recorded!r}, fair={audit.fair!r})',
     )
 
 
@@ -83,7 +83,7 @@ class _Plan:
         error = f"{self.project.choices.error:g}"
         same(
             self.project.command("plan", "--data", str(self.project.choices.table), "--error", error, "--draw", AUDIT),
-            f'plan = belief.plan_audit(frame, recorded="{self.project.choices.recorded}", '
+            f"plan = belief.plan_audit(frame, recorded={self.project.choices.recorded!r}, "
             f'error={error})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
         )
 
@@ -106,7 +106,7 @@ class _Plan:
              "out, and give the file back. Four times as many rows halve the intervals.")  # fmt: skip
         ui.button("Download rows to fill in", on_click=guarded(rows)).props("outline no-caps").classes("self-start")
         uploader("Take the sheet that was filled in", took, ".csv", "30rem")
-        fill = ", ".join(f'"{name}": "{fair_column(name)}"' for name in features)
+        fill = ", ".join(f"{name!r}: {fair_column(name)!r}" for name in features)
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
         group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
         of = ["--belief", command or "", "--sensitive", str(self.project.choices.sensitive), *group]

@@ -166,6 +166,8 @@ class Audit:
     @property
     def drawn(self) -> pd.DataFrame:
         """The drawn rows, read again where the file has changed: others may draw a round, or fill it in."""
+        if not self.project.has(AUDIT):
+            raise P4FError(f"there is no {AUDIT} any more; draw rows on the audit's screen")
         changed = self.project.path(AUDIT).stat().st_mtime_ns
         if self._drawn is None or self._drawn[0] != changed:
             with warnings.catch_warnings():

@@ -66,7 +66,7 @@ def show(studio: Studio) -> None:
         fair = ", fair=fair" if project.is_audited else ""
         same(
             project.command("compare", said.table or "", *given),
-            f'found = p4f.compare(X, y, belief, "{said.learner}", sensitive_features=groups{fair}, '
+            f"found = p4f.compare(X, y, belief, {said.learner!r}, sensitive_features=groups{fair}, "
             f"seeds={said.seeds})\nfound.table(); found.plot()",
         )
 

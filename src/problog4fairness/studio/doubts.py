@@ -33,7 +33,7 @@ def show(studio: Studio, go: Go) -> None:
     long_work(studio, "doubt", "Test the belief", tasks.doubt, _cards)
     same(
         project.command("doubt", project.choices.table or "", "--belief", BELIEF),
-        f'belief.check(frame, recorded="{project.choices.recorded}", audit=audit, fair="{project.choices.fair}")',
+        f"belief.check(frame, recorded={project.choices.recorded!r}, audit=audit, fair={project.choices.fair!r})",
     )
 
 

@@ -42,6 +42,10 @@ class Column:
     about: str
 
 
+# Numbers beyond it are in no bar: the bars of what is left could not be told apart.
+LARGEST = 1e100
+
+
 def columns_of(frame: pd.DataFrame) -> list[Column]:
     """All columns of a table at a glance."""
     return [_column(str(name), frame[name]) for name in frame.columns]
@@ -52,7 +56,8 @@ def _column(name: str, values: pd.Series[Any]) -> Column:
     different = int(known.nunique())
     numeric = known.dtype.kind in "iuf" and different > BARS
     if numeric:
-        counts, edges = np.histogram(known.to_numpy(dtype=float), bins=BARS)
+        numbers = known.to_numpy(dtype=float)
+        counts, edges = np.histogram(numbers[np.abs(numbers) < LARGEST], bins=BARS)
         about = f"{_number(edges[0])} to {_number(edges[-1])}"
     elif different > MANY:
         counts, about = np.array([]), "mostly different texts"

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import warnings
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from problog4fairness.bounded import MEBIBYTE, inside, parse_json, read_file
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import FileNote, Roles, TableError, find_roles, read_table, write_whole
 from problog4fairness.rows.values import Value, values_of
+from problog4fairness.rows.writing import whole_file
 from problog4fairness.studio.facts import MANY, Column, columns_of
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ class Choices:
     Attributes
     ----------
     table
-        The file of the table; relative to the folder where it is in it.
+        The file of the table, in the folder.
     recorded, favourable, sensitive, group
         The columns and values, as :func:`~problog4fairness.rows.find_roles` takes them.
     drop
@@ -136,8 +139,10 @@ class Project:
     def open(cls, folder: Path) -> Project:
         """The project of a folder; a new one where there is none yet."""
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / CHOICES
-        return cls(folder, _read_choices(file) if file.exists() else Choices())
+        project = cls(folder)
+        if project.has(CHOICES):
+            project.choices = _read_choices(project.path(CHOICES))
+        return project
 
     def choose(self, **changes: Any) -> None:
         """Change what was chosen, and keep it on the disk."""
@@ -145,14 +150,16 @@ class Project:
         if chosen.table != self.choices.table:
             self._frame, self._columns, self._values, self._counts = None, None, {}, {}
         self.choices = chosen
-        write_whole(self.folder / CHOICES, json.dumps({"format": FORMAT, **asdict(chosen)}, indent=2) + "\n")
+        write_whole(self.path(CHOICES), json.dumps({"format": FORMAT, **asdict(chosen)}, indent=2) + "\n")
 
     def begin(self, table: Path) -> None:
-        """Begin with a table, whose columns are still to be told apart."""
+        """Begin with a table, whose columns are still to be told apart; one from elsewhere is copied to the folder."""
         here = table.resolve()
-        inside = here.parent == self.folder.resolve()
+        if here.parent != self.folder.resolve():
+            with here.open("rb") as source, whole_file(self.path(here.name)) as target:
+                shutil.copyfileobj(source, target)
         said: dict[str, Any] = dict.fromkeys(("recorded", "favourable", "sensitive", "group"))
-        self.choose(table=here.name if inside else str(here), drop=(), **said)
+        self.choose(table=here.name, drop=(), **said)
 
     def tables(self) -> list[str]:
         """Files of the folder that may be the table, such as those that were there before."""
@@ -161,19 +168,22 @@ class Project:
         return sorted(file.name for file in found if file.is_file())
 
     def path(self, name: str) -> Path:
-        """A file of the project."""
-        return self.folder / name
+        """A file of the project; the error of one that is a link, which would lead to a file of somebody else."""
+        path = self.folder / name
+        if path.is_symlink():
+            raise P4FError(f"{path} is a link; a project holds the files themselves")
+        return path
 
     def has(self, name: str) -> bool:
         """Whether a file of the project is there."""
-        return (self.folder / name).exists()
+        return self.path(name).exists()
 
     @property
     def table_file(self) -> Path:
         """The file of the table."""
         if self.choices.table is None:
             raise P4FError("there is no table yet; drop one on the first screen")
-        return self.folder / self.choices.table
+        return inside(self.folder, self.choices.table)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -277,12 +287,17 @@ class Project:
 
 def _read_choices(file: Path) -> Choices:
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        said = parse_json(read_file(inside(file.parent, file.name), MEBIBYTE), 10_000)
     except (ValueError, OSError) as error:
         raise P4FError(f"{file}: this is no project of p4f studio ({error})") from None
     known = {own.name: own.type for own in fields(Choices)}
     if not isinstance(said, dict) or said.pop("format", None) != FORMAT or not set(said) <= set(known):
         raise P4FError(f"{file}: this is no project of this version of p4f studio")
+    table = said.get("table")
+    if isinstance(table, str):
+        inside(file.parent, table)
+        if table.startswith("-"):
+            raise P4FError(f"{file}: the table {table!r} has a name that a command would take for an option")
     for name in ("drop", "names"):
         if isinstance(said.get(name), list):
             said[name] = tuple(map(str, said[name]))

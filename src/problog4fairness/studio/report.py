@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import date
 from functools import partial
 from typing import Any
@@ -96,11 +97,12 @@ def show(studio: Studio, go: Go) -> None:
     def command() -> None:
         said = tasks.inputs(project, compared["wanted"])
         options = "".join(f", {name}={value!r}" for name, value in said.options.items() if name not in ("fair", "seed"))
-        fair = f', audit=audit, fair="{project.choices.fair}"' if said.audit is not None else ""
+        fair = f", audit=audit, fair={project.choices.fair!r}" if said.audit is not None else ""
         words = said.command(REPORT).replace(f"{project.folder}/", "")
+        table = shlex.quote(project.choices.table or "")
         same(
             f"{words} --bundle {EVIDENCE} --suspects {SUSPECTS}\n"
-            f"p4f predict {MODEL} {project.choices.table} --for-spreadsheet -o {SCORED}",
+            f"p4f predict {MODEL} {table} --for-spreadsheet -o {SCORED}",
             f'p4f.report(clf, frame{fair}{options}).save("{REPORT}")',
         )
 

@@ -16,7 +16,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from problog4fairness.bounded import MEBIBYTE, parse_json, read_file
 from problog4fairness.errors import P4FError
+
+# Of the file of all answers, and of a note.
+MOST_BYTES, MOST_LINES = 64 * MEBIBYTE, 200_000
+# Reviewers whose agreement is looked at, two by two.
+MOST_REVIEWERS = 50
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class Reviews:
         self._path, self._labels, self._lock = path, labels, threading.Lock()
         # The size of the file when it was read, and its lines.
         self._read: tuple[int, list[dict[str, Any]]] = (0, [])
+        self._stood: tuple[int, list[Answer]] = (0, [])
 
     def answer(self, row: int, reviewer: str, label: str | None, note: str = "") -> Answer:
         """Keep an answer; None skips the row."""
@@ -143,9 +150,13 @@ class Reviews:
         return {row: answers for row, answers in self.by_row().items() if not _all_same(answers)}
 
     def agreements(self) -> list[Agreement]:
-        """How far each two reviewers agree who answered the same rows."""
-        said = {name: {row: str(own.label) for row, own in self.of(name).items() if own.label is not None}
-                for name in self.reviewers()}  # fmt: skip
+        """How far each two reviewers agree who answered the same rows; of very many, those who answered most."""
+        said: dict[str, dict[int, str]] = {}
+        for own in self._standing():
+            if own.label is not None:
+                said.setdefault(own.reviewer, {})[own.row] = own.label
+        if len(said) > MOST_REVIEWERS:
+            said = dict(sorted(said.items(), key=lambda pair: -len(pair[1]))[:MOST_REVIEWERS])
         found = []
         for first, second in combinations(said, 2):
             pairs = [(label, said[second][row]) for row, label in said[first].items() if row in said[second]]
@@ -186,15 +197,19 @@ class Reviews:
 
     def _standing(self) -> list[Answer]:
         """The last answer of each reviewer to each row, in the order of these, without those that were taken back."""
+        lines = self._lines()
+        if self._stood[0] == self._read[0]:
+            return self._stood[1]
         found: dict[tuple[int, str], Answer] = {}
-        for line in self._lines():
+        for line in lines:
             if "undo" in line:
                 found.pop((line["undo"], line["reviewer"]), None)
             elif "row" in line:
                 said = Answer(**line)
                 found.pop((said.row, said.reviewer), None)
                 found[said.row, said.reviewer] = said
-        return list(found.values())
+        self._stood = self._read[0], list(found.values())
+        return self._stood[1]
 
     def _lines(self) -> list[dict[str, Any]]:
         """All lines; read again where the file, which only ever grows, has another size."""
@@ -206,13 +221,15 @@ class Reviews:
     def _read_lines(self) -> Iterator[dict[str, Any]]:
         if not self._path.exists():
             return
-        for number, raw in enumerate(self._path.read_bytes().split(b"\n"), start=1):
+        for number, raw in enumerate(read_file(self._path, MOST_BYTES).split(b"\n"), start=1):
             try:
-                line = json.loads(raw) if raw.strip() else None
+                line = parse_json(raw, 100, 3) if raw.strip() else None
             except ValueError:
                 continue  # what a killed process left
             if line is None:
                 continue
+            if number > MOST_LINES:
+                raise P4FError(f"{self._path.name} has more than {MOST_LINES:,} lines")
             if not _is_answer(line):
                 raise P4FError(f"{self._path.name}, line {number}: this is no answer of a reviewer")
             yield line
@@ -230,11 +247,12 @@ def _is_answer(line: Any) -> bool:
     if not isinstance(line, dict) or not isinstance(line.get("reviewer"), str):
         return False
     if set(line) == {"undo", "reviewer", "at"}:
-        return isinstance(line["undo"], int)
+        return _is_row(line["undo"])
     if set(line) == {"settled", "label", "reviewer", "at"}:
-        return isinstance(line["settled"], int) and isinstance(line["label"], str | None)
+        return _is_row(line["settled"]) and isinstance(line["label"], str | None)
     known = {"row", "reviewer", "label", "note", "at"}
-    return set(line) == known and isinstance(line["row"], int) and isinstance(line["label"], str | None)
+    texts = all(isinstance(line.get(name), str) for name in ("note", "at"))
+    return set(line) == known and texts and _is_row(line["row"]) and isinstance(line["label"], str | None)
 
 
 def _all_same(answers: list[Answer]) -> bool:
@@ -253,3 +271,7 @@ def _kappa(pairs: list[tuple[str, str]], labels: tuple[str, ...]) -> float | Non
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _is_row(value: Any) -> bool:
+    return type(value) is int and 0 < value < 1 << 48

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import Any
 
@@ -57,7 +58,7 @@ def _has_model(studio: Studio, go: Go) -> bool:
 
 def _what_if(studio: Studio) -> None:
     long_work(studio, "stress", "Draw beliefs and fit them", tasks.stress, partial(_result, studio), teach=TEACH)
-    table = studio.project.choices.table or ""
+    table = shlex.quote(studio.project.choices.table or "")
     same(
         f"p4f bands {MODEL} {table} -o {PEOPLE}\np4f bounds {MODEL} {table}",
         "clf.bands(X, y, sensitive_features=groups, fair=fair)\n"

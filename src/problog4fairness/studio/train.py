@@ -73,7 +73,7 @@ def show(studio: Studio, go: Go) -> None:
         fair = ", fair=fair" if project.is_audited else ""
         same(
             project.command("train", said.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
-            f'clf = p4f.DebiasedClassifier(belief, "{said.learner}", use_sensitive={said.uses_group!r}, '
+            f"clf = p4f.DebiasedClassifier(belief, {said.learner!r}, use_sensitive={said.uses_group!r}, "
             f"random_state={said.seed})\n"
             f'clf.fit(X, y, sensitive_features=groups{fair})\nclf.save("{MODEL}")',
         )

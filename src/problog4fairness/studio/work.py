@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
+from problog4fairness.bounded import MEBIBYTE, parse_json, read_file
 from problog4fairness.errors import P4FError
 from problog4fairness.lifetime import end_with_parent, in_lasting_thread
 from problog4fairness.rows import write_whole
@@ -83,10 +84,10 @@ class Work:
     def kept(cls, name: str, file: Path) -> Work | None:
         """What was done before, by this server or another; None where there is nothing to be read."""
         try:
-            said = json.loads(file.read_text(encoding="utf-8"))
+            said = parse_json(read_file(file, 64 * MEBIBYTE), 1_000_000)
             seconds, of = float(said["seconds"]), dict(said["of"])
             return cls(name, "done", [], said["result"], "", list(said["remarks"]), of, file, 0.0, seconds)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
 
