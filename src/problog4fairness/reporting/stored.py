@@ -8,6 +8,7 @@ import json
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.base import Belief
@@ -89,7 +90,7 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
         )
         # What was forged may only show where it is used.
         found.to_dict()
-        _ = [float(value) for value in found.data_disparity.values() if value is not None]
+        np.array(list(found.data_disparity.values()), dtype=float)
         _ = found.verdict
     except FileNotFoundError as error:
         raise P4FError(
