@@ -65,7 +65,7 @@ def deep() -> object:
 )
 def test_a_hostile_manifest_is_refused_in_one_line(saved, change):
     in_manifest(saved, change)
-    with pytest.raises(ModelFileError, match="not a model of this version|levels deep") as found:
+    with pytest.raises(ModelFileError, match=r"not a model of this version|levels deep") as found:
         p4f.DebiasedClassifier.load(saved)
     assert "\n" not in str(found.value)
     assert len(str(found.value)) < 500
