@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import ClassBias, LabelBias, NumericMeasurementBias, ProgramBelief, chain
+from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias, NumericMeasurementBias, ProgramBelief, chain
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Boosted, Linear, Network
 from problog4fairness.rows.rows import Rows
@@ -311,3 +311,27 @@ def test_impossible_beliefs_and_audits(call, message):
 
 def _estimate(audit, groups=None):
     return NumericMeasurementBias("score", "a", groups=groups).estimate(audit, recorded="score", fair="fair")
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.parametrize("shape", ["t4", "skewed"])
+def test_intervals_of_noise_and_spread_allow_for_other_shapes_than_the_normal_one(shape):
+    held = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        fair, noise = (
+            rng.standard_t(4, 200) / np.sqrt(2) if shape == "t4" else rng.exponential(size=200) - 1 for _ in range(2)
+        )
+        audit = pd.DataFrame({"a": 1, "x": 1.2 * fair + 0.5 + 0.4 * noise, "true": fair})
+        belief = NumericMeasurementBias(["x"], "a", groups=[1]).estimate(audit, recorded=["x"], fair=["true"])
+        known = {own.measure: own for own in belief.amounts}
+        held += [known["noise"].low <= 0.4 <= known["noise"].high, known["spread"].low <= 1 <= known["spread"].high]
+    assert np.mean(held) >= 0.86
+
+
+def test_estimate_says_where_normality_is_contradicted():
+    rng = np.random.default_rng(0)
+    fair = rng.exponential(size=300)
+    audit = pd.DataFrame({"a": 1, "x": fair + 0.3 * rng.normal(size=300), "true": fair})
+    with pytest.warns(AuditWarning, match=r"normality is contradicted for spread"):
+        NumericMeasurementBias(["x"], "a", groups=[1]).estimate(audit, recorded=["x"], fair=["true"])
