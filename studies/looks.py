@@ -4,6 +4,7 @@
 LOOKS = {
     "ours": ("#D55E00", "o"),
     "upper": ("#000000", "^"),
+    "upper on recorded features": ("#777777", "^"),
     "lower": ("#0072B2", "v"),
     "unawareness": ("#009E73", "s"),
     "massaging": ("#CC79A7", "D"),

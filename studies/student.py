@@ -12,7 +12,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.learners import Settings
 from studies import student_audit, student_methods
 from studies.data import StudentData
-from studies.engine.report import summary_of
+from studies.engine.report import seed_means, summary_of
 from studies.engine.study import Study
 from studies.said import said
 from studies.student_cells import PROGRAMS, Pupils, StudentStack, audited, believed
@@ -127,9 +127,9 @@ class StudentStudy(Study):
             return {"audit": student_audit.draw(self, student_audit.scores_of(summary_of(results)))}
         return student_methods.figures(self.data, results)
 
-    def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:  # noqa: ARG002
-        """See :meth:`Study.tables`: with audits, the parameters of each."""
-        return {"parameters": student_audit.parameter_errors(self)} if self.audits else {}
+    def tables(self, results: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+        """See :meth:`Study.tables`: the means of the seeds; with audits, the parameters of each."""
+        return {"parameters": student_audit.parameter_errors(self)} if self.audits else {"seeds": seed_means(results)}
 
     def about(self) -> list[str]:
         """See :meth:`Study.about`."""

@@ -50,6 +50,9 @@ def claims(results: pd.DataFrame, fair_disparity: float) -> list[Claim]:
     for name in (NO_POSITIVE, NO_OTHERS):
         found += ahead(f"{name!r} is ahead of ours in F1 on fair labels", "fair", name, OURS)
     found += nearer(OURS, "lower") + nearer(NO_POSITIVE, OURS)
+    for method, other in [(OURS, name) for name in ("lower", *MITIGATING)] + [(NO_POSITIVE, OURS), (NO_OTHERS, OURS)]:
+        text = f"equalized odds: {_quoted(method)} is nearer to 0 than {_quoted(other)} on fair labels"
+        found += ahead(text, "fair", other, method, "equalized_odds")
     # The paper does not say by which metric the baselines "incorrectly appear to perform better".
     for metric, words in (("f1", "F1"), ("accuracy", "accuracy")):
         for other in ("lower", *MITIGATING):

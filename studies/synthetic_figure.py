@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from studies.looks import LOOKS
+from studies.methods import INFORMED
 
 if TYPE_CHECKING:
     from studies.synthetic import SyntheticStudy
@@ -18,6 +19,8 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "ours": {"linewidth": 2.6, "markersize": 5, "zorder": 3},
     "upper": {"linewidth": 1, "linestyle": "--", "markersize": 7, "markerfacecolor": "none", "markeredgewidth": 0.8,
               "zorder": 3.5},
+    INFORMED: {"linewidth": 1, "linestyle": "-.", "markersize": 7, "markerfacecolor": "none", "markeredgewidth": 0.8,
+               "zorder": 3.4},
 }  # fmt: skip
 ROWS = (("accuracy", "accuracy"), ("disparity", "statistical disparity"))
 
@@ -48,8 +51,11 @@ def draw(study: SyntheticStudy, summary: pd.DataFrame) -> Figure:
                 axes.set_ylabel(name)
         grid[0, column].set_title(f"{bias} bias")
         grid[1, column].set_xlabel(study.axis)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=1 + len(biases), fontsize="small", frameon=False)
+    # Not every method is in every panel.
+    shown = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    figure.legend(
+        shown.values(), shown.keys(), loc="outside lower center", ncols=1 + len(biases), fontsize="small", frameon=False
+    )
     return figure
 
 

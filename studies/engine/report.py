@@ -37,6 +37,12 @@ def summary_of(results: pd.DataFrame) -> pd.DataFrame:
     return summarise(results.dropna(subset=["value"]), by=by)
 
 
+def seed_means(results: pd.DataFrame) -> pd.DataFrame:
+    """The mean over folds for each seed, from which the claims of a study can be judged again."""
+    by = [column for column in results.columns if column not in ("fold", "value")]
+    return results.groupby(by, sort=False, as_index=False)["value"].mean().round(6)
+
+
 def claims_text(study: Study, outcome: Outcome, found: list[Claim]) -> str:
     """The claims as Markdown."""
     held = f": {counted(found)}" if found else ""

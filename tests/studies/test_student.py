@@ -260,12 +260,12 @@ def test_files(finished, tmp_path):
     found = write_report(study, outcome, tmp_path / "out")
     names = {file.name for file in (tmp_path / "out").iterdir()}
     figures = {f"{name}.{kind}" for name in ("figure", "equalized_odds") for kind in ("pdf", "png")}
-    assert names == {"results.csv", "summary.csv", "claims.md"} | figures
+    assert names == {"results.csv", "summary.csv", "seeds.csv", "claims.md"} | figures
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "results.csv"), outcome.results)
     summary = pd.read_csv(tmp_path / "out" / "summary.csv")
     assert len(summary) == len(METHODS) * 2 * METRICS
     text = (tmp_path / "out" / "claims.md").read_text()
-    assert len(found) == 15
+    assert len(found) == 21
     assert all(claim.text in text and claim.measured in text for claim in found)
 
 
@@ -325,11 +325,12 @@ def test_grade_on_the_student_data(student_folder):
     assert any("carry almost no signal (1 - negative - positive = 0.048)" in line for line in study.warnings)
 
 
-def table(f1, disparity=None, accuracy=None):
+def table(f1, disparity=None, accuracy=None, odds=None):
+    measured = {"f1": f1, "disparity": disparity, "accuracy": accuracy, "equalized_odds": odds}
     rows = [
         (0, method, seed, 0, labels, metric, value + (seed - 0.5) / 1000)
-        for metric, values in (("f1", f1), ("disparity", disparity or {}), ("accuracy", accuracy or {}))
-        for (method, labels), value in values.items()
+        for metric, values in measured.items()
+        for (method, labels), value in (values or {}).items()
         for seed in (0, 1)
     ]
     return pd.DataFrame(rows, columns=["audit", "method", "seed", "fold", "labels", "metric", "value"])
@@ -340,7 +341,14 @@ def test_claims_by_hand():
     f1 |= {("ours", "recorded"): 0.8, ("lower", "recorded"): 0.81}
     disparity = {("ours", "fair"): -0.05, ("lower", "fair"): -0.10, ("no positive bias", "fair"): 0.0}
     accuracy = {("ours", "recorded"): 0.75, ("lower", "recorded"): 0.74}
-    found = claims(table(f1, disparity, accuracy), -0.04)
+    odds = {("ours", "fair"): 0.2, ("lower", "fair"): 0.5, ("parity", "fair"): 0.1}
+    claimed = claims(table(f1, disparity, accuracy, odds), -0.04)
+    fairer = [claim for claim in claimed if claim.text.startswith("equalized odds")]
+    assert [(claim.text.split(" than ")[1].split()[0], claim.holds) for claim in fairer] == [
+        ("lower", True),
+        ("parity", False),
+    ]
+    found = [claim for claim in claimed if claim not in fairer]
     assert [claim.holds for claim in found] == [True, False, True, False, True, False]
     ahead, simpler, nearer, _, trap, other_trap = found
     assert ahead.measured == "+0.0400 (+0.0400 to +0.0400); 0.860 against 0.820"
