@@ -21,8 +21,13 @@ def voted(belief: Annotators, fair: np.ndarray, groups: np.ndarray, rng, gaps: f
     """Votes on rows with these fair labels and groups, some of them not given."""
     tables = belief.vote_tables().numpy()
     votes = {}
+    hard, guess, answer = (belief.parameters["value"].get(name, 0.0) for name in ("hard", "guess", "answer"))
+    difficult = rng.random(len(fair)) < hard if hard else None
     for number, name in enumerate(belief.recorded_columns):
         own = draw(tables[number][groups, fair], rng).astype(float)
+        if hard:
+            guessed = difficult & (rng.random(len(fair)) < guess)
+            own = np.where(guessed, rng.random(len(fair)) < answer, own)
         votes[name] = np.where(rng.random(len(fair)) < gaps, np.nan, own)
     return pd.DataFrame(votes)
 
@@ -32,7 +37,7 @@ class TestAnnotators(BeliefContract):
         return Annotators(["Dr. Lee", "ann", "bob", "a"], "poor_area")
 
     def known(self):
-        names = [own.name for own in self.make().probabilities]
+        names = [own.name for own in self.make().probabilities if own.cell is not None]
         errors = (0.3, 0.1, 0.1, 0.05, 0.2, 0.1, 0.2, 0.1, 0.1, 0.2, 0.3, 0.05, 0.2, 0.2, 0.15, 0.1)
         return dict(zip(names, errors, strict=True))
 
@@ -51,6 +56,19 @@ class TestAnnotators(BeliefContract):
         return voted(belief, fair, self.groups(frame), rng)
 
 
+class TestHardRows(TestAnnotators):
+    def make(self):
+        return Annotators(["Dr. Lee", "ann", "bob", "a"], "poor_area", hard_rows=True)
+
+    def known(self):
+        return {**super().known(), "hard": 0.2, "guess": 0.8, "answer": 0.6}
+
+    def tables(self, belief):
+        # On all rows, hard ones among them.
+        guessed, answer = belief.guesses
+        return [belief.vote_tables() * (1 - guessed) + guessed * torch.tensor([1 - answer, answer])]
+
+
 class TestKinds(TestAnnotators):
     def make(self):
         return Annotators({"crowd": ["w1", "w2", "w3"], "expert": ["e"]})
@@ -64,12 +82,13 @@ class TestKinds(TestAnnotators):
 
 @pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
 @pytest.mark.parametrize("audited", [False, True])
-def test_tables_are_what_the_program_says(soft, audited):
+@pytest.mark.parametrize("contract", [TestAnnotators, TestHardRows, TestKinds])
+def test_tables_are_what_the_program_says(soft, audited, contract):
     rng = np.random.default_rng(0)
-    belief = TestAnnotators().bound()
+    belief = contract().bound()
     frame = pd.DataFrame({"x": rng.normal(size=40), "poor_area": rng.random(40) if soft else rng.integers(0, 2, 40)})
     fair = rng.integers(0, 2, 40)
-    votes = voted(belief, fair, rng.integers(0, 2, 40), rng)
+    votes = voted(belief, fair, rng.integers(0, 2, 40) if belief.variables else np.zeros(40, dtype=int), rng)
     known = np.where(frame["x"] > 0, fair, -1) if audited else None
     rows = p4f.Rows(pd.concat([frame, votes], axis=1), ("x",), (0, 1), np.ones(40, dtype=int), known)
     inputs = fair_inputs(rows)
@@ -193,8 +212,23 @@ VOTES = pd.DataFrame({"u": [0, 1] * 20, "v": [0, 1] * 20, "w": [1, 1] * 20, "g":
         (lambda: Annotators(["u", "v"], None, {"z": 0.1}), "negative names 'z', which is not among u, v"),
         (lambda: Annotators(["u", "v", "z"]).estimate(VOTES), "no column 'z' for the votes; there are u, v, w, g"),
         (
-            lambda: Annotators(list("uvw"), "g").estimate(VOTES.assign(w=[1.0] * 20 + [None] * 20)),
-            "w gave no vote where g = 1; leave them out, or name them with others as one kind",
+            lambda: Annotators(list("uvw"), "g").estimate(VOTES.assign(w=None)),
+            "w gave no vote; leave them out, or name them with others as one kind",
+        ),
+        (
+            lambda: Annotators(list("uvw"), "g").estimate(VOTES.where(VOTES["g"] == 0).assign(g=VOTES["g"])),
+            "nobody gave a vote where g = 1",
+        ),
+        (
+            lambda: Annotators(list("uv")).estimate(VOTES, recorded={"row": "g", "label": "u"}),
+            "it must have row, annotator, label",
+        ),
+        (
+            lambda: Annotators(["u", "v", "w"]).estimate(
+                pd.DataFrame({"i": [1, 1], "who": ["u", "z"], "said": [0, 1]}),
+                recorded={"row": "i", "annotator": "who", "label": "said"},
+            ),
+            "annotator 'z' is not named in the belief",
         ),
         (lambda: Annotators(list("uvw")).estimate(VOTES.assign(u=7)), "the label has the values"),
         (lambda: Annotators(list("uvw")).estimate(VOTES[:0]), "there is no vote in the table"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,27 +11,27 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.annotator_errors import Votes
 from problog4fairness.beliefs.audit import audit_column, audit_frame, two_classes, value_codes
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.custom import ProgramBelief
 from problog4fairness.beliefs.label import LabelBias
 from problog4fairness.beliefs.observation import View
-from problog4fairness.beliefs.probabilities import Cell
+from problog4fairness.beliefs.probabilities import Cell, Parameter
 from problog4fairness.errors import P4FError, among
 from problog4fairness.program.observed import AffineObserved, Observed, log_outcomes
 from problog4fairness.rows.columns import is_frame, to_frame
-from problog4fairness.rows.labels import label_codes, majority
+from problog4fairness.rows.labels import label_codes
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.annotators import Annotators
-    from problog4fairness.beliefs.likelihood import Terms
 
 # The code of a vote that was not given.
 NO_VOTE = 2
-# Rounds in which the share of fair 1s of each group settles.
-_ROUNDS = 500
+# What a mapping must name that says which columns of a long table hold the votes.
+LONG = ("row", "annotator", "label")
 # One of them where errors do not depend on a group.
 _ALONE = """nn(h,X) :: y_h(X).
 neg :: label_neg_bias(X).
@@ -42,35 +42,113 @@ y_(X) :- \\+y_h(X), label_pos_bias(X).
 """
 
 
-def coded_votes(rows: Rows, columns: Sequence[str]) -> Codes:
-    """``[rows, annotators]``: each vote by its position among the classes, 2 where there is none."""
-    codes = [
-        label_codes(rows.column(name, "votes"), rows.classes, f"column {name!r}", missing=True, unknown="is not among")
-        for name in columns
-    ]
-    found = np.stack(codes, axis=1)
-    return np.where(found < 0, NO_VOTE, found)
+@dataclass(frozen=True, eq=False)
+class VoteList:
+    """The votes that were given, one after another.
+
+    Attributes
+    ----------
+    rows, annotators
+        ``[votes]``: which row, and which column of :attr:`Annotators.recorded_columns`.
+    labels
+        ``[votes]``: as they were written.
+    size
+        How many rows there are.
+    """
+
+    rows: Codes
+    annotators: Codes
+    labels: Any
+    size: int
+
+    @classmethod
+    def of_wide(cls, frame: pd.DataFrame, columns: Sequence[str]) -> VoteList:
+        """From a table with a column for each annotator, in which votes may be missing."""
+        values = frame[list(columns)].to_numpy()
+        rows, annotators = np.nonzero(~np.asarray(pd.isna(values)))
+        return cls(rows, annotators, values[rows, annotators], len(frame))
+
+    def codes(self, columns: Sequence[str], classes: Sequence[Any]) -> Codes:
+        """``[votes]``: the labels by their positions among the classes; an error names the column."""
+        try:
+            return label_codes(self.labels, classes, "votes", unknown="is not among")
+        except P4FError:
+            for number, column in enumerate(columns):
+                own = self.labels[self.annotators == number]
+                label_codes(own, classes, f"column {column!r}", unknown="is not among")
+            raise
+
+    def by_kind(self, belief: Annotators, classes: Sequence[Any]) -> Votes:
+        """The votes as a sparse table of the belief's kinds of annotators."""
+        kinds = np.array([
+            number for number, columns in enumerate(belief.annotators.values()) for _ in columns
+        ])  # fmt: skip
+        codes = self.codes(belief.recorded_columns, classes)
+        shape = (self.size, len(belief.annotators))
+        return Votes.of(self.rows, kinds[self.annotators], codes, shape, len(classes))
+
+
+def coded_votes(rows: Rows, column: str) -> Codes:
+    """``[rows]``: each vote of an annotator by its position among the classes, 2 where there is none."""
+    values = rows.column(column, "votes")
+    codes = label_codes(values, rows.classes, f"column {column!r}", missing=True, unknown="is not among")
+    return np.where(codes < 0, NO_VOTE, codes)
+
+
+def votes_of(belief: Annotators, rows: Rows) -> Votes:
+    """The votes on rows that have a column for each annotator."""
+    for name in belief.recorded_columns:
+        rows.column(name, "votes")
+    return VoteList.of_wide(rows.frame, belief.recorded_columns).by_kind(belief, rows.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class VoteTable:
+    """A table of votes as it was read.
+
+    Attributes
+    ----------
+    rows
+        What is known of each row besides the votes, its fair label among it.
+    votes
+        The votes.
+    given
+        ``[votes]``: their annotators.
+    index
+        What was labelled, in the order of the rows.
+    """
+
+    rows: Rows
+    votes: Votes
+    given: VoteList
+    index: pd.Index[Any]
 
 
 def read_votes(
     belief: Annotators, table: Any, recorded: Any, fair: Any, sensitive_features: Any, favourable: Any
-) -> Rows:
-    """The rows of a table of votes, their labels coded; the parameters are those of :meth:`Annotators.estimate`."""
+) -> VoteTable:
+    """A table of votes, wide or long; the parameters are those of :meth:`Annotators.estimate`."""
     columns = belief.recorded_columns
-    votes = _votes(table if recorded is None else recorded, columns)
+    if isinstance(recorded, Mapping):
+        table, given = _long(to_frame(table), recorded, columns)
+        index = table.index
+        table = table.reset_index(drop=True)
+    else:
+        votes = _votes(table if recorded is None else recorded, columns)
+        given = VoteList.of_wide(votes, columns)
+        index = to_frame(table).index if is_frame(table) else votes.index
+        table = None if table is None else to_frame(table).drop(columns=list(columns), errors="ignore")
     true = None if fair is None else audit_column(table, fair, "fair", gaps=True)
-    if true is not None and len(true) != len(votes):
-        raise P4FError(f"there are votes on {len(votes)} rows and {len(true)} fair values; give one for each row")
-    values = votes.to_numpy(dtype=object).reshape(-1).tolist() + ([] if true is None else true.tolist())
-    labels = list(dict.fromkeys(value for value in values if not pd.isna(value)))
+    if true is not None and len(true) != given.size:
+        raise P4FError(f"there are votes on {given.size} rows and {len(true)} fair values; give one for each row")
+    values = pd.unique(given.labels).tolist() + ([] if true is None else true.dropna().unique().tolist())
+    labels = list(dict.fromkeys(values))
     if not labels:
         raise P4FError("there is no vote in the table")
     classes = two_classes(labels, belief.favourable_among(labels, favourable))
-    frame = audit_frame(table, sensitive_features, belief.sensitive_columns, len(votes))
-    frame = pd.concat([frame.drop(columns=list(columns), errors="ignore").reset_index(drop=True), votes], axis=1)
-    rows = Rows(frame, (), classes, None, None if true is None else value_codes(true, classes, "the fair label", True))
-    codes = coded_votes(rows, columns)
-    return Rows(frame, (), classes, majority(np.where(codes == NO_VOTE, -1, codes), 2), rows.fair)
+    frame = audit_frame(table, sensitive_features, belief.sensitive_columns, given.size).reset_index(drop=True)
+    codes = None if true is None else value_codes(true, classes, "the fair label", True)
+    return VoteTable(Rows(frame, (), classes, None, codes), given.by_kind(belief, classes), given, index)
 
 
 def _votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
@@ -86,18 +164,40 @@ def _votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(values, columns=list(columns))
 
 
-def wide(table: pd.DataFrame, row: str, annotator: str, label: str) -> pd.DataFrame:
-    """See :meth:`Annotators.wide`."""
-    frame = to_frame(table)
+def _long(table: pd.DataFrame, names: Mapping[str, str], columns: Sequence[str]) -> tuple[pd.DataFrame, VoteList]:
+    """What is known of each labelled row, by its number, and the votes of a table with a line for each vote."""
+    if set(names) != set(LONG):
+        raise P4FError(f"recorded={dict(names)!r} names columns of a long table: it must have {', '.join(LONG)}")
+    row, annotator, label = (names[name] for name in LONG)
+    _check_long(table, row, annotator, label)
+    codes, ids = pd.factorize(table[row])
+    first = table.drop(columns=[annotator, label]).groupby(codes, sort=False).first().set_index(pd.Index(ids, name=row))
+    frame = table[[annotator, label]].assign(row=codes)[table[label].notna() & (codes >= 0)]
+    who, people = pd.factorize(frame[annotator].map(str))
+    place = {name: number for number, name in enumerate(columns)}
+    for name in people:
+        if name not in place:
+            raise P4FError(f"annotator {name!r} is not named in the belief; it names {len(columns)} others")
+    own = np.array([place[name] for name in people], dtype=np.int64)
+    return first, VoteList(frame["row"].to_numpy(), own[who], frame[label].to_numpy(), len(ids))
+
+
+def _check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> None:
     for name in (row, annotator, label):
-        if name not in frame.columns:
-            raise P4FError(f"no column {name!r} in the table of votes; {among(name, frame.columns)}")
-    frame = frame[frame[label].notna()]
-    twice = frame[frame.duplicated([row, annotator])]
+        if name not in table.columns:
+            raise P4FError(f"no column {name!r} in the table of votes; {among(name, table.columns)}")
+    voted = table[table[label].notna()]
+    twice = voted[voted.duplicated([row, annotator])]
     if len(twice):
         first = twice.iloc[0]
         raise P4FError(f"{first[annotator]} voted twice on {first[row]}; keep one of these votes")
-    found = frame.pivot(index=row, columns=annotator, values=label)
+
+
+def wide(table: pd.DataFrame, row: str, annotator: str, label: str) -> pd.DataFrame:
+    """See :meth:`Annotators.wide`."""
+    frame = to_frame(table)
+    _check_long(frame, row, annotator, label)
+    found = frame[frame[label].notna()].pivot(index=row, columns=annotator, values=label)
     found.columns = [str(name) for name in found.columns]
     return found
 
@@ -113,15 +213,15 @@ def disagreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return found
 
 
-def check_votes(belief: Annotators, rows: Rows, shares: Floats) -> None:
-    """Raise the error that names who did not vote in a group, ``shares [rows, groups]``."""
-    given = coded_votes(rows, belief.recorded_columns) < NO_VOTE
-    for kind, columns in belief.annotators.items():
-        own = [belief.recorded_columns.index(column) for column in columns]
-        votes = given[:, own].sum(axis=1) @ shares
-        if (votes == 0).any():
-            where = f" where {belief.variables[0].group_text(int(votes.argmin()))}" if belief.variables else ""
-            raise P4FError(f"{kind} gave no vote{where}; leave them out, or name them with others as one kind")
+def check_votes(belief: Annotators, votes: Votes, shares: Floats) -> None:
+    """Raise the error that names a kind of annotators, or a group, without votes; ``shares [rows, groups]``."""
+    given = np.asarray(votes.counts.T @ shares).reshape(votes.kinds, votes.classes, -1).sum(1)
+    for number, kind in enumerate(belief.annotators):
+        if not given[number].any():
+            raise P4FError(f"{kind} gave no vote; leave them out, or name them with others as one kind")
+    for group in np.flatnonzero(~given.any(axis=0)).tolist():
+        where = belief.variables[0].group_text(group)
+        raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
 
 
 def one_alone(belief: Annotators, kind: str) -> Belief:
@@ -134,50 +234,45 @@ def one_alone(belief: Annotators, kind: str) -> Belief:
     else:
         alone, cells = ProgramBelief(_ALONE), [Cell(0, 1, 0), Cell(0, 0, 1)]
     pairs = zip(alone.probabilities, cells, strict=True)
-    found = [replace(known[cell], name=named.name, cell=named.cell, information=None) for named, cell in pairs]
+    found = [
+        replace(_with_guesses(belief, known[cell]), name=named.name, cell=named.cell, information=None)
+        for named, cell in pairs
+    ]
     return alone.with_probabilities(tuple(found)).with_favourable(belief.favourable)
 
 
-def vote_terms(tables: Callable[[Tensor], Tensor], votes: Tensor, shares: Tensor) -> Terms:
-    """log P(votes | fair class), ``[rows, classes]``, as a function of the parameters.
+def _with_guesses(belief: Annotators, parameter: Parameter) -> Parameter:
+    """An error of one annotator on all rows, hard ones among them."""
+    guessed, answer = belief.guesses
+    if not guessed or parameter.cell is None:
+        return parameter
+    wrong = answer if parameter.cell.recorded else 1 - answer
+
+    def mixed(value: float | None) -> float | None:
+        return None if value is None else (1 - guessed) * value + guessed * wrong
+
+    ends = {"low": mixed(parameter.low), "high": mixed(parameter.high)}
+    return replace(parameter, value=mixed(parameter.value), low=ends["low"], high=ends["high"])
+
+
+def log_terms(tables: Sequence[tuple[float, Floats]], votes: Votes) -> Floats:
+    """log P(votes | fair class, group), ``[rows, groups, classes]``.
 
     Parameters
     ----------
     tables
-        From the parameters to P(vote | fair, group), ``[annotators, groups, fair, vote]``.
+        Weights of kinds of rows, and P(vote | fair, group) ``[kinds, groups, fair, vote]`` on them.
     votes
-        ``[rows, annotators]``, 2 where there is none.
-    shares
-        ``[rows, groups]``.
+        The votes.
     """
-    # Rows with the same votes and groups share what is computed.
-    kinds, place = torch.unique(torch.cat([votes.double(), shares], dim=1), dim=0, return_inverse=True)
-    own, weights = kinds[:, : votes.shape[1]].long(), kinds[:, votes.shape[1] :]
-
-    def terms(values: Tensor) -> Tensor:
-        return _log_terms(tables(values), own, weights)[place]
-
-    return terms
-
-
-def _log_terms(table: Tensor, votes: Tensor, shares: Tensor) -> Tensor:
-    logs = torch.cat([table.clamp_min(1e-300).log(), torch.zeros_like(table[..., :1])], dim=-1)
-    annotators = torch.arange(votes.shape[1])
-    by_group = logs[annotators, ..., votes].sum(1)  # [rows, groups, fair]
-    return (by_group + shares.clamp_min(1e-300).log().unsqueeze(-1)).logsumexp(1)
-
-
-def posterior(terms: Floats, shares: Floats) -> Floats:
-    """P(fair = 1 | votes), where the share of fair 1s in each group is what makes the votes most likely."""
-    prior = np.full(shares.shape[1], 0.5)
-    ratio = np.exp(np.clip(terms[:, 1] - terms[:, 0], -500, 500))
-    for _ in range(_ROUNDS):
-        chance = shares @ prior
-        found = chance * ratio / (chance * ratio + 1 - chance)
-        settled = (found @ shares) / np.maximum(shares.sum(axis=0), 1e-300)
-        if np.abs(settled - prior).max() < 1e-10:
-            break
-        prior = np.clip(settled, 1e-12, 1 - 1e-12)
+    found = None
+    for weight, table in tables:
+        # 0 times log 0 is 0 where nobody voted so.
+        impossible = votes.log_likelihood((table == 0).astype(np.float64)) > 0
+        likely = votes.log_likelihood(np.log(np.where(table == 0, 1.0, table)))
+        with np.errstate(divide="ignore"):
+            own = np.where(impossible, -np.inf, likely) + np.log(weight)
+        found = own if found is None else np.logaddexp(found, own)
     return np.asarray(found)
 
 
@@ -187,16 +282,23 @@ class VotesView(View):
     Parameters
     ----------
     tables
-        P(vote | fair, group), ``[annotators, groups, fair, vote]``.
+        Weights of kinds of rows, and P(vote | fair, group) ``[kinds, groups, fair, vote]`` on them.
+    sizes
+        ``[kinds]``: how many annotators are of each kind.
     shares
         ``[rows, groups]``.
+    votes
+        The votes on the rows; None where they are not looked at.
     """
 
-    def __init__(self, tables: Tensor, shares: Tensor) -> None:
-        self.tables, self.shares = tables, shares
-        self.codes = torch.unique(shares, dim=0, return_inverse=True)[1]
+    def __init__(
+        self, tables: Sequence[tuple[float, Floats]], sizes: Codes, shares: Floats, votes: Votes | None
+    ) -> None:
+        self.tables, self.shares, self.votes = tables, shares, votes
+        self.codes = torch.from_numpy(np.unique(shares, axis=0, return_inverse=True)[1].reshape(-1))
         # What somebody among the annotators would say.
-        self._mean = torch.einsum("ng,gfv->nfv", shares, tables.mean(0))
+        anybody = sum(weight * np.average(table, axis=0, weights=sizes) for weight, table in tables)
+        self._mean = torch.from_numpy(np.einsum("ng,gfv->nfv", shares, anybody))
 
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_recorded`: what an annotator, any of them, would say."""
@@ -207,20 +309,17 @@ class VotesView(View):
         """See :meth:`View.log_fair`."""
         return log_outcomes((1,), logits)
 
-    def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:
-        """See :meth:`View.observe`; ``recorded [rows, annotators]`` are votes, 2 where there is none."""
-        kinds, codes = torch.unique(torch.cat([recorded.double(), self.shares], dim=1), dim=0, return_inverse=True)
-        votes, shares = kinds[:, : recorded.shape[1]].long(), kinds[:, recorded.shape[1] :]
-        terms = _exact_terms(self.tables, votes, shares)
+    def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:  # noqa: ARG002
+        """See :meth:`View.observe`: what is recorded are the votes."""
+        if self.votes is None:
+            raise P4FError("there are no votes on these rows")
+        with np.errstate(divide="ignore"):
+            terms = np.logaddexp.reduce(log_terms(self.tables, self.votes) + np.log(self.shares)[:, :, None], axis=1)
         # Only their ratio counts; many votes together are so unlikely that it would be lost.
-        largest = terms.max(1, keepdim=True).values
-        coefficients = torch.where(largest == -torch.inf, terms, terms - largest.clamp_min(-1e30)).exp()
-        observed = AffineObserved((1,), torch.zeros(len(kinds), dtype=torch.float64), coefficients, codes)
+        largest = terms.max(1, keepdims=True)
+        ratios = np.exp(np.where(np.isinf(largest), terms, terms - np.maximum(largest, -1e300)))
+        distinct, places = np.unique(ratios, axis=0, return_inverse=True)
+        base = torch.zeros(len(distinct), dtype=torch.float64)
+        codes = torch.from_numpy(places.reshape(-1))
+        observed: Observed = AffineObserved((1,), base, torch.from_numpy(distinct), codes)
         return observed if fair is None else observed.known(fair)
-
-
-def _exact_terms(table: Tensor, votes: Tensor, shares: Tensor) -> Tensor:
-    """As :func:`_log_terms`, with -inf for what is impossible."""
-    logs = torch.cat([table.log(), torch.zeros_like(table[..., :1])], dim=-1)
-    by_group = logs[torch.arange(votes.shape[1]), ..., votes].sum(1)
-    return (by_group + shares.log().unsqueeze(-1)).logsumexp(1)

@@ -25,7 +25,7 @@ from problog4fairness.doubt.reading import read_case
 from problog4fairness.doubt.recorded import affine_test, plain_test, range_test
 from problog4fairness.doubt.which import which_test
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.columns import is_frame
+from problog4fairness.rows.columns import is_frame, to_frame
 from problog4fairness.rows.problems import FileWarning
 
 # Each test with its name and its question.
@@ -132,8 +132,9 @@ def check(
         "when": when,
         "seed": random_state,
     }
+    constant: list[str] = []
     if belief.recorded_columns:
-        cases = _by_column(belief, table, drop, options)
+        cases, constant = _by_column(belief, table, drop, options)
     else:
         cases = {"": read_case(belief, table, recorded=recorded, drop=drop, **options)}
     findings: list[_Told | str] = []
@@ -145,6 +146,8 @@ def check(
     notes = first.notes
     if belief.recorded_columns:
         notes = (*notes, f"Each of {', '.join(cases)} was tested alone, and corrected for; not whether they copy.")
+    if constant:
+        notes = (*notes, f"Not tested, for there is only one value: {', '.join(constant)}.")
     if first.observation.drawn:
         share = percent(first.observation.drawn)
         notes = (*notes, f"Rows stand for more fair vectors than are listed: {share} of the weight rests on draws.")
@@ -161,19 +164,27 @@ class _Told:
     finding: Finding
 
 
-def _by_column(belief: Belief, table: Any, drop: Sequence[str], options: dict[str, Any]) -> dict[str, Case]:
-    """For a record in several columns, a case for each, of the rows that have it."""
+def _by_column(
+    belief: Belief, table: Any, drop: Sequence[str], options: dict[str, Any]
+) -> tuple[dict[str, Case], list[str]]:
+    """For a record in several columns, a case for each, of the rows that have it; and columns of a single value."""
     parts = belief.by_column()
     if not parts or not is_frame(table):
         raise P4FError("a record in several columns is tested one by one: pass Annotators, and a data frame")
     cases = {}
+    frame = to_frame(table)
+    constant = [column for column in parts if column in frame.columns and frame[column].nunique() < 2]
+    if len(constant) == len(parts):
+        raise P4FError(f"all of {', '.join(constant)} have one value only; there is nothing to test")
     for column, part in parts.items():
+        if column in constant:
+            continue
         unused = [*drop, *(name for name in parts if name != column)]
         with warnings.catch_warnings():
             # That somebody did not vote on every row needs no word.
             warnings.filterwarnings("ignore", f"column '{re.escape(column)}' has", FileWarning)
             cases[column] = read_case(part, table, recorded=column, drop=unused, **options)
-    return cases
+    return cases, constant
 
 
 def _worst(test: Callable[[Case], Finding], cases: Mapping[str, Case]) -> _Told | str:
