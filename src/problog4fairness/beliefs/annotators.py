@@ -365,7 +365,7 @@ class Annotators(Belief):
         if few and not (audited >= 0).any():
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
         check_votes(self, votes, shares)
-        matrix = design(self, rows, features, independent=False)
+        matrix = design(self, rows, features, use_sensitive=True)
         model = ErrorModel(votes, shares, matrix, audited)
         forms = [form for form in FORMS
                  if self.symmetric in (None, form.symmetric)
