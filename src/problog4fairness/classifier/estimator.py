@@ -22,6 +22,7 @@ from problog4fairness.classifier.drawing import draw, kept
 from problog4fairness.classifier.explaining import Explanation
 from problog4fairness.classifier.group_use import UseSensitive, tell_group_use
 from problog4fairness.classifier.learned import concerns, tell
+from problog4fairness.classifier.out_of_fold import OutOfFold
 from problog4fairness.classifier.spread import by_partition, is_spread
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner
@@ -84,6 +85,10 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The name of the recorded label, where y had one.
     audited_
         How many rows had a fair label to learn from.
+    out_of_fold_
+        What classifiers that were fitted without them predict of these rows, an
+        :class:`~problog4fairness.classifier.out_of_fold.OutOfFold`; None where there are none. Saved with the model:
+        reports judge it by them.
     draws_
         The fits through drawn beliefs, where ``fit`` was asked for them. They are not saved with the model.
     bands_
@@ -172,7 +177,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Fit this many times more, through beliefs drawn from what the audit leaves open, so that :meth:`bands` can
             be asked about anybody; 50 is usual. None for one fit only.
         """
-        self.draws_, self.bands_ = None, None
+        self.draws_, self.bands_, self.out_of_fold_ = None, None, None
         if is_spread(X):
             if draws is not None:
                 raise P4FError("draws are not made on a cluster; fit without, then ask bands(X, y) with some rows")
@@ -185,6 +190,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = learned(self.belief_, rows, task, learner, None if self.verbose else False)
         fitting.take(self, found.fitted)
         self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
+        self.out_of_fold_ = OutOfFold.of(rows, found.unseen)
         self.concerns_ = concerns(self, rows, task.observation, found.unseen)
         if draws is not None:
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)

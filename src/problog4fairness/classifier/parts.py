@@ -20,7 +20,7 @@ import numpy as np
 from problog4fairness.bounded import parse_json, read_file
 from problog4fairness.errors import P4FError
 
-FORMAT = 3
+FORMAT = 4
 MAX_SIZE = 1 << 28
 # How many values the manifest may hold: each takes some tens of bytes once it is read.
 MAX_VALUES, MAX_DEPTH = 250_000, 200

@@ -22,6 +22,7 @@ from problog4fairness.beliefs.belief_json import belief_of
 from problog4fairness.classifier import manifest as checked
 from problog4fairness.classifier.fitting import take
 from problog4fairness.classifier.group_use import GroupUse
+from problog4fairness.classifier.out_of_fold import OutOfFold
 from problog4fairness.classifier.parts import FORMAT, ModelFileError, packed, unpacked
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Fitted
@@ -54,6 +55,8 @@ def save(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
     check_is_fitted(model)
     try:
         tensors, plain = model.fitted_.state()
+        if model.out_of_fold_ is not None:
+            tensors = {**tensors, **model.out_of_fold_.tensors}
         content = packed(_manifest(model, plain), model.belief_.text(), safetensors.torch.save(tensors))
     except P4FError:
         raise
@@ -81,6 +84,7 @@ def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any
         "group_use": model.group_use_.to_json(),
         "seed": model.seed_,
         "audited": model.audited_,
+        "out_of_fold": 0 if model.out_of_fold_ is None else len(model.out_of_fold_.keys),
         "concerns": model.concerns_[: checked.MOST_CONCERNS],
         **checked.bands_json(getattr(model, "bands_", None)),
     }
@@ -125,6 +129,10 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     model.draws_, model.bands_ = None, checked.bands_read(manifest.get("bands"))
     plain = dict(manifest["fitted"])
     fitted = Fitted.kinds[plain.pop("kind")]
-    tensors = checked.tensors_of(weights, fitted.shapes(plain, columns, len(classes)))
+    shapes, judged = fitted.shapes(plain, columns, len(classes)), checked.whole(manifest["out_of_fold"])
+    if judged:
+        shapes = {**shapes, **OutOfFold.shapes(judged, len(classes))}
+    tensors = checked.tensors_of(weights, shapes)
+    model.out_of_fold_ = OutOfFold.from_tensors(tensors) if judged else None
     take(model, fitted.from_state(tensors, plain))
     return model
