@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 import torch
 
-from problog4fairness import metrics
 from problog4fairness.beliefs import AuditWarning, Belief, LabelBias, NoBias, chain
 from problog4fairness.errors import CheckpointError
 from problog4fairness.learners import Bar, Settings, fit_module
@@ -20,6 +19,7 @@ from problog4fairness.rows import Rows
 from studies.data import Faces
 from studies.data.faces.protocol import ATTRIBUTES
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
+from studies.paper_scores import paper_scores
 from studies.pictures import Codes, FaceSet, Floats, Pictures, faces_of, pictures_of
 from studies.vision import named_network
 from studies.vision.named import network_version
@@ -175,11 +175,11 @@ def measured(pictures: Pictures, tested: Codes, chance: Floats) -> Table:
     table: Table = []
     for attribute in ATTRIBUTES:
         groups = np.asarray(pictures.faces.attributes[attribute])[tested]
-        found = metrics.scores(fair, chance, groups)
+        found = paper_scores(fair, chance, groups)
         if not table:
             table += [[metric, NO_ATTRIBUTE, found[metric]] for metric in ("f1", "accuracy")]
         table += [[metric, attribute, found[metric]] for metric in ("disparity", "equalized_odds")]
-        table.append(["fair_disparity", attribute, metrics.scores(fair, fair, groups)["disparity"]])
+        table.append(["fair_disparity", attribute, paper_scores(fair, fair, groups)["disparity"]])
     return table
 
 

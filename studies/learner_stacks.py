@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from problog4fairness import metrics
 from problog4fairness.beliefs import Belief, NoBias
 from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.learners import Fitted, Learner, Reweighted, Task, named_learner
 from problog4fairness.rows import Rows
 from studies.cells import Array, Cell, Codes, People
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
+from studies.paper_scores import paper_scores
 from studies.student_cells import OURS, Pupils, believed
 from studies.synthetic_cells import Bias, Point, people_of
 
@@ -212,7 +212,7 @@ def _numbers(tried: Sequence[tuple[Trial, Fitted]], method: Method) -> list[floa
         for name in ("fair", "groups")
     )
     chance = np.concatenate([_fair(trial, fitted, method) for trial, fitted in tried])
-    scores = metrics.scores(fair, chance, groups)
+    scores = paper_scores(fair, chance, groups)
     found = [scores["accuracy"], scores["disparity"], calibration_error(fair, chance)]
     if method != "upper":
         found.append(float(np.concatenate([_likelihoods(trial, fitted, method) for trial, fitted in tried]).mean()))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from problog4fairness import metrics
 from problog4fairness.beliefs import AuditWarning, Belief
 from problog4fairness.errors import LearningWarning
 from studies.belief_cases import CASES as OF_LABELS
@@ -20,6 +19,7 @@ from studies.engine.claims import Claim, Measured, Values, everywhere, often
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 from studies.engine.study import Study
 from studies.feature_cases import FEATURE_CASES
+from studies.paper_scores import paper_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,7 +105,7 @@ class BeliefStack(Stack):
         found = []
         for model in models:
             chance = model.predict_proba(new[list(case.features)])[:, 1]
-            scores = metrics.scores(new["fair"].to_numpy(), chance, new["group"].to_numpy())
+            scores = paper_scores(new["fair"].to_numpy(), chance, new["group"].to_numpy())
             found += [float(scores[measure]) for measure in MEASURES]
         decided = models[0].predict_proba(made.people[list(case.features)])[:, 1]
         return [*found, covered(belief, case.true(self.strength)), *case.others(belief, made, decided)]

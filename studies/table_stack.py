@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
-from problog4fairness import metrics
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Network, Settings
 from studies.cells import Array, Cell
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 from studies.methods import METHODS
+from studies.paper_scores import paper_scores
 
 Labels: TypeAlias = Literal["fair", "recorded"]
 
@@ -90,9 +90,7 @@ class TableStack(Stack):
     def _numbers(self, cell: Cell, chance: Array, randomised: bool) -> list[float]:
         test, people = cell.test, cell.people
         labels = {"fair": people.fair[test], "recorded": people.recorded[test]}
-        found = [
-            metrics.scores(labels[by], chance, people.groups[test], randomised=randomised) for by in self.judged_by
-        ]
+        found = [paper_scores(labels[by], chance, people.groups[test], randomised=randomised) for by in self.judged_by]
         return [own[metric] for own in found for metric in self.measures]
 
 

@@ -1,4 +1,4 @@
-"""What a model has learned from is judged by classifiers that have not: kept with the model, found again by a report."""
+"""What a model has learned from is judged by classifiers that have not: kept with the model, found by a report."""
 
 from __future__ import annotations
 

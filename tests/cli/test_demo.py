@@ -37,7 +37,9 @@ def test_demo_tells_each_step_and_ends_with_a_table_and_the_report(made):
     assert all(0 <= float(row[-3]) <= 1 for row in table.values())
     verdict = next(line for line in lines if line.startswith(VERDICT))
     assert " points of accuracy (" in verdict
-    assert " people who should have a loan get it, of 400 (" in verdict
+    assert "; of 400 people, " in verdict
+    assert " who should have a loan get it (" in verdict
+    assert " who should not have it get it (" in verdict
     assert Page((folder / "report.html").read_text()).problems == []
 
 

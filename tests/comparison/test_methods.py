@@ -193,7 +193,7 @@ def test_scores_on_fair_labels_are_those_of_the_audited_rows():
         assert own["fair", "accuracy"] == pytest.approx(p4f.metrics.accuracy(fair[rows], decision[rows]))
         assert own["recorded", "accuracy"] == pytest.approx(p4f.metrics.accuracy(data.recorded[cell.test], decision))
         groups = data.groups[cell.test]
-        disparity = p4f.metrics.statistical_disparity(chance[rows], sensitive_features=groups[rows])
+        disparity = p4f.metrics.statistical_disparity(decision[rows], sensitive_features=groups[rows])
         assert own["fair", "disparity"] == pytest.approx(disparity)
 
 

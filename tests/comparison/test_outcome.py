@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
 
 from problog4fairness.comparison import Comparison
 from problog4fairness.comparison.style import STYLES, styles
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import METRICS, confidence_ellipse
+from problog4fairness.metrics import METRICS
 
 METHODS = ("this model", "the record as it is", "a belief", "another belief")
 KINDS = dict(zip(METHODS, ("ours", "lower", "ours", "ours"), strict=True))
@@ -56,7 +55,10 @@ def test_the_table_has_a_row_per_method_and_a_column_per_metric():
     ]
     assert table.loc["the record as it is", "accuracy"] == f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"
     assert found.table().equals(found.table("fair"))
-    assert re.fullmatch(r"0\.\d{3}", made(seeds=1).table().loc["this model", "f1"])
+    for few in (1, 2):  # intervals from so few are none
+        assert re.fullmatch(r"0\.\d{3}", made(seeds=few).table().loc["this model", "f1"])
+        assert str(few) in made(seeds=few).intervals("fair")
+    assert "5 splits" in found.intervals("recorded")
     assert "on fair labels" in str(found)
     assert "\n" not in repr(found)
 
@@ -77,7 +79,7 @@ def markers(axes):
 
 @pytest.mark.parametrize("x", ["disparity", "equalized_odds"])
 @pytest.mark.parametrize("y", ["accuracy", "f1"])
-def test_the_figure_has_a_marker_and_an_ellipse_per_method(x, y):
+def test_the_figure_has_the_intervals_of_the_table(x, y):
     found = made()
     figure = found.plot("fair", x=x, y=y)
     assert isinstance(figure, Figure)
@@ -89,9 +91,10 @@ def test_the_figure_has_a_marker_and_an_ellipse_per_method(x, y):
         seeds = own.groupby(["metric", "seed"])["value"].mean()
         assert line.get_xdata()[0] == pytest.approx(seeds[x].mean())
         assert line.get_ydata()[0] == pytest.approx(seeds[y].mean())
-        expected = confidence_ellipse(seeds[x], seeds[y])
-        ellipses = [patch for patch in axes.patches if isinstance(patch, Ellipse)]
-        assert any(patch.width == pytest.approx(expected.width) for patch in ellipses)
+        for place, metric in enumerate((x, y)):
+            row = found.summary.query(f"method == {method!r} and labels == 'fair' and metric == {metric!r}").iloc[0]
+            ends = [own.get_segments()[0][:, place] for own in axes.collections]
+            assert any(own.tolist() == pytest.approx([row["low"], row["high"]]) for own in ends)
     lines = [line for line in axes.get_lines() if line.get_label() == "disparity of the labels"]
     assert [list(line.get_xdata()) for line in lines] == ([[0.01, 0.01]] if x == "disparity" else [])
 
@@ -107,7 +110,6 @@ def test_the_figure_has_a_panel_for_each_kind_of_labels():
 def test_few_seeds_have_markers_alone_and_three_groups_another_axis():
     (axes,) = made(seeds=3, levels=("a", "b", "c")).plot("fair").axes
     assert len(markers(axes)) == 4
-    assert not axes.patches
     assert axes.get_xlabel() == "largest disparity between groups"
 
 

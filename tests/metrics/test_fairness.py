@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.metrics import equalized_odds_difference, intervals_by_group, statistical_disparity
+from problog4fairness.metrics import (
+    equalized_odds_difference,
+    intervals_by_group,
+    mean_probability_disparity,
+    statistical_disparity,
+)
 
 # A = 1: four rows, TP 1, FN 1, FP 0, TN 2. A = 0: six rows, TP 2, FN 1, FP 2, TN 1.
 A = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
@@ -20,7 +25,7 @@ def rates(predicted, a):
 
 def test_disparity_by_hand():
     probability = [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.6, 0.7, 0.7]
-    assert statistical_disparity(probability, sensitive_features=A) == pytest.approx(0.25 - 0.6)
+    assert mean_probability_disparity(probability, sensitive_features=A) == pytest.approx(0.25 - 0.6)
     assert statistical_disparity(PREDICTED, sensitive_features=A) == pytest.approx(1 / 4 - 4 / 6)
     assert statistical_disparity(PREDICTED, sensitive_features=A, levels=(1, 0)) == pytest.approx(4 / 6 - 1 / 4)
 

@@ -58,16 +58,20 @@ WRONG = {
         "not lists of different",
     ),
     "predict_proba": (
-        lambda: m.statistical_disparity(np.full((4, 2), 0.5), sensitive_features=A),
+        lambda: m.mean_probability_disparity(np.full((4, 2), 0.5), sensitive_features=A),
         r"one column, not of shape \(4, 2\): predict_proba\(X\)\[:, 1\]",
     ),
     "probability 1.3": (
-        lambda: m.statistical_disparity([1.3, 0, 0, 0], sensitive_features=A),
+        lambda: m.mean_probability_disparity([1.3, 0, 0, 0], sensitive_features=A),
         "y_prob has the value 1.3, which is not between 0 and 1",
     ),
     "probability in words": (
-        lambda: m.statistical_disparity(["x", "y"], sensitive_features=[0, 1]),
+        lambda: m.mean_probability_disparity(["x", "y"], sensitive_features=[0, 1]),
         "y_prob has the value 'x'; it must hold",
+    ),
+    "probabilities as decisions": (
+        lambda: m.statistical_disparity([0.3, 0, 0, 1], sensitive_features=A),
+        "y_pred has the label 0.3; labels are 0 and 1",
     ),
     "three groups": (
         lambda: m.statistical_disparity(Y, sensitive_features=[0, 1, 2, 1]),

@@ -44,6 +44,7 @@ model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(table[featu
 record = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(table[features], table["granted"])
 for name, own in (("this model", model), ("the record as it is", record)):
     chance = own.predict_proba(new[features])[:, 1]
-    gap = p4f.metrics.statistical_disparity(chance, sensitive_features=new["group"])
-    right = ((chance > 0.5) == (new["good"] == 1)).mean()
-    print(f"{name:20} accuracy {right:.3f}, disparity of mean probabilities {gap:+.3f}")
+    decisions = p4f.metrics.decide(chance)
+    gap = p4f.metrics.statistical_disparity(decisions, sensitive_features=new["group"])
+    right = (decisions == new["good"]).mean()
+    print(f"{name:20} accuracy {right:.3f}, disparity {gap:+.3f}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.audit import AuditWarning
 from problog4fairness.beliefs.audits import Audit
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.joining import with_audit
@@ -52,11 +55,22 @@ def joined(data: pd.DataFrame, audit: Audit, fair: str, needed: Sequence[str]) -
     found = rows.assign(**{fair: labels})
     if audit.sampling != "stratified":
         return found
-    new = audit.rows < 0
-    places = np.where(new, len(data) + np.cumsum(new) - 1, audit.rows)
     weights = np.full(len(found), np.nan)
-    weights[places] = audit.weights
+    weights[positions_of(audit, len(data)).rows] = audit.weights
     return found.assign(**{AUDIT_WEIGHT: weights})
+
+
+def positions_of(audit: Audit, rows: int) -> Audit:
+    """The audit with its rows' positions in what :func:`joined` gives for a table of so many rows."""
+    new = audit.rows < 0
+    return replace(audit, rows=np.where(new, rows + np.cumsum(new) - 1, audit.rows))
+
+
+def sampled(audit: pd.DataFrame | Audit, fair: str, table: pd.DataFrame | None = None) -> Audit:
+    """As :func:`read_audit`, without its warning: :meth:`Audit.describe` says how the rows were sampled."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AuditWarning)
+        return read_audit(audit, fair, table)
 
 
 def read_audit(audit: pd.DataFrame | Audit, fair: str | None, table: pd.DataFrame | None = None) -> Audit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,15 @@ def bands_of(
     return Bands(summary, people, len(draws.draws), confidence, threshold, _notes(draws, rows))
 
 
+def not_learned(model: DebiasedClassifier, rows: Rows) -> Rows:
+    """The rows without the fair labels that the model has learned from: they do not say how often it is right."""
+    if rows.fair is None or not model.audited_:
+        return rows
+    if model.out_of_fold_ is None:
+        return replace(rows, fair=None)
+    return replace(rows, fair=np.where(model.out_of_fold_.find(rows) >= 0, -1, rows.fair))
+
+
 def _names(ways: list[Grouping], rows: Rows) -> list[tuple[str, str]]:
     several = len(ways) > 1
     names = [(DISPARITY, way.name if several else "") for way in ways]
@@ -96,7 +106,7 @@ def _quantities(chance: Floats, rows: Rows, ways: list[Grouping], weights: Float
     """All of :func:`_names`, for rows that count by weights."""
     decided = decide(chance, threshold)
     selected = (decided == rows.favourable).astype(np.float64)
-    found = [_means_apart(way, chance[:, -1], weights) for way in ways]
+    found = [_means_apart(way, selected, weights) for way in ways]
     for values in (selected, chance[:, -1]):
         found += [mean for way in ways for mean in _means(way, values, weights)]
     known = _known(rows)

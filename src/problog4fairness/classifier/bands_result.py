@@ -26,7 +26,7 @@ class Bands:
     ----------
     summary
         A row for each quantity (and group): ``quantity``, ``group``, the model's own ``value``, and the ends of the
-        band ``low`` and ``high``. Quantities, about the favourable label: the ``disparity`` of mean fair probabilities,
+        band ``low`` and ``high``. Quantities, about the favourable label: the ``disparity`` of decisions,
         by group the ``mean fair probability`` and the ``selection rate``; and ``accuracy`` where fair labels are known.
     people
         A row for each person, with the index of X: ``fair_probability`` (of the favourable label; with more classes,

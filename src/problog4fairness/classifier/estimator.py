@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier import explaining, fitting
-from problog4fairness.classifier.bands import bands_of
+from problog4fairness.classifier.bands import bands_of, not_learned
 from problog4fairness.classifier.bands_result import Bands
 from problog4fairness.classifier.bounds_result import Bounds
 from problog4fairness.classifier.calibration import learned
@@ -194,7 +194,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.concerns_ = concerns(self, rows, task.observation, found.unseen)
         if draws is not None:
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
-            self.bands_ = bands_of(self, rows, self.draws_, own=True).summary
+            self.bands_ = bands_of(self, not_learned(self, rows), self.draws_, own=True).summary
         tell(self.concerns_, stacklevel=2)
         return self
 
@@ -290,9 +290,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = draw(self, rows, draws, random_state, progress)
         else:
             rows, found = fitting.new_rows(self, X, sensitive_features), kept(self)
-        rows = fitting.with_known(rows, fair)
+        rows = not_learned(self, fitting.with_known(rows, fair))
         options = {"threshold": threshold, "confidence": confidence, "random_state": random_state}
-        return bands_of(self, rows, found, own=y is not None, index=getattr(X, "index", None), **options)
+        return bands_of(
+            self, not_learned(self, rows), found, own=y is not None, index=getattr(X, "index", None), **options
+        )
 
     def bounds(
         self,

@@ -82,7 +82,7 @@ def recorded_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
 def distortion_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
     """P(fair != recorded | what was recorded), ``[rows]``."""
     observation = model.belief_.observe(rows)
-    return _distorted(observation, _log_proba(model.fitted_, observation.table), rows)
+    return distortion_of(observation, _log_proba(model.fitted_, observation.table), rows)
 
 
 def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
@@ -93,7 +93,7 @@ def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
         fair = _numpy(log_proba.exp()[observation.inputs[:, 0]])
     else:
         fair = fair_proba(model, rows)
-    distorted = None if rows.recorded is None else _distorted(observation, log_proba, rows)
+    distorted = None if rows.recorded is None else distortion_of(observation, log_proba, rows)
     return Explanation(fair, _numpy(observation.recorded_proba(log_proba)), distorted)
 
 
@@ -118,12 +118,13 @@ def _restored(belief: Belief, fitted: Fitted, rows: Rows) -> Floats:
     return _numpy(observation.fair_proba(_log_proba(fitted, observation.table)))
 
 
-def _distorted(observation: Observation, log_proba: Tensor, rows: Rows) -> Floats:
+def distortion_of(observation: Observation, log_proba: Tensor, rows: Rows) -> Floats:
+    """P(fair != recorded | what was recorded), ``[rows]``, for log-probabilities of the observation's inputs."""
     if rows.recorded is None:
         raise P4FError("recorded labels are needed to tell which of them were distorted; pass y")
     posterior = _numpy(observation.posterior(log_proba).fair)
-    distorted: Floats = np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
-    return np.where(rows.recorded < 0, np.nan, distorted)
+    found: Floats = np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
+    return np.where(rows.recorded < 0, np.nan, found)
 
 
 def _numpy(values: Tensor) -> Floats:

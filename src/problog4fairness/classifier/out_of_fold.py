@@ -1,8 +1,8 @@
 """Out-of-fold predictions of the audited rows that a model has learned from: what its quality is judged by.
 
-A model that learned from audited rows, or was calibrated on them, is too good on exactly these rows. While it is fitted,
-every audited row is also predicted by a classifier that was fitted without it. Those predictions are kept with the
-model, under a hash of the row's features and fair label, so that a report from a model file judges out of sample.
+A model that learned from audited rows, or was calibrated on them, is too good on exactly these rows. While it is
+fitted, every audited row is also predicted by a classifier that was fitted without it. Those predictions are kept with
+the model, under a hash of the row's features and fair label, so that a report from a model file judges out of sample.
 """
 
 from __future__ import annotations

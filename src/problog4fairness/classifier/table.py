@@ -25,6 +25,7 @@ from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.features import feature_columns
 from problog4fairness.rows.problems import GroupUseNote, listed
 from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, plain_feature, rewritten
+from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import Value, conventional, values_of
 
 
@@ -48,6 +49,8 @@ class TrainingRows:
         Rows that lacked a label or a group.
     left_out
         Columns that are not learnt from.
+    places
+        ``[rows]``: the position of each row in the table, after whose rows come the audited ones that it lacks.
     audit_weights
         How many people each audited row stands for, missing where nobody looked; None where they are a random sample.
     """
@@ -59,6 +62,7 @@ class TrainingRows:
     fair: pd.Series[Any] | None
     dropped: int
     left_out: list[str]
+    places: Codes
     audit_weights: pd.Series[float] | None = None
 
     @property
@@ -143,7 +147,8 @@ def training_rows(
         both, written = find_labels(frame, recorded, fair, labels[-1])
         labels = both if len(both) > 2 else labels
     gaps = belief.missing_labels or bool(votes)
-    rows = complete_rows(frame, columns if gaps else [recorded, *columns])
+    complete = columns if gaps else [recorded, *columns]
+    rows = complete_rows(frame, complete)
     cleaned: dict[str, Any] = {
         name: rewritten(rows[name], labels, labels, "recorded label") for name in votes or [recorded]
     }
@@ -172,6 +177,7 @@ def training_rows(
         None if fair is None or written is None else as_recorded(rows[fair], written, labels),
         len(frame) - len(rows),
         [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT}],
+        np.flatnonzero(frame[complete].notna().all(axis=1)),
         rows[AUDIT_WEIGHT] if AUDIT_WEIGHT in rows.columns else None,
     )
 

@@ -122,12 +122,8 @@ def compare(
         rows = found.audited if labels == "fair" else found.rows
         say(*[""] * bool(number))
         show(found.table(labels), title=f"On {labels} labels, {rows} rows")
+        say(found.intervals(labels))
     say(f"All methods learned by the same learner: {found.learner}.")
-    if found.fair_accuracy_margin is not None:
-        say(
-            f"Fair labels are those of {found.audited} audited rows, each tested by models that were not fitted on it; "
-            f"their draw alone leaves an accuracy uncertain by about ± {found.fair_accuracy_margin:.3f}."
-        )
     say(found.verdict)
     for name, reason in found.left_out.items():
         say(f"left out: {name}: {reason}")

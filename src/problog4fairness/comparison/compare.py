@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.baselines import METHODS, Method
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.classifier.group_use import UseSensitive, check_use_sensitive, tell_group_use
+from problog4fairness.comparison.audited import audited_scores, selection_rates
 from problog4fairness.comparison.data import ComparedRows, compared_rows
 from problog4fairness.comparison.gains import gains
 from problog4fairness.comparison.outcome import Comparison
 from problog4fairness.comparison.run import chosen_group_use, chosen_learner, predictions, scored
-from problog4fairness.comparison.splits import cells
+from problog4fairness.comparison.splits import Cell, cells
 from problog4fairness.comparison.through import ThroughBelief
 from problog4fairness.errors import P4FError, among
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.choice import Auto
+from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.named import LEARNERS
 from problog4fairness.metrics import scores
 from problog4fairness.program.program import Program
+from problog4fairness.rows.types import Floats
+
+# Fits through drawn beliefs, for the interval of a gain.
+DRAWS = 8
+# Fits with another random state, and how far that is from the others.
+REPEATS, OTHER_SEED = 3, 2_000_000
 
 
 def compare(
@@ -35,6 +45,7 @@ def compare(
     *,
     sensitive_features: Any = None,
     fair: Any = None,
+    audit: Audit | None = None,
     favourable: Any = None,
     levels: Sequence[Any] | None = None,
     split_groups: Any = None,
@@ -74,6 +85,9 @@ def compare(
         see these columns.
     fair
         Fair labels by row, missing (None, NaN or ``pd.NA``) where nobody checked; None if nobody checked any.
+    audit
+        How the rows with a fair label were sampled, ``p4f.Audit.of(audit, fair=..., table=X)``: scores on fair labels
+        are weighted by it. Without it they are taken as a random sample.
     favourable
         The favourable label; that of the belief, or the largest one by default.
     levels
@@ -144,6 +158,7 @@ def compare(
         split_groups=split_groups,
         names=columns,
         beliefs=list(beliefs.values()),
+        audit=audit,
     )
     some = bool((data.fair < 0).any())
     parts = cells(data, seeds, folds)
@@ -178,6 +193,11 @@ def compare(
             raise P4FError(f"{name}: {reason}")
     if not found.chances:
         raise P4FError("; ".join(f"{name}: {reason}" for name, reason in found.left_out.items()))
+    this = next(iter(beliefs), None)
+    if this in found.chances and (data.fair >= 0).any():
+        found.drawn.extend(_drawn(data, chosen[0], beliefs[this], parts, able, class_weight))
+        if not isinstance(able, Linear):  # whose fits do not depend on chance
+            found.repeated.extend(_repeated(data, chosen, parts, able, class_weight))
     return Comparison(
         results=scored(data, chosen, parts, found),
         data_disparity=_data_disparity(data),
@@ -187,7 +207,10 @@ def compare(
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.kind for method in chosen},
         learner=learner_word(able),
-        gains=gains(data, parts, found, next(iter(beliefs), None)),
+        gains=gains(data, parts, found, this),
+        audited_scores=audited_scores(data, parts, found),
+        rates=selection_rates(data, parts, found),
+        sample="" if data.audit is None else data.audit.describe(),
     )
 
 
@@ -249,4 +272,33 @@ def _data_disparity(data: ComparedRows) -> dict[str, float]:
     there = data.recorded >= 0
     kinds = {"fair": (data.fair[known], data.groups[known]), "recorded": (data.recorded[there], data.groups[there])}
     favourable = {kind: (label == data.rows.favourable, groups) for kind, (label, groups) in kinds.items()}
-    return {kind: scores(own, own, groups)["disparity"] for kind, (own, groups) in favourable.items() if len(own)}
+    audits = {"fair": data.audit, "recorded": None}
+    return {
+        kind: scores(own, own, groups, audit=audits[kind])["disparity"]
+        for kind, (own, groups) in favourable.items()
+        if len(own)
+    }
+
+
+def _repeated(
+    data: ComparedRows, methods: Sequence[Method], parts: Sequence[Cell], learner: Learner, class_weight: Any
+) -> list[tuple[int, dict[str, Floats]]]:
+    """What methods predict where some cells are fitted once more with another random state."""
+    again = [replace(cell, seed=cell.seed + OTHER_SEED) for cell in parts[:REPEATS]]
+    found = predictions(data, methods, again, learner, False, class_weight).witnessed
+    return [(place, {name: own[place] for name, own in found.items()}) for place in range(len(again))]
+
+
+def _drawn(
+    data: ComparedRows, method: Method, belief: Belief, parts: Sequence[Cell], learner: Learner, class_weight: Any
+) -> list[tuple[int, Floats]]:
+    """What a belief's classifier would predict with parameters drawn from what the audit leaves open, in some cells."""
+    if not isinstance(method, ThroughBelief) or all(own.rows is None for own in belief.probabilities):
+        return []
+    found = []
+    for place, drawn in enumerate(belief.draws(min(DRAWS, len(parts)), parts[0].random_state)):
+        again = method.with_belief(drawn)
+        one = predictions(data, [again], [parts[place]], learner, False, class_weight)
+        # A drawn belief may rule out what was recorded; then it says nothing.
+        found += [(place, own[0]) for own in one.witnessed.values()]
+    return found

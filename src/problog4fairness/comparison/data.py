@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier.recorded import is_plain, read_record, record_codes, record_labels
 from problog4fairness.errors import P4FError
@@ -22,6 +23,8 @@ from problog4fairness.rows.types import Codes, Level
 
 # More groups than this are no groups.
 MOST_GROUPS = 50
+# Rows on which fits are compared with each other, at most.
+MOST_WITNESSES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,8 @@ class ComparedRows:
         ``[rows]``: that group, by its position in ``sensitive.levels``; of two, 1 is the sensitive one.
     split_groups
         ``[rows]``: rows with equal numbers stay on one side of every split; None where each row is alone.
+    audit
+        How the rows with a fair label were sampled, in their order; None where there are none.
 
     Examples
     --------
@@ -55,6 +60,7 @@ class ComparedRows:
     sensitive: Sensitive
     groups: Codes
     split_groups: Codes | None = None
+    audit: Audit | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -69,6 +75,20 @@ class ComparedRows:
         """``[rows]``: the fair label, -1 where it is not known."""
         return np.full(len(self), -1, dtype=np.int64) if self.rows.fair is None else self.rows.fair
 
+    @property
+    def witnesses(self) -> Codes:
+        """Rows with a fair label, on which fits are compared with each other: all, or some of very many."""
+        known = np.flatnonzero(self.fair >= 0)
+        return known[:: -(-len(known) // MOST_WITNESSES) or 1]
+
+    def known_places(self, rows: Codes) -> Codes:
+        """The places of rows among those with a fair label."""
+        return np.searchsorted(np.flatnonzero(self.fair >= 0), rows)
+
+    def sampled(self, rows: Codes) -> Audit | None:
+        """How some of the rows with a fair label were sampled."""
+        return None if self.audit is None else self.audit.take(self.known_places(rows))
+
 
 def compared_rows(
     X: Any,
@@ -82,6 +102,7 @@ def compared_rows(
     split_groups: Any = None,
     names: Sequence[str] = (),
     beliefs: Sequence[Belief] = (),
+    audit: Audit | None = None,
 ) -> ComparedRows:
     """From what a user has.
 
@@ -107,6 +128,9 @@ def compared_rows(
         Names for sensitive columns that come without.
     beliefs
         They say whether labels may be missing, or are the votes of several people, and which columns no learner reads.
+    audit
+        How the rows with a fair label were sampled: matched to X by its ``rows``, or, where these are not known, in the
+        order of X. Without it they are taken as a random sample.
 
     Examples
     --------
@@ -153,7 +177,31 @@ def compared_rows(
         if not (groups == level).any():
             raise P4FError(f"no row has {sensitive.group_text(level)}; leave that group out of levels")
     together = None if split_groups is None else _split_groups(split_groups, len(frame))
-    return ComparedRows(rows, sensitive, groups.astype(np.int64), together)
+    sampled = None if known is None else _sampled(audit, np.flatnonzero(known >= 0), len(known))
+    if sampled is not None and known is not None and sampled.sampling == "stratified":
+        weights = np.zeros(len(known))
+        weights[known >= 0] = sampled.weights
+        rows = replace(rows, audit_weights=weights)
+    return ComparedRows(rows, sensitive, groups.astype(np.int64), together, sampled)
+
+
+def _sampled(audit: Audit | None, known: Codes, rows: int) -> Audit | None:
+    """The audit of the rows with a fair label, in their order; where all have one, nothing was sampled."""
+    if not len(known):
+        return None
+    if audit is None:
+        nothing = np.zeros(len(known), dtype=np.int64)
+        how: Literal["random", "unknown"] = "random" if len(known) == rows else "unknown"
+        return Audit(pd.DataFrame(index=range(len(known))), how, np.ones(len(known)), nothing, np.zeros(0), None, known)
+    if (audit.rows < 0).all() and len(audit) == len(known):
+        return audit
+    place = {row: number for number, row in enumerate(audit.rows.tolist()) if row >= 0}
+    lacking = [row for row in known.tolist() if row not in place]
+    if lacking:
+        raise P4FError(
+            f"row {lacking[0]} of X has a fair label, but the audit does not have it: Audit.of(..., table=X)"
+        )
+    return audit.take(np.array([place[row] for row in known.tolist()], dtype=np.int64))
 
 
 def _with_sensitive(

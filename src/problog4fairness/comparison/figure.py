@@ -1,4 +1,4 @@
-"""The figure of a comparison: quality against fairness, a marker and an ellipse per method."""
+"""The figure of a comparison: quality against fairness, a marker with its intervals per method."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Ellipse
-from scipy.stats import t
 
 from problog4fairness.comparison.style import styles
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import METRICS, confidence_ellipse
+from problog4fairness.metrics import METRICS
 
 if TYPE_CHECKING:
     from problog4fairness.comparison.outcome import Comparison, Labels
 
 LINE = "disparity of the labels"
-# An exact ellipse from fewer seeds fills the figure: with three its radius is 28 standard errors, with four 7.5.
-FEWEST_SEEDS = 4
 
 
 def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Figure:
@@ -47,39 +42,23 @@ def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Fi
     return figure
 
 
-def seed_means(results: pd.DataFrame, labels: str, x: str, y: str) -> pd.DataFrame:
-    """For each method and seed the means of two metrics over folds, as the columns ``method``, ``seed``, x and y."""
-    rows = results[(results["labels"] == labels) & results["metric"].isin([x, y])]
-    means = rows.groupby(["method", "seed", "metric"], sort=False)["value"].mean().unstack("metric")
-    return means.reindex(columns=[x, y]).dropna().reset_index()
-
-
 def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -> None:
-    means, looks = (
-        seed_means(comparison.results, labels, x, y),
-        styles(comparison.methods, comparison.kinds),
-    )
+    looks = styles(comparison.methods, comparison.kinds)
+    scores = comparison.summary[comparison.summary["labels"] == labels].set_index(["method", "metric"])
     own_disparity = comparison.data_disparity[labels]
     if x == "disparity" and not math.isnan(own_disparity):
         axes.axvline(own_disparity, color="#888888", linewidth=1, label=LINE, zorder=1)
     for method in comparison.methods:
-        own = means[means["method"] == method]
-        if not len(own):
+        if (method, x) not in scores.index or (method, y) not in scores.index:
             continue
+        across, up = scores.loc[(method, x)], scores.loc[(method, y)]
         colour, marker = looks[method]
-        if len(own) >= FEWEST_SEEDS:
-            region = confidence_ellipse(own[x], own[y])
-            shape = {"width": region.width, "height": region.height, "angle": region.angle}
-            axes.add_patch(Ellipse(region.centre, **shape, facecolor=colour, alpha=0.12, linewidth=0, zorder=2))
-            axes.add_patch(Ellipse(region.centre, **shape, fill=False, edgecolor=colour, linewidth=0.8, zorder=2))
-        elif len(own) > 1:
-            for name, line in ((x, axes.hlines), (y, axes.vlines)):
-                half = t.ppf(0.975, len(own) - 1) * own[name].std() / math.sqrt(len(own))
-                middle, beside = own[name].mean(), own[y if name == x else x].mean()
-                line(beside, middle - half, middle + half, colors=colour, linewidth=1.2, zorder=2)
+        # The intervals of the table; NaN, where it has none, draws nothing.
+        axes.hlines(up["mean"], across["low"], across["high"], colors=colour, linewidth=1.2, zorder=2)
+        axes.vlines(across["mean"], up["low"], up["high"], colors=colour, linewidth=1.2, zorder=2)
         front = 4 if method == "ours" else 3
         edge: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6}
-        at = (own[x].mean(), own[y].mean())
+        at = (across["mean"], up["mean"])
         size = 9 if marker == "*" else 6
         axes.plot(
             *at, linestyle="none", color=colour, marker=marker, markersize=size, label=method, zorder=front, **edge

@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.baselines import METHODS
+from problog4fairness.comparison.audited import COLUMNS as AUDITED
+from problog4fairness.comparison.audited import LABELS, RATES
 from problog4fairness.comparison.gains import COLUMNS as GAINS
 from problog4fairness.comparison.gains import Gain
 from problog4fairness.comparison.through import ThroughBelief
@@ -27,15 +29,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Labels: TypeAlias = Literal["fair", "recorded"]
+# An interval from fewer repetitions is not shown as one.
+FEWEST_SEEDS = 3
+# The column of a table that names two groups.
+APART = "furthest apart"
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Methods on one table, each scored in every fold of every seed.
 
-    Seeds differ in how the table was split and in what the learner draws, such as first weights. Intervals over seeds
-    say how sure these repetitions make us of the means on *this* table; what other people would have given is not in
-    them.
+    Scores on *fair* labels have intervals over the audited rows, weighted by the design of the audit. Scores on
+    *recorded* labels have intervals over seeds, which differ in how the table was split and in what the learner draws:
+    they say how sure these repetitions make us of the means on *this* table. There are none from fewer than three.
 
     Attributes
     ----------
@@ -58,6 +64,12 @@ class Comparison:
     gains
         What the first belief gains over each other method on rows with a fair label; see
         :class:`~problog4fairness.comparison.gains.Gain`.
+    audited_scores
+        The scores on fair labels with intervals over the audited rows: ``method``, ``metric``, ``mean``, ``low``, ...
+    rates
+        The share of favourable decisions by ``labels``, ``method`` and ``group``, and of the labels themselves.
+    sample
+        How the rows with a fair label were sampled, in words.
 
     Examples
     --------
@@ -81,11 +93,23 @@ class Comparison:
     kinds: Mapping[str, str] = field(default_factory=dict)
     learner: str = "network"
     gains: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(GAINS)))
+    audited_scores: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(AUDITED)))
+    rates: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(RATES)))
+    sample: str = ""
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """Mean, standard error and 95% interval over seeds, by ``method``, ``labels`` and ``metric``."""
-        return summarise(self.results.dropna(subset="value"), by=["method", "labels", "metric"])
+        """Mean, standard error and 95% interval by ``method``, ``labels`` and ``metric``, as the table has them.
+
+        Of fair labels over the audited rows, of recorded ones over seeds: NaN where these are fewer than three.
+        """
+        found = summarise(self.results.dropna(subset="value"), by=["method", "labels", "metric"])
+        ends = ["standard_error", "low", "high"]
+        found.loc[found["n"] < FEWEST_SEEDS, ends] = np.nan
+        if not len(self.audited_scores):
+            return found
+        fair = self.audited_scores.assign(labels="fair")[list(found.columns)]
+        return pd.concat([fair, found[found["labels"] != "fair"]], ignore_index=True)
 
     @property
     def methods(self) -> list[str]:
@@ -98,17 +122,25 @@ class Comparison:
         known = {ThroughBelief.kind: ThroughBelief.about, **{kind: own.about for kind, own in METHODS.items()}}
         return {name: known[kind] for name in self.methods if (kind := self.kinds.get(name)) in known}
 
-    @property
-    def fair_accuracy_margin(self) -> float | None:
-        """By how much an accuracy on fair labels may be off because few rows were audited; None without an audit.
+    def intervals(self, labels: Labels) -> str:
+        """What ± means in the table of these labels, as a sentence."""
+        if labels == "fair" and len(self.audited_scores):
+            return (
+                f"± is half a 95% interval over the audited rows ({self.sample}), each decided by classifiers that "
+                "were not fitted on it; it holds the classifiers fixed."
+            )
+        seeds = self.results["seed"].nunique()
+        if seeds < FEWEST_SEEDS:
+            return f"No intervals: {seeds} {'repetition is' if seeds == 1 else 'repetitions are'} too few for one."
+        return f"± is half a 95% interval over {seeds} splits of this table."
 
-        Half a 95% interval, at the accuracy of the first method. Every audited row was tested by classifiers that were
-        not fitted on it.
-        """
-        found = self.summary.query("labels == 'fair' and metric == 'accuracy'")["mean"]
-        if not self.audited or not len(found):
+    def furthest(self, labels: Labels, method: str | None = None) -> tuple[str, str] | None:
+        """The groups with the highest and the lowest selection rate of a method, or of the labels themselves."""
+        rows = self.rates[(self.rates["labels"] == labels) & (self.rates["method"] == (method or LABELS))].dropna()
+        if len(rows) < 2:
             return None
-        return float(1.96 * np.sqrt(found.iloc[0] * (1 - found.iloc[0]) / self.audited))
+        groups = rows.set_index("group")["rate"]
+        return str(groups.idxmax()), str(groups.idxmin())
 
     def gain(self, kind: str = "unawareness") -> tuple[str, Gain] | None:
         """The name of the method of a kind, and what the belief gains over it; None where that is not known."""
@@ -119,13 +151,12 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What the belief gains over leaving the sensitive column out, or over the record as it is, in one sentence."""
+        """What the belief gains over leaving the sensitive column out, or over the recorded labels, and who by it."""
         found = self.gain("unawareness") or self.gain("lower")
         if found is None:
             return "No fair label is known, so nothing says whether the belief is better than doing without it."
         name, gain = found
-        said = f"leaving the column out ({name})" if self.kinds[name] == "unawareness" else name
-        return f"Against {said}: {gain.sentence(self.rows)}."
+        return f"Against {name}: {gain.sentence(self.rows)}. {gain.covers}"
 
     @property
     def labels(self) -> list[Labels]:
@@ -133,7 +164,9 @@ class Comparison:
         return [kind for kind in ("fair", "recorded") if kind in self.data_disparity]
 
     def table(self, labels: Labels | None = None) -> pd.DataFrame:
-        """A row per method and a column per metric, "mean ± half the 95% interval"; NaN where there is none.
+        """A row per method and a column per metric, "value ± half the 95% interval"; NaN where there is none.
+
+        Of more than two groups the column ``furthest apart`` names those with the highest and the lowest rate.
 
         Parameters
         ----------
@@ -145,7 +178,11 @@ class Comparison:
         text = [_plus_minus(mean, high) for mean, high in zip(rows["mean"], rows["high"], strict=True)]
         wide = rows.assign(text=text).pivot(index="method", columns="metric", values="text")
         columns = [name for name in dict.fromkeys(self.results["metric"]) if name in wide.columns]
-        return wide.loc[self.methods, columns].rename_axis(columns=None)
+        table = wide.loc[self.methods, columns].rename_axis(columns=None)
+        if len(self.levels) > 2 and len(self.rates):
+            pairs = [self.furthest(chosen, method) for method in self.methods]
+            table[APART] = ["" if pair is None else f"{pair[0]} above {pair[1]}" for pair in pairs]
+        return table
 
     def plot(
         self,
@@ -154,7 +191,7 @@ class Comparison:
         x: str = "disparity",
         y: str = "accuracy",
     ) -> Figure:
-        """Draw a marker per method at its means, with a 95% ellipse over seeds where there are four or more.
+        """Draw a marker per method at its values, with the 95% intervals of :meth:`table`.
 
         Parameters
         ----------
@@ -184,7 +221,9 @@ class Comparison:
             "left_out": dict(self.left_out),
             "kinds": dict(self.kinds),
             "learner": self.learner,
-            "fair_accuracy_margin": self.fair_accuracy_margin,
+            "sample": self.sample,
+            "audited_scores": self.audited_scores.to_dict("records"),
+            "rates": [{name: _known(value) for name, value in row.items()} for row in self.rates.to_dict("records")],
             "gains": self.gains.reset_index(names="against").to_dict("records"),
             "verdict": self.verdict,
             "summary": [{name: _known(value) for name, value in record.items()} for record in records],
@@ -201,12 +240,14 @@ class Comparison:
         return f"Comparison of {', '.join(self.methods)}, on {self.rows} rows, {self.audited} audited"
 
     def __str__(self) -> str:
-        return f"{self!r}\non {self.labels[0]} labels:\n{self.table().to_string()}\n{self.verdict}"
+        lines = [repr(self), f"on {self.labels[0]} labels:", self.table().to_string(), self.intervals(self.labels[0])]
+        return "\n".join([*lines, self.verdict])
 
     def _repr_html_(self) -> str:
         """In a notebook: its table, the verdict, and the figure."""
         drawn = inline_figure(self.plot(), "Accuracy against statistical disparity, a mark for each method.")
-        return f"<div>{self.table().to_html()}<p>{html.escape(self.verdict)}</p>{drawn}</div>"
+        told = html.escape(f"{self.intervals(self.labels[0])} {self.verdict}")
+        return f"<div>{self.table().to_html()}<p>{told}</p>{drawn}</div>"
 
 
 def _plus_minus(mean: float, high: float) -> str:

@@ -41,6 +41,14 @@ class Predictions:
         ``[rows, classes]``.
     left_out
         Methods that could not run on these rows, and why, in one line.
+    witnessed
+        By method, what each cell's classifier predicts for :attr:`ComparedRows.witnesses`, in the form of ``chances``.
+    drawn
+        What the first belief would predict for these with drawn parameters: the number of the cell, and predictions.
+    repeated
+        The same of fits of some cells with another random state: the number of the cell, and predictions by method.
+    randomised
+        Methods whose predictions are the chances of a random decision.
 
     Examples
     --------
@@ -57,6 +65,10 @@ class Predictions:
 
     chances: dict[str, list[Floats]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    witnessed: dict[str, list[Floats]] = field(default_factory=dict)
+    drawn: list[tuple[int, Floats]] = field(default_factory=list)
+    repeated: list[tuple[int, dict[str, Floats]]] = field(default_factory=list)
+    randomised: frozenset[str] = frozenset()
 
 
 def predictions(
@@ -103,7 +115,7 @@ def predictions(
     for title in titles:
         if titles.count(title) > 1:
             raise P4FError(f"two methods have the name {title!r}")
-    found = Predictions()
+    found = Predictions(randomised=frozenset(method.title for method in methods if method.randomised))
     for method in methods:
         try:
             method.check(data.rows)
@@ -124,6 +136,7 @@ def predictions(
             _predicted(data, runs, found)
     for title in found.left_out:
         found.chances.pop(title, None)
+        found.witnessed.pop(title, None)
     return found
 
 
@@ -131,8 +144,12 @@ def _predicted(data: ComparedRows, runs: Sequence[_Run], found: Predictions) -> 
     """Note what those that are trained predict for their test rows."""
     for run in runs:
         if run.trained is not None:
-            chance = np.clip(run.trained.proba(data.rows.take(run.cell.test)), 0, 1)
-            found.chances.setdefault(run.method.title, []).append(chance[:, 1] if chance.shape[1] == 2 else chance)
+            tested = len(run.cell.test)
+            asked = np.concatenate([run.cell.test, data.witnesses])
+            chance = np.clip(run.trained.proba(data.rows.take(asked)), 0, 1)
+            chance = chance[:, 1] if chance.shape[1] == 2 else chance
+            found.chances.setdefault(run.method.title, []).append(chance[:tested])
+            found.witnessed.setdefault(run.method.title, []).append(chance[tested:])
 
 
 def chosen_learner(
@@ -210,7 +227,8 @@ def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell],
                 if not known.any():
                     continue
                 groups = data.groups[cell.test][known]
-                own = scores(truth[known], chance[known], groups, randomised=method.randomised)
+                audit = data.sampled(cell.test[known]) if labels == "fair" else None
+                own = scores(truth[known], chance[known], groups, randomised=method.randomised, audit=audit)
                 rows += [(method.title, cell.seed, cell.fold, labels, name, value) for name, value in own.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

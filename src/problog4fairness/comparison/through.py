@@ -62,6 +62,17 @@ class ThroughBelief(Method):
         self.learn_from_audit = learn_from_audit
         self.fits = 1 + (FOLDS if learn_from_audit else 0)
 
+    def with_belief(self, belief: Belief) -> ThroughBelief:
+        """The same method through another belief."""
+        return ThroughBelief(
+            self.sensitive,
+            belief,
+            self.title,
+            use_sensitive=self.use_sensitive,
+            test_features=self.test_features,
+            learn_from_audit=self.learn_from_audit,
+        )
+
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
         self.belief.require_known()

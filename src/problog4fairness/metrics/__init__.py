@@ -5,6 +5,7 @@ needs them:
 
 - *of one classifier*: :func:`scores` for all of them at once; :func:`accuracy`, :func:`f1`,
   :func:`statistical_disparity` and :func:`equalized_odds_difference` one by one; :func:`metric_frame` in each group;
+  disparity is that of decisions, that of mean probabilities is :func:`mean_probability_disparity`;
 - *from probabilities to decisions*: :func:`decide`, which everything else here uses as well;
 - *how sure one test set makes us of them*: :func:`interval` and :func:`intervals_by_group`, from counts, without
   resampling;
@@ -22,6 +23,7 @@ from problog4fairness.metrics.functions import (
     accuracy,
     equalized_odds_difference,
     f1,
+    mean_probability_disparity,
     statistical_disparity,
 )
 from problog4fairness.metrics.summary import summarise
@@ -39,6 +41,7 @@ __all__ = [
     "f1",
     "interval",
     "intervals_by_group",
+    "mean_probability_disparity",
     "metric_frame",
     "scores",
     "statistical_disparity",

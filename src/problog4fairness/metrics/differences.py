@@ -38,9 +38,12 @@ def difference_interval(
     """
     if rows < 1 or other_rows < 1:
         raise P4FError("a difference needs rows in both samples; one has none")
-    one = proportion(successes, rows, confidence)
-    other = proportion(other_successes, other_rows, confidence)
+    return difference_of(proportion(successes, rows, confidence), proportion(other_successes, other_rows, confidence))
+
+
+def difference_of(one: Estimate, other: Estimate) -> Estimate:
+    """The difference of two shares that were estimated from independent samples, from their intervals (Newcombe)."""
     value = one.value - other.value
     low = value - math.hypot(one.value - one.low, other.high - other.value)
     high = value + math.hypot(one.high - one.value, other.value - other.low)
-    return Estimate(value, max(-1.0, low), min(1.0, high), rows + other_rows)
+    return Estimate(value, max(-1.0, low), min(1.0, high), one.rows + other.rows)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from problog4fairness.metrics.inputs import probabilities
-from problog4fairness.metrics.table import METRICS
+from problog4fairness.metrics.table import MEAN_PROBABILITY_DISPARITY, METRICS
 
 
 def accuracy(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
@@ -54,20 +54,64 @@ def f1(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any =
 
 
 def statistical_disparity(
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    levels: Sequence[Any] = (0, 1),
+    favourable: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """The difference of selection rates: how much more often the sensitive group gets the favourable decision.
+
+    P(decision = 1 | A=1) - P(decision = 1 | A=0)
+
+    Below 0 where the sensitive group gets it less often. Its absolute value is what fairlearn calls
+    ``demographic_parity_difference``. Of labels it is the disparity of the data. For probabilities in place of
+    decisions see :func:`mean_probability_disparity`.
+
+    Parameters
+    ----------
+    y_pred
+        Decisions 0 and 1, or two other labels of which ``favourable`` names the good one.
+    sensitive_features
+        The group of each row; two groups.
+    levels
+        The two groups, the sensitive one last.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
+
+    Examples
+    --------
+    >>> area = ["poor", "poor", "rich", "rich"]
+    >>> statistical_disparity([0, 1, 1, 1], sensitive_features=area, levels=("rich", "poor"))
+    -0.5
+    """
+    return METRICS["disparity"](
+        None,
+        y_pred,
+        sensitive_features=sensitive_features,
+        levels=levels,
+        favourable=favourable,
+        sample_weight=sample_weight,
+    )
+
+
+def mean_probability_disparity(
     y_prob: Any, *, sensitive_features: Any, levels: Sequence[Any] = (0, 1), sample_weight: Any = None
 ) -> float:
-    """How much more favourably the sensitive group is treated; below 0 where it is treated worse.
+    """The difference of mean probabilities between two groups: the paper's definition, for its studies.
 
     mean P(y=1 | A=1) - mean P(y=1 | A=0)
 
-    The paper's definition: a difference of mean *probabilities*, so a classifier that says .51 to one group and .49 to
-    the other is nearly fair. Pass labels 0 and 1 for the disparity of decisions or of data; its absolute value is what
-    fairlearn calls ``demographic_parity_difference``.
+    A classifier that predicts .51 for one group and .49 for the other is nearly fair by it, although every decision
+    differs; people are affected by decisions: :func:`statistical_disparity`.
 
     Parameters
     ----------
     y_prob
-        P(y=1) of each row, such as ``predict_proba(X)[:, 1]``, or labels 0 and 1.
+        P(y=1) of each row, such as ``predict_proba(X)[:, 1]``.
     sensitive_features
         The group of each row; two groups.
     levels
@@ -78,10 +122,10 @@ def statistical_disparity(
     Examples
     --------
     >>> area = ["poor", "poor", "rich", "rich"]
-    >>> round(statistical_disparity([0.2, 0.4, 0.5, 0.9], sensitive_features=area, levels=("rich", "poor")), 4)
+    >>> round(mean_probability_disparity([0.2, 0.4, 0.5, 0.9], sensitive_features=area, levels=("rich", "poor")), 4)
     -0.4
     """
-    return METRICS["disparity"](
+    return MEAN_PROBABILITY_DISPARITY(
         None,
         None,
         y_prob=probabilities(y_prob, "y_prob"),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from problog4fairness.beliefs.proportions import Estimate, proportion
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.decisions import decide
 from problog4fairness.metrics.inputs import Bools, Codes, Floats, groups, in_sensitive_group, labels, plain, weights
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.audits import Audit
 
 # What a metric looks at beside the predictions: true labels, any number of groups, or which of two is sensitive.
 Need: TypeAlias = Literal["labels", "groups", "sensitive group"]
@@ -37,6 +41,8 @@ class Judged:
     right
         ``[rows]``: how far the decision is the true class, of more than two classes; None for two, where ``label`` and
         ``decision`` say it. Then these are about the favourable class against all others.
+    audit
+        The sampling design of the rows, where they are audited rows; None where all count as independent.
     """
 
     label: Floats
@@ -46,16 +52,18 @@ class Judged:
     count: int
     weights: Floats
     right: Floats | None = None
+    audit: Audit | None = None
 
     def __len__(self) -> int:
         return len(self.label)
 
     @classmethod
-    def of(cls, label: Any, chance: Any, group: Any, randomised: bool = False) -> Judged:
+    def of(cls, label: Any, chance: Any, group: Any, randomised: bool = False, audit: Audit | None = None) -> Judged:
         """From codes that are known to be sound, as :func:`~problog4fairness.metrics.scores` takes them."""
         label, chance = (np.asarray(values, dtype=np.float64) for values in (label, chance))
         group = np.asarray(group, dtype=np.int64)
-        count, weights, right = int(max(group.max(initial=0), 1)) + 1, np.ones(len(label)), None
+        weights = np.ones(len(label)) if audit is None else audit.weights
+        count, right = int(max(group.max(initial=0), 1)) + 1, None
         if chance.ndim == 2:
             favourable = chance.shape[1] - 1
             decided = chance if randomised else np.eye(favourable + 1)[decide(chance)]
@@ -63,11 +71,18 @@ class Judged:
             label, decision, chance = (label == favourable).astype(np.float64), decided[:, -1], chance[:, -1]
         else:
             decision = chance if randomised else decide(chance).astype(np.float64)
-        return cls(label, decision, chance, group, count, weights, right)
+        return cls(label, decision, chance, group, count, weights, right, audit)
 
     def mean(self, values: Floats) -> float:
         """The mean over all rows; NaN where there are none."""
         return float(np.average(values, weights=self.weights)) if self.weights.any() else float("nan")
+
+    def estimate(self, values: Floats, where: Bools | None, confidence: float) -> Estimate:
+        """The mean over the rows ``where``, with an interval: by the sampling design, or else Wilson's."""
+        if self.audit is not None:
+            return self.audit.mean(values, where, confidence)
+        chosen = values if where is None else values[where]
+        return proportion(int(chosen.sum()), len(chosen), confidence)
 
     def group_means(self, values: Floats, where: Bools | None = None) -> Floats:
         """``[groups]``: the mean in each group, over the rows ``where`` only; NaN where there are none."""
@@ -76,12 +91,6 @@ class Judged:
         summed = np.bincount(self.groups, weights=weight * values, minlength=self.count)
         with np.errstate(invalid="ignore"):
             return np.asarray(summed / total)
-
-    def counts(self, where: Bools | None = None) -> tuple[list[int], list[int]]:
-        """For each group how many of the rows ``where`` are decided favourably, and how many there are."""
-        chosen = np.ones(len(self), dtype=bool) if where is None else where
-        favoured = np.bincount(self.groups[chosen & (self.decision == 1)], minlength=self.count)
-        return favoured.tolist(), np.bincount(self.groups[chosen], minlength=self.count).tolist()
 
 
 def judged(

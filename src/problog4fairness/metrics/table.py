@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -14,6 +14,9 @@ from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.metrics import values
 from problog4fairness.metrics.inputs import groups, same_length
 from problog4fairness.metrics.judged import Judged, Need, judged
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.audits import Audit
 
 
 @dataclass(frozen=True)
@@ -103,13 +106,25 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def scores(label: Any, chance: Any, groups: Any, *, randomised: bool = False) -> dict[str, float]:
+# The paper's definition, for its studies. Everywhere else disparity is that of decisions.
+MEAN_PROBABILITY_DISPARITY = Metric(
+    "mean_probability_disparity",
+    "mean-probability disparity",
+    values.mean_probability_disparity,
+    "nearer 0",
+    ("sensitive group",),
+)
+
+
+def scores(
+    label: Any, chance: Any, groups: Any, *, randomised: bool = False, audit: Audit | None = None
+) -> dict[str, float]:
     """All of :data:`METRICS` at once, for codes that are known to be sound.
 
     A decision is 1 where the chance is above one half. A randomised method decides by lot with the given chances, and
-    its expected accuracy, F1 (of expected counts), odds and positive rate are given. Disparity is that of mean chances,
-    as the paper defines it; between more than two groups it is the largest difference, without a sign. What rests on
-    rows that are not there, such as the odds of a group without a favourable label, is NaN.
+    its expected accuracy, F1 (of expected counts), odds and positive rate are given. Disparity is that of decisions, as
+    people are affected by them; between more than two groups it is the largest difference, without a sign. What rests
+    on rows that are not there, such as the odds of a group without a favourable label, is NaN.
 
     Parameters
     ----------
@@ -122,14 +137,16 @@ def scores(label: Any, chance: Any, groups: Any, *, randomised: bool = False) ->
         The group of each row, 0, 1, ...; with two, 1 is the sensitive group.
     randomised
         Whether the chances are those of a random decision.
+    audit
+        The sampling design of the rows, where they are audited rows: scores are weighted by it.
 
     Examples
     --------
     >>> found = scores([1, 1, 0, 1, 0, 0], [0.9, 0.2, 0.1, 0.8, 0.6, 0.1], [1, 1, 1, 0, 0, 0])
     >>> {name: round(value, 3) for name, value in found.items()}
-    {'accuracy': 0.667, 'disparity': -0.1, 'f1': 0.667, 'equalized_odds': 0.5, 'positive_rate': 0.5}
+    {'accuracy': 0.667, 'disparity': -0.333, 'f1': 0.667, 'equalized_odds': 0.5, 'positive_rate': 0.5}
     """
-    own = Judged.of(label, chance, groups, randomised)
+    own = Judged.of(label, chance, groups, randomised, audit)
     return {name: metric.value(own) for name, metric in METRICS.items()}
 
 

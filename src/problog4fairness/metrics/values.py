@@ -2,7 +2,8 @@
 
 Intervals need counts only, so 100,000 rows cost milliseconds where a bootstrap costs minutes. They speak of *this*
 classifier on new rows of the same kind; what another seed or another fold would give is the matter of
-:func:`problog4fairness.metrics.summarise`. Rows count as independent, so weights are not looked at.
+:func:`problog4fairness.metrics.summarise`. Rows count as independent, unless they are audited rows with a sampling
+design: then shares are weighted and intervals know the strata (:class:`problog4fairness.Audit`).
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from problog4fairness.beliefs.proportions import Estimate, proportion
+from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics.differences import difference_interval
+from problog4fairness.metrics.differences import difference_of
 from problog4fairness.metrics.inputs import Floats
 from problog4fairness.metrics.judged import Judged
 
@@ -25,7 +26,7 @@ def accuracy(j: Judged) -> float:
 
 def accuracy_interval(j: Judged, confidence: float) -> Estimate:
     """Wilson's."""
-    return proportion(int(_right(j).sum()), len(j), confidence)
+    return j.estimate(_right(j), None, confidence)
 
 
 def _right(j: Judged) -> Floats:
@@ -46,11 +47,9 @@ def f1_interval(j: Judged, confidence: float) -> Estimate:
     J is the share of true positives among the rows that anyone calls 1; only those rows count, and ``rows`` is their
     number. Where there are none, F1 is 0 by convention and the interval is 0 to 1.
     """
-    both, either = int((j.label * j.decision).sum()), int(np.maximum(j.label, j.decision).sum())
-    share = proportion(both, either, confidence)
+    share = j.estimate(j.label * j.decision, np.maximum(j.label, j.decision) > 0, confidence)
     low, high = (2 * end / (1 + end) for end in (share.low, share.high))
-    value = 2 * share.value / (1 + share.value) if share.rows else 0.0
-    return Estimate(value, low, high, share.rows)
+    return Estimate(f1(j), min(low, f1(j)), max(high, f1(j)), share.rows)
 
 
 def positive_rate(j: Judged) -> float:
@@ -60,19 +59,28 @@ def positive_rate(j: Judged) -> float:
 
 def positive_rate_interval(j: Judged, confidence: float) -> Estimate:
     """Wilson's."""
-    return proportion(int(j.decision.sum()), len(j), confidence)
+    return j.estimate(j.decision, None, confidence)
 
 
 def disparity(j: Judged) -> float:
-    """mean P(y=1 | A=1) - mean P(y=1 | A=0), of chances; of more than two groups the largest difference, unsigned."""
-    means = j.group_means(j.chance)
+    """The selection rate where A = 1 minus that where A = 0; of more than two groups the largest difference."""
+    return _apart(j.group_means(j.decision))
+
+
+def mean_probability_disparity(j: Judged) -> float:
+    """As :func:`disparity`, of mean chances in place of selection rates: the paper's definition."""
+    return _apart(j.group_means(j.chance))
+
+
+def _apart(means: Floats) -> float:
     return float(means[1] - means[0]) if len(means) == 2 else float(np.ptp(means))
 
 
 def disparity_interval(j: Judged, confidence: float) -> Estimate:
-    """Newcombe's, of decisions: chances have no counts."""
-    favoured, rows = j.counts()
-    return difference_interval(favoured[1], rows[1], favoured[0], rows[0], confidence)
+    """Newcombe's; of more than two groups it does not allow for the choice of the two that are furthest apart."""
+    means = j.group_means(j.decision)
+    other, one = (0, 1) if len(means) == 2 else (int(means.argmin()), int(means.argmax()))
+    return difference_of(*(j.estimate(j.decision, j.groups == group, confidence) for group in (one, other)))
 
 
 def odds(j: Judged) -> Floats:
@@ -99,8 +107,8 @@ def equalized_odds_interval(j: Judged, confidence: float) -> Estimate:
     each = 1 - (1 - confidence**0.5) / len(pairs)
     apart = []
     for value in (1, 0):
-        favoured, rows = j.counts(j.label == value)
-        found = [difference_interval(favoured[a], rows[a], favoured[b], rows[b], each) for a, b in pairs]
+        rates = [j.estimate(j.decision, (j.label == value) & (j.groups == group), each) for group in range(j.count)]
+        found = [difference_of(rates[a], rates[b]) for a, b in pairs]
         # |d| of d in [low, high]: 0 is its low end where d may be 0.
         apart += [(abs(d.value), max(d.low, -d.high, 0.0), max(-d.low, d.high)) for d in found]
     value, low, high = np.max(apart, axis=0).tolist()

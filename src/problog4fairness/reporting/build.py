@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.words import in_labels
 from problog4fairness.classifier import DebiasedClassifier
 from problog4fairness.comparison import Comparison
@@ -140,7 +141,7 @@ def report(
     clf: DebiasedClassifier,
     data: pd.DataFrame,
     *,
-    audit: pd.DataFrame | None = None,
+    audit: pd.DataFrame | Audit | None = None,
     fair: str | None = None,
     recorded: str | None = None,
     comparison: Comparison | bool = True,
@@ -167,7 +168,9 @@ def report(
     data
         Recorded data: the features, the sensitive column and the recorded label. Rows without a label are left out.
     audit, fair
-        Audited rows, and the name of their column with the fair label, in the values of the recorded one.
+        Audited rows, and the name of their column with the fair label, in the values of the recorded one. Numbers from
+        them are weighted by their design: that of their columns ``p4f_...``, or of a :class:`~problog4fairness.Audit`.
+        Where the model has learned from a row, it is judged by a model that was fitted without it.
     recorded
         The column of the recorded label; by default the name that it had in training.
     comparison
@@ -256,7 +259,7 @@ def _written(
     ]
     grouped = by_group(facts, names)
     if grouped is not None:
-        parts.append(("groups", "Right and wrong, by group", grouped))
+        parts.append(("groups", "Confusion matrix and calibration, by group", grouped))
     if compared is not None:
         same_rows = facts.overlap is not None and facts.estimated
         parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))

@@ -17,6 +17,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report
 from problog4fairness.reporting.names import Names
 from problog4fairness.reporting.record import Source, sha256
+from problog4fairness.reporting.refits import learner_name
 from problog4fairness.reporting.stored import COMPARISON_FILES, read_comparison, save_comparison
 from problog4fairness.reporting.tables import report_tables
 from problog4fairness.rows.reading import read_table
@@ -72,7 +73,9 @@ class Inputs:
             model,
             frame,
             audit=audited,
-            comparison=compared if isinstance(compared, bool) else read_comparison(compared, model.belief_),
+            comparison=compared
+            if isinstance(compared, bool)
+            else read_comparison(compared, model.belief_, learner_name(model)),
             sensitivity=self.sensitivity,
             names=Names(self.names),
             sources=sources,

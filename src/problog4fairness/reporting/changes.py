@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.proportions import Estimate, interval
 from problog4fairness.metrics import difference_interval
 from problog4fairness.rows.groups import Grouping
@@ -33,21 +34,26 @@ def changes(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
     return _by_group(way, {name: (values, None) for name, values in measures.items()})
 
 
-def audited_quality(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+def audited_quality(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
     """A row for each group, and one for all: shares of favourable labels, and of decisions and records that are right.
 
-    Of many classes those are right that are the fair one; errors are about the favourable one against the others.
+    All are estimates for the people that the audited rows were sampled from, weighted by the design. ``rows`` counts
+    the audited rows and ``judged`` those with a decision: -1 among the decisions is none, of a row that the model has
+    learned from and that was not predicted out of fold. Of many classes those are right that are the fair one; errors
+    are about the favourable one against the others.
     """
-    fair, decided = _favourable(rows, rows.fair), _favourable(rows, decisions)
+    fair, decided, judged = _favourable(rows, rows.fair), _favourable(rows, decisions), decisions >= 0
     measures: dict[str, tuple[Bools, Bools | None]] = {
         "fair": (fair, None),
-        "accuracy": (decisions == rows.fair, None),
-        "wrongly_refused": (~decided, fair),
-        "wrongly_granted": (decided, ~fair),
+        "accuracy": (decisions == rows.fair, judged),
+        "wrongly_refused": (~decided, fair & judged),
+        "wrongly_granted": (decided, ~fair & judged),
     }
     if rows.recorded is not None:
         measures["record_right"] = (rows.recorded == rows.fair, None)
-    return _by_group(way, measures)
+    found = _by_group(way, measures, sample)
+    found.insert(1, "judged", np.column_stack([way.shares, np.ones(len(rows))])[judged].sum(axis=0))
+    return found
 
 
 def disparities(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
@@ -77,13 +83,19 @@ def _favourable(rows: Rows, codes: Codes | None) -> Bools:
     return favourable
 
 
-def _by_group(way: Grouping, measures: dict[str, tuple[Bools, Bools | None]]) -> pd.DataFrame:
+def _by_group(
+    way: Grouping, measures: dict[str, tuple[Bools, Bools | None]], sample: Audit | None = None
+) -> pd.DataFrame:
     everybody = np.ones((len(way.shares), 1))
     shares = np.column_stack([way.shares, everybody])
     frame = pd.DataFrame({"rows": shares.sum(axis=0)}, index=pd.Index([*way.groups, "all"], name="group"))
     for name, (values, among) in measures.items():
         weights = shares if among is None else shares * among[:, None]
-        found = [_share(values, weights[:, column]) for column in range(shares.shape[1])]
+        if sample is not None and way.certain:
+            found = [sample.mean(values, weights[:, column] > 0) for column in range(shares.shape[1])]
+        else:
+            weights = weights if sample is None else weights * sample.weights[:, None]
+            found = [_share(values, weights[:, column]) for column in range(shares.shape[1])]
         frame[name] = [estimate.value for estimate in found]
         frame[f"{name}_low"] = [estimate.low for estimate in found]
         frame[f"{name}_high"] = [estimate.high for estimate in found]
@@ -95,4 +107,6 @@ def _share(values: Bools, weights: np.ndarray[Any, np.dtype[np.float64]]) -> Est
     if total == 0:
         return Estimate(float("nan"), 0.0, 1.0, 0)
     value = min(1.0, float(values @ weights) / total)
-    return Estimate(value, *interval(value, total), round(total))
+    # Rows that count differently tell as much as so many that count alike (Kish).
+    alike = total**2 / float((weights**2).sum())
+    return Estimate(value, *interval(value, min(total, alike) if (weights > 1).any() else total), round(total))

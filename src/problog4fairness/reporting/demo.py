@@ -230,10 +230,10 @@ class Demo:
         return pd.DataFrame(rows, columns=columns).set_index("method")
 
     def verdict(self) -> str:
-        """What this model gains over leaving the column out, in one sentence."""
+        """What this model gains over leaving the column out, and who gets a loan by it who should and should not."""
         new, decided = self._drawn().new, self.decisions()
         gain = Gain.of(new[FAIR], decided[THIS], decided[WITHOUT])
-        return f"Against leaving the column out: {gain.sentence(len(new), 'a loan')}."
+        return f"Against leaving the column out: {gain.sentence(len(new), 'a loan')}. {gain.covers}"
 
     def decisions(self) -> dict[str, pd.Series[int]]:
         """What four ways to decide say of the new people; the first is what nobody can have."""

@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, PercentFormatter
 from problog4fairness.beliefs.amounts import MISSING, count, percent, points
 from problog4fairness.beliefs.probabilities import called
 from problog4fairness.comparison import Comparison
+from problog4fairness.comparison.outcome import APART
 from problog4fairness.doubt import Sensitivity
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED
 from problog4fairness.metrics import METRICS
@@ -51,9 +52,9 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
             f"{seeds} × {folds} times with the same learner, and tested on rows that it was not fitted on, by {names}. "
             "Scores on recorded labels favour methods that repeat the bias; only fair labels tell who is right.",
         ),
-        tag("p", " ".join(_warnings(found, seeds, same_rows))),
-        _score_table(found, found.labels[0], seeds),
-        *(folded(f"On {kind} labels", _score_table(found, kind, seeds)) for kind in found.labels[1:]),
+        tag("p", " ".join(_warnings(found, same_rows))),
+        _score_table(found, found.labels[0]),
+        *(folded(f"On {kind} labels", _score_table(found, kind)) for kind in found.labels[1:]),
         terms(found.about),
         figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
         *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
@@ -61,15 +62,17 @@ def comparison(found: Comparison, same_rows: bool = False) -> Markup:
     return join(parts, "\n")
 
 
-def _score_table(found: Comparison, kind: Literal["fair", "recorded"], seeds: int) -> Markup:
+def _score_table(found: Comparison, kind: Literal["fair", "recorded"]) -> Markup:
     wide = found.table(kind)
     metrics = [name for name in METRICS if name in wide.columns]
     rows = [[method, *(_score(str(wide.loc[method, name]), name) for name in metrics)] for method in wide.index]
     caption = f"On {kind} labels of {count(found.audited if kind == 'fair' else found.rows, 'row')}"
-    if seeds > 1:
-        caption += " (± half the 95% interval over seeds)"
+    caption += f". {found.intervals(kind)}"
     header = ["Method", *(_titled(name) for name in metrics)]
-    return table(header, rows, caption=caption, numbers=range(1, len(header)))
+    if APART in wide.columns:
+        rows = [[*row, str(wide.loc[row[0], APART])] for row in rows]
+        header.append("Groups furthest apart")
+    return table(header, rows, caption=caption, numbers=range(1, 1 + len(metrics)))
 
 
 def _titled(metric: str) -> str:
@@ -77,21 +80,14 @@ def _titled(metric: str) -> str:
     return f"{label}, points" if METRICS[metric].better == "nearer 0" else label
 
 
-def _warnings(found: Comparison, seeds: int, same_rows: bool) -> list[str]:
+def _warnings(found: Comparison, same_rows: bool) -> list[str]:
     """What the tables do not tell."""
     gap = "difference" if len(found.levels) == 2 else "largest difference"
-    sentences = [f"Disparity is the {gap} between groups in the mean probability of the favourable label."]
-    if seeds > 1:
-        sentences.append(
-            "Intervals are over seeds: they tell how much the split and chance in fitting matter, not what "
-            "other people would have given."
-        )
-    half = found.fair_accuracy_margin
-    if half is not None:
-        sentences.append(
-            f"The draw of {count(found.audited, 'audited row')} alone leaves each accuracy on fair labels uncertain by "
-            f"about ± {100 * half:.1f} points."
-        )
+    sentences = [f"Disparity is the {gap} between the groups' rates of favourable decisions."]
+    for kind in found.labels if len(found.levels) > 2 else ():
+        pair = found.furthest(kind)
+        if pair is not None:
+            sentences.append(f"By the {kind} labels themselves, {pair[0]} is furthest above {pair[1]}.")
     if same_rows and found.audited:
         sentences.append(
             "The parameters of the belief may come from these very rows, also from those that it is tested on here."

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.words import Label, in_labels
 from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.audited import sampled
 from problog4fairness.classifier.explaining import fair_proba
+from problog4fairness.classifier.out_of_fold import held_out_proba
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.decisions import decide
 from problog4fairness.reporting.changes import audited_quality, changes, disparities
@@ -19,7 +23,7 @@ from problog4fairness.reporting.suspects import QueueCheck, Review, checked_queu
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.joining import matches
 from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.types import Floats
+from problog4fairness.rows.types import Codes, Floats
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
@@ -34,6 +38,11 @@ class Division:
     changes: pd.DataFrame
     disparities: pd.DataFrame
     audited: pd.DataFrame | None
+
+    def furthest(self, kind: str) -> str:
+        """The two groups whose rates of one kind, ``recorded`` or ``decided``, are furthest apart."""
+        rates = self.changes.drop(index="all")[kind]
+        return f"{rates.idxmax()} above {rates.idxmin()}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +64,13 @@ class Facts:
     review, queue
         The rows that were most likely distorted, and whether that was right on audited rows (None where unknown).
     audit_rows, audit_chances
-        The audited rows coded, and the model's probability of each fair label, ``[rows, classes]``; None without an
-        audit.
+        The audited rows coded, and the probability of each fair label, ``[rows, classes]``: out of fold for rows that
+        the model has learned from, and NaN for those that it has learned from without predicting them out of fold; None
+        without an audit.
+    sample
+        How the audited rows were sampled; None without an audit.
+    learned, judged
+        How many audited rows the model has learned from, and how many of all are predicted out of sample.
     overlap
         How many audited rows are also in the data; None without an audit.
     dropped
@@ -76,6 +90,9 @@ class Facts:
     audit_rows: Rows | None = None
     audit_chances: Floats | None = None
     queue: QueueCheck | None = None
+    sample: Audit | None = None
+    learned: int = 0
+    judged: int = 0
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -96,7 +113,11 @@ class Facts:
 
 
 def collect(
-    model: DebiasedClassifier, data: pd.DataFrame, audit: pd.DataFrame | None, fair: str | None, recorded: str | None
+    model: DebiasedClassifier,
+    data: pd.DataFrame,
+    audit: pd.DataFrame | Audit | None,
+    fair: str | None,
+    recorded: str | None,
 ) -> Facts:
     """Predict, count and compare; the parameters are those of :func:`~problog4fairness.report`."""
     check_is_fitted(model)
@@ -108,27 +129,32 @@ def collect(
     ways = groupings(model, rows)
     judged: list[pd.DataFrame | None] = [None] * len(ways)
     overlap, queue = None, None
-    audit_rows, audit_chances = None, None
+    audit_rows, audit_chances, sample, learned = None, None, None, 0
     if audit is not None:
         if fair is None:
             raise P4FError("name the column of the fair label in the audit by fair=...")
-        audit = _labelled(audit, fair, "the audit")
-        audit_rows, audit_chances = _audited(model, audit, fair, column)
-        judged = [*_judged(model, audit_rows, audit_chances, ways)]
-        queue = checked_queue(model, audit_rows)
+        sample = sampled(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
+        audit = sample.frame
+        audit_rows, own = _audited(model, audit, fair, column)
+        audit_chances, seen = held_out_proba(model, audit_rows, own)
+        learned = int(seen.sum())
+        judged = [*_judged(model, audit_rows, audit_chances, ways, sample)]
+        queue = checked_queue(model, audit_rows, audit_chances, seen, sample)
         overlap = int((matches(kept, audit, fair) >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
     found, chances = review(model, rows, kept[shown], ways[0])
-    decisions = decide(chances)
+    decided = decide(chances)
     divisions = [
-        Division(way, changes(way, rows, decisions), disparities(way, rows, decisions), quality)
+        Division(way, changes(way, rows, decided), disparities(way, rows, decided), quality)
         for way, quality in zip(ways, judged, strict=True)
     ]
     label = Label(column, tuple(model.classes_.tolist()))
     dropped = len(data) - len(kept)
+    out_of_sample = 0 if audit_chances is None else int((~np.isnan(audit_chances[:, 0])).sum())
     return Facts(
-        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chances, queue
-    )
+        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chances, queue,
+        sample, learned, out_of_sample,
+    )  # fmt: skip
 
 
 def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
@@ -147,11 +173,22 @@ def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded
     return rows, fair_proba(model, rows)
 
 
-def _judged(model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping]) -> list[pd.DataFrame]:
+def _judged(
+    model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping], sample: Audit
+) -> list[pd.DataFrame]:
     """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
-    found = [audited_quality(way, rows, decide(chances)) for way in groupings(model, rows)]
+    found = [audited_quality(way, rows, decisions(chances), sample) for way in groupings(model, rows)]
     # Nobody of a group may have been audited.
-    return [own.reindex([*way.groups, "all"]).fillna({"rows": 0}) for own, way in zip(found, ways, strict=True)]
+    nobody = {"rows": 0, "judged": 0}
+    return [own.reindex([*way.groups, "all"]).fillna(nobody) for own, way in zip(found, ways, strict=True)]
+
+
+def decisions(chances: Floats) -> Codes:
+    """``[rows]``: the label that is decided for, -1 where nothing was predicted."""
+    known = ~np.isnan(chances[:, 0])
+    found = np.full(len(chances), -1, dtype=np.int64)
+    found[known] = decide(chances[known])
+    return found
 
 
 def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:

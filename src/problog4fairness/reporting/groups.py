@@ -1,4 +1,4 @@
-"""The section of a report about audited rows by group: who was decided right, and whether probabilities mean it."""
+"""The section of a report about audited rows by group: the confusion matrix and calibration, out of sample."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from problog4fairness.beliefs.amounts import count, percent
-from problog4fairness.beliefs.proportions import interval
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.words import Label
 from problog4fairness.metrics.decisions import decide
 from problog4fairness.reporting.coding import groupings
@@ -30,17 +30,22 @@ COLOURS = (("#0072B2", "v"), ("#D55E00", "o"), ("#009E73", "s"), ("#CC79A7", "D"
 
 def by_group(facts: Facts, names: Names) -> Markup | None:
     """Confusion counts and a calibration figure for each sensitive variable; None without an audit."""
-    rows, chances = facts.audit_rows, facts.audit_chances
-    if rows is None or chances is None or rows.fair is None:
+    rows, chances, sample = facts.audit_rows, facts.audit_chances, facts.sample
+    if rows is None or chances is None or rows.fair is None or sample is None:
         return None
-    parts: list[Markup] = []
+    parts: list[Markup] = [tag("p", about_quality(facts))]
+    known = np.flatnonzero(~np.isnan(chances[:, 0]))
+    if not len(known):
+        return parts[0]
+    # What was not predicted out of sample is not shown.
+    rows, chances, sample = rows.take(known), chances[known], sample.take(known)
     ways = groupings(facts.model, rows)
     for number, way in enumerate(ways):
         if len(ways) > 1:
             parts.append(tag("h3", f"By {way.name}"))
-        counts = confusion(way, rows, decide(chances))
+        counts = confusion(way, rows, decide(chances), sample)
         parts.append(_confusion_table(counts, facts.label))
-        found = calibration(way, rows, chances[:, -1])
+        found = calibration(way, rows, chances[:, -1], sample)
         words = [
             f"{row.group}: said {percent(row.said)}, found {percent(row.found)} of {count(row.rows, 'row')}."
             for row in found.itertuples()
@@ -49,17 +54,35 @@ def by_group(facts: Facts, names: Names) -> Markup | None:
             with page_style():
                 drawing = draw_calibration(found, way.groups, names)
             caption = (
-                "Do the model's probabilities mean what they say? Audited rows in fifths by the model's probability "
-                f"of {facts.label.good}, and the share that should have it, with 95% intervals. On the grey line "
-                "both are the same."
+                f"Calibration: audited rows in fifths by their out-of-sample probability of {facts.label.good}, and "
+                "the share that should have it, weighted, with 95% intervals. On the grey line both are the same."
             )
             alternative = "Calibration on audited rows. " + " ".join(words)
             parts.append(figure(inline(drawing, f"calibration{number}", alternative), caption, "Calibration by group"))
     return join(parts, "\n")
 
 
-def confusion(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
-    """By group, and for all: how many audited rows should have the favourable label or not, and get it or not."""
+def about_quality(facts: Facts) -> str:
+    """What accuracies, rates and probabilities on audited rows rest on."""
+    assert facts.sample is not None
+    found = f"The audited rows: {facts.sample.describe()}."
+    if facts.learned:
+        found += f" The model has learned from {count(facts.learned)} of them; "
+        left_out = len(facts.sample) - facts.judged
+        if left_out < facts.learned:
+            found += "each is decided here by a model that was fitted without it"
+        if left_out:
+            found += f"{', ' if left_out < facts.learned else ''}{count(left_out)} of them, too few to be predicted "
+            found += "out of fold, are left out of accuracies, error rates and calibration"
+        found += "."
+    return found
+
+
+def confusion(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
+    """By group, and for all: how many audited rows should have the favourable label or not, and get it or not.
+
+    Rows count by what they stand for in the audit, their mean being 1.
+    """
     fair, given = np.asarray(rows.fair) == rows.favourable, decisions == rows.favourable
     shares = np.column_stack([way.shares, np.ones(len(given))])
     kinds = {
@@ -68,7 +91,8 @@ def confusion(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
         "wrongly_given": ~fair & given,
         "rightly_refused": ~fair & ~given,
     }
-    frame = pd.DataFrame({name: values @ shares for name, values in kinds.items()})
+    weighted = shares * sample.weights[:, None]
+    frame = pd.DataFrame({name: values @ weighted for name, values in kinds.items()})
     return frame.set_axis(pd.Index([*way.groups, "all"], name="group"))
 
 
@@ -82,7 +106,12 @@ def _confusion_table(counts: pd.DataFrame, label: Label) -> Markup:
         given, refused, wrong, right = (float(value) for value in row)
         errors = (_of(refused, given + refused), _of(wrong, wrong + right))
         rows.append([str(group), count(given), *errors, count(right)])
-    return table(header, rows, caption="Audited rows, counted by what is fair and what is decided", numbers=range(1, 5))
+    return table(
+        header,
+        rows,
+        caption="Confusion matrix by group: audited rows, weighted, by fair label and decision",
+        numbers=range(1, 5),
+    )
 
 
 def _of(part: float, whole: float) -> Markup:
@@ -90,8 +119,8 @@ def _of(part: float, whole: float) -> Markup:
     return stacked(count(part), f"{percent(part / whole)} of {count(whole)}" if whole else "")
 
 
-def calibration(way: Grouping, rows: Rows, chance: Floats) -> pd.DataFrame:
-    """By group and fifth of probabilities: what the model says on average, and what share the audit found."""
+def calibration(way: Grouping, rows: Rows, chance: Floats, sample: Audit) -> pd.DataFrame:
+    """By group and fifth of probabilities: the mean probability, and the share that the audit found, both weighted."""
     fair, found = np.asarray(rows.fair) == rows.favourable, []
     edges = np.quantile(chance, np.linspace(0, 1, BINS + 1)[1:-1])
     place, member = np.searchsorted(edges, chance, side="right"), way.shares.argmax(axis=1)
@@ -99,9 +128,8 @@ def calibration(way: Grouping, rows: Rows, chance: Floats) -> pd.DataFrame:
         for number in range(BINS):
             own = (place == number) & (member == group)
             if own.sum() >= FEWEST_IN_BIN:
-                share = float(fair[own].mean())
-                low, high = interval(share, int(own.sum()))
-                found.append((name, float(chance[own].mean()), share, low, high, int(own.sum())))
+                share, said = sample.mean(fair, own), sample.mean(chance, own)
+                found.append((name, said.value, share.value, share.low, share.high, int(own.sum())))
     return pd.DataFrame(found, columns=["group", "said", "found", "low", "high", "rows"])
 
 

@@ -34,6 +34,11 @@ def doubts(facts: Facts) -> list[str]:
     found += _little_signal(facts)
     for division in facts.divisions:
         found += _few(division.changes, division.audited)
+    if facts.sample is not None and facts.sample.sampling == "unknown":
+        found.append(
+            "Nothing says how the audited rows were sampled; they are taken as a random sample. Keep the columns that "
+            "p4f plan wrote, or state the design: p4f.Audit.of(...)."
+        )
     if facts.audit is None:
         found.append(
             "No audited rows were given for this report, so nothing here says how often the model is right. "
@@ -91,8 +96,8 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
     return [
         "Recorded data alone can contradict the belief, but they cannot confirm it. A different belief would give a "
         "different model, and both could explain the record equally well. Only audited rows can tell them apart.",
-        "An audit must be a random draw, of each group at least, and its fair labels must be right. What the audit "
-        "gets wrong, the model repeats.",
+        *_sampled(facts),
+        "The fair labels of an audit must be right. What the audit gets wrong, the model repeats.",
         *_seen(facts),
         *_classes(facts),
         *facts.belief.caveats(),
@@ -103,6 +108,16 @@ def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
         "Do not use this model for people unlike those in the data, or as the only ground of a decision about "
         "anybody. The list of rows for review holds suspicions, not findings.",
     ]
+
+
+def _sampled(facts: Facts) -> list[str]:
+    """How the audited rows were sampled."""
+    if facts.sample is None:
+        return []
+    found = f"The audited rows: {facts.sample.describe()}."
+    if facts.sample.sampling == "stratified":
+        return [f"{found} Numbers from them are estimates for the people that they were sampled from."]
+    return [f"{found} If they were chosen in another way, numbers from them are wrong for the people in the data."]
 
 
 def _classes(facts: Facts) -> list[str]:
@@ -145,7 +160,14 @@ def _used_twice(facts: Facts) -> list[str]:
     """Whether the audited rows served the model before they judged it."""
     if facts.overlap is None:
         return []
-    used = ["The audited rows that judge the model may also have given its parameters."] if facts.estimated else []
+    used = []
+    if facts.learned and facts.judged:
+        used.append(
+            f"The model has learned from {count(facts.learned)} of the audited rows; what judges it are predictions of "
+            "models that were fitted without them."
+        )
+    if facts.estimated:
+        used.append("The audited rows that judge the model may also have given its parameters.")
     if facts.overlap:
         used.append(f"{count(facts.overlap, 'audited row is', 'audited rows are')} also in the data.")
     return [" ".join([*used, "Accuracy on rows that nobody has used yet can be lower."])] if used else []

@@ -6,7 +6,8 @@ import math
 
 import pandas as pd
 
-from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.beliefs.amounts import count, percent, percent_interval
+from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.reporting.facts import Facts
 from problog4fairness.reporting.markup import Markup, join, plain, table, tag
 from problog4fairness.reporting.neighbours import NEIGHBOURS
@@ -47,14 +48,18 @@ def _was_right(facts: Facts) -> list[Markup]:
         return [
             tag("p", "No audited row is more likely distorted than not: nothing tells how often the list is right.")
         ]
-    missed = f"; of the other {count(queue.others)}, {count(queue.missed)} were" if queue.others else ""
+    missed = f"; of the other {count(queue.others)}, an estimated {_share(queue.missed)} were" if queue.others else ""
     return [
         tag(
             "p",
-            f"Would this list have been right? Of {count(queue.queued, 'audited row')} more likely distorted than not, "
-            f"{count(queue.right)} were ({percent(queue.right / queue.queued)}){missed}.",
+            f"Would this list have been right? Of {count(queue.queued, 'audited row')} more likely distorted than not "
+            f"(out of sample), an estimated {_share(queue.right)} were{missed}.",
         )
     ]
+
+
+def _share(own: Estimate) -> str:
+    return percent_interval(own.value, own.low, own.high)
 
 
 def _rows(facts: Facts) -> Markup:

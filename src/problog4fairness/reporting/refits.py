@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count
 from problog4fairness.beliefs.probabilities import Parameter
+from problog4fairness.classifier import DebiasedClassifier, audited
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.comparison import Comparison, compare
+from problog4fairness.comparison.compare import learner_word
 from problog4fairness.doubt import Sensitivity, sensitivity
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.base import Learner
 from problog4fairness.reporting.coding import feature_names, sensitive_of
 from problog4fairness.reporting.facts import Facts
-from problog4fairness.rows.joining import with_audit
 
 # What is fitted again is fitted on so many rows at most; predictions are made for all.
 MOST_ROWS = 20_000
 # More parameters than this make the figure unreadable; the least certain ones are shown.
 MOST_PARAMETERS = 6
 SEEDS, FOLDS = 3, 3
+
+
+def model_learner(model: DebiasedClassifier) -> Learner:
+    """The learner that a model has: of ``auto`` the one that it chose."""
+    return settled(learner_of(model.learner), model.fitted_)
+
+
+def learner_name(model: DebiasedClassifier) -> str:
+    """What a comparison calls the learner of a model."""
+    return learner_word(model_learner(model))
 
 
 def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
@@ -43,18 +57,23 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
     model, column, features = facts.model, facts.label.column, feature_names(facts.model)
     if not facts.belief.sensitive_columns:
         raise P4FError("the belief names no sensitive column, so there are no groups")
-    rows, fair = sample, None
-    if facts.audit is not None and facts.fair is not None:
+    rows, fair, audit = sample, None, None
+    if facts.sample is not None and facts.fair is not None:
         needed = list(dict.fromkeys([column, *features, *facts.belief.sensitive_columns]))
-        rows, fair = with_audit(sample, facts.audit, fair=facts.fair, needed=needed)
+        # Positions are those in the rows that are fitted on.
+        known = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
+        known = audited.sampled(known, facts.fair, sample)
+        rows = audited.joined(sample, known, facts.fair, needed)
+        fair, audit = rows[facts.fair], audited.positions_of(known, len(sample))
     return compare(
         rows[features],
         rows[column],
         belief=facts.belief,
-        learner=settled(learner_of(model.learner), model.fitted_),
+        learner=model_learner(model),
         learn_from_audit=model.audited_ > 0,
         sensitive_features=sensitive_of(model, rows),
         fair=fair,
+        audit=audit,
         favourable=facts.label.values[-1],
         use_sensitive=model.group_use_.used,
         seeds=[seed + number for number in range(SEEDS)],

@@ -130,7 +130,7 @@ def changed(facts: Facts, names: Names) -> Markup:
         parts.append(figure(inline(drawing, f"changes{number}", alternative), caption, "Rates by group"))
         parts.append(_change_table(division, facts.label.good))
         if division.audited is not None:
-            parts.append(_audit_table(division.audited))
+            parts.append(_audit_table(division.audited, facts))
     return join(parts, "\n")
 
 
@@ -167,6 +167,8 @@ def _change_table(division: Division, good: str) -> Markup:
             stacked(points(gap.value), f"{points(gap.low)} to {points(gap.high)}" if division.way.certain else "")
             for gap in (gaps.loc["recorded"], gaps.loc["decided"])
         ]
+        if len(division.way.groups) > 2:
+            shown = [stacked(own, division.furthest(kind)) for own, kind in zip(shown, kinds, strict=False)]
         rows.append([name, "", *shown, "", ""])
     header = ["Group", "Rows", "On record", "Decided by the model", "Raised", "Lowered"]
     caption = (
@@ -178,15 +180,18 @@ def _change_table(division: Division, good: str) -> Markup:
     return table(header, rows, caption=caption, numbers=(1, 2, 3, 4, 5))
 
 
-def _audit_table(audited: pd.DataFrame) -> Markup:
+def _audit_table(audited: pd.DataFrame, facts: Facts) -> Markup:
     kinds = {"fair": "Fair rate", "accuracy": "Model is right", "record_right": "Record is right"}
-    kinds = {kind: name for kind, name in kinds.items() if kind in audited}
+    # What the model has learned from, and what was not predicted out of fold, does not say how often it is right.
+    kinds = {kind: name for kind, name in kinds.items() if kind in audited and (kind != "accuracy" or facts.judged)}
     rows = [
         [str(group), count(row.rows), *(_cell(row, kind) for kind in kinds)]
         for group, row in _sensitive_first(audited).iterrows()
     ]
     header = ["Group", "Audited rows", *kinds.values()]
-    told = "By the audited rows"
+    told = "Estimated from the audited rows" if facts.sample is None else f"Estimated from {facts.sample.describe()}"
+    if facts.learned and facts.judged:
+        told += ". Where the model has learned from a row, a model that was fitted without it decides it"
     if "record_right" in kinds:
         told += ". The record is about these very people; the model decides without it"
     return table(header, rows, caption=told, numbers=range(1, len(header)))

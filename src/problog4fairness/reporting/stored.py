@@ -14,6 +14,8 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.bounded import MEBIBYTE, inside, parse_json, read_file
 from problog4fairness.comparison import Comparison
+from problog4fairness.comparison.audited import COLUMNS as AUDITED
+from problog4fairness.comparison.audited import RATES
 from problog4fairness.comparison.gains import COLUMNS as GAINS
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.csv_text import rounded_csv
@@ -58,7 +60,9 @@ def save_comparison(comparison: Comparison, folder: str | PathLike[str], belief:
     return paths
 
 
-def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -> Comparison:
+def read_comparison(
+    folder: str | PathLike[str], belief: Belief | None = None, learner: str | None = None
+) -> Comparison:
     """What :func:`save_comparison` wrote.
 
     Parameters
@@ -67,6 +71,8 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
         Where it is.
     belief
         The belief that it must be about; None for any.
+    learner
+        The learner that it must have compared, as :attr:`Comparison.learner` calls it; None for any.
     """
     folder = Path(folder)
     try:
@@ -77,6 +83,8 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
         results = pd.read_csv(io.BytesIO(table), dtype={"value": str})
         results["value"] = results["value"].map(float)  # to the last digit, unlike pandas's own
         gains = pd.DataFrame(about["gains"], columns=["against", *GAINS]).set_index("against")
+        if gains.isna().any(axis=None):
+            raise ValueError("an older version wrote it")
         found = Comparison(
             results=results,
             data_disparity=about["data_disparity"],
@@ -87,6 +95,9 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
             kinds=about["kinds"],
             learner=about["learner"],
             gains=gains,
+            audited_scores=pd.DataFrame(about["audited_scores"], columns=list(AUDITED)),
+            rates=pd.DataFrame(about["rates"], columns=list(RATES)),
+            sample=about["sample"],
         )
         # What was forged may only show where it is used.
         found.to_dict()
@@ -100,6 +111,11 @@ def read_comparison(folder: str | PathLike[str], belief: Belief | None = None) -
         raise P4FError(f"{folder} holds no comparison that can be read ({error}); run p4f compare again") from None
     if belief is not None and about.get("belief") not in (None, _hash(belief)):
         raise P4FError(f"the comparison in {folder} is about another belief than the model; run p4f compare again")
+    if learner is not None and found.learner != learner:
+        raise P4FError(
+            f"the comparison in {folder} is of the learner {found.learner}, the model's is {learner}; "
+            f"run p4f compare --learner {learner}"
+        )
     return found
 
 

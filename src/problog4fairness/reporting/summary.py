@@ -25,7 +25,7 @@ def summary(facts: Facts, compared: Comparison | None = None) -> list[str]:
             f"This model decides so for {_rates(first, 'decided')}",
             *(_gaps(division) for division in facts.divisions[1:] if len(division.way.groups) > 1),
         ]
-    return [*sentences, _quality(first.audited), *_record(first.audited), *_verdict(facts, compared)]
+    return [*sentences, _quality(facts, first.audited), *_record(first.audited), *_verdict(facts, compared)]
 
 
 def _belief_about(facts: Facts, division: Division) -> str:
@@ -37,15 +37,22 @@ def _belief_about(facts: Facts, division: Division) -> str:
     return f"The belief about this gap: {told[0][0].lower()}{told[0][1:]}" if told else words[0]
 
 
-def _quality(audited: pd.DataFrame | None) -> str:
-    if audited is None:
+def _quality(facts: Facts, audited: pd.DataFrame | None) -> str:
+    if audited is None or facts.sample is None:
         return "No audited rows were given, so how often it is right is not known."
+    if not facts.judged:
+        return (
+            f"It has learned from the {count(len(facts.sample), 'audited row')}, too few to be predicted out of fold, "
+            "so how often it is right is not known."
+        )
     right, groups = audited.loc["all"], audited.drop(index="all")["accuracy"]
     apart = ", ".join(f"{percent(value)} where {group}" for group, value in groups[::-1].items())
     shown = percent_interval(right.accuracy, right.accuracy_low, right.accuracy_high)
+    how = "decided by models that were fitted without them" if facts.learned else "decided by it"
     return (
-        f"Its decisions, made without the recorded labels, are right for {shown} of "
-        f"{count(right.rows, 'audited row')}{f': {apart}' if len(groups) > 1 else ''}."
+        f"Its decisions, made without the recorded labels, are right for an estimated {shown} of people"
+        f"{f': {apart}' if len(groups) > 1 else ''}. That rests on {count(facts.judged, 'audited row')}, {how} "
+        f"({facts.sample.describe()})."
     )
 
 
@@ -54,11 +61,11 @@ def _record(audited: pd.DataFrame | None) -> list[str]:
     if audited is None or "record_right" not in audited.columns:
         return []
     everybody = audited.loc["all"]
-    if everybody.record_right <= everybody.accuracy:
+    if not everybody.record_right > everybody.accuracy:
         return []
     return [
-        f"The record itself is right more often, for {percent(everybody.record_right)} of them: where a decision is on "
-        "record, changing it to what the model says makes more of them wrong. The model is for people without one."
+        f"The record itself is right more often, for {percent(everybody.record_right)} of people: where a decision is "
+        "on record, changing it to what the model says makes more of them wrong. The model is for people without one."
     ]
 
 
@@ -71,15 +78,12 @@ def _verdict(facts: Facts, compared: Comparison | None) -> list[str]:
     if alone is not None and alone[1].verdict != "better":
         gain = alone[1]
         shown = points_interval(gain.accuracy, gain.accuracy_low, gain.accuracy_high)
-        sentences.append(
-            f"Learning from the audited rows alone does {'as well' if gain.verdict != 'worse' else 'better'}: the "
-            f"belief gains {shown} points of accuracy over it."
-        )
+        sentences.append(f"Against learning from the audited rows alone: {shown} points of accuracy, {gain.judgement}.")
     found = compared.gain("unawareness") or compared.gain("lower")
     if found is not None:
         name, gain = found
-        against = f"leaving the column out ({name})" if compared.kinds[name] == "unawareness" else name
-        sentences.append(f"Verdict, against {against}: {gain.sentence(len(facts.data), facts.label.good)}.")
+        said = gain.sentence(len(facts.data), facts.label.good)
+        sentences.append(f"Verdict, against {name}: {said}. {gain.covers}")
     return sentences
 
 
@@ -98,8 +102,13 @@ def _rates(division: Division, kind: str, got: str = "") -> str:
 def _gaps(division: Division) -> str:
     """The difference between the groups of a further sensitive variable, before and after."""
     recorded, decided = (points_interval(*division.disparities.loc[kind]) for kind in ("recorded", "decided"))
-    which = "difference" if len(division.way.groups) == 2 else "largest difference"
-    return f"By {division.way.name}, the {which} is {recorded} points on record and {decided} points as decided."
+    if len(division.way.groups) == 2:
+        return f"By {division.way.name}, the difference is {recorded} points on record and {decided} points as decided."
+    pairs = [division.furthest(kind) for kind in ("recorded", "decided")]
+    return (
+        f"By {division.way.name}, the largest difference is {recorded} points on record ({pairs[0]}) and {decided} "
+        f"points as decided ({pairs[1]})."
+    )
 
 
 def _apart(rates: pd.Series) -> tuple[str, str]:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
+from problog4fairness.beliefs.audits import Audit
+from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.explaining import explain, fair_proba
+from problog4fairness.classifier.explaining import distortion_of, explain, fair_proba
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.neighbours import neighbours
 from problog4fairness.rows.csv_text import rounded_csv
@@ -25,6 +29,9 @@ DISAGREES = "the fair label is another one than the recorded label, by their fea
 MOST_SHOWN = 20
 # Neighbours are looked for of so many rows at most, the likeliest.
 MOST_EXPLAINED = 10_000
+
+
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +70,15 @@ class QueueCheck:
     Attributes
     ----------
     queued, right
-        How many audited rows would be on the queue, and how many of them were distorted.
+        How many audited rows would be on the queue, and the share of them that was distorted, weighted.
     others, missed
-        How many would not, and how many of them were distorted.
+        How many would not, and the share of them that was distorted, weighted.
     """
 
     queued: int
-    right: int
+    right: Estimate
     others: int
-    missed: int
+    missed: Estimate
 
 
 def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grouping) -> tuple[Review, Floats]:
@@ -116,18 +123,49 @@ def write_queue(table: pd.DataFrame, path: str | PathLike[str]) -> None:
     write_whole(Path(path), rounded_csv(table, 6, index=True))
 
 
-def checked_queue(model: DebiasedClassifier, rows: Rows) -> QueueCheck | None:
-    """Whether the queue was right on audited rows; None where it is not about their labels."""
+def checked_queue(
+    model: DebiasedClassifier, rows: Rows, chances: Floats, learned: Bools, sample: Audit
+) -> QueueCheck | None:
+    """Whether the queue was right on audited rows; None where it is not about their labels, or none can be judged by.
+
+    Parameters
+    ----------
+    model, rows
+        The model, and the audited rows.
+    chances, learned
+        P(fair label), out of fold where the model has learned from a row, and where it has.
+    sample
+        How the rows were sampled.
+    """
     if rows.recorded is None or rows.fair is None:
         return None
     # The list is made without the fair labels that judge it.
     _, chance, what = _explained(model, replace(rows, fair=None))
     if what == FEATURES:
         return None
-    queued, wrong = np.nan_to_num(chance) > 0.5, rows.recorded != rows.fair
-    return QueueCheck(
-        int(queued.sum()), int((queued & wrong).sum()), int((~queued).sum()), int((~queued & wrong).sum())
-    )
+    known = ~learned
+    if learned.any():
+        again = _out_of_fold(model, replace(rows, fair=None), chances, what)
+        if again is not None:
+            chance, known = np.where(learned, again, chance), known | ~np.isnan(chances[:, 0])
+    if not known.any():
+        return None
+    queued, wrong = known & (np.nan_to_num(chance) > 0.5), rows.recorded != rows.fair
+    others = known & ~queued
+    return QueueCheck(int(queued.sum()), sample.mean(wrong, queued), int(others.sum()), sample.mean(wrong, others))
+
+
+def _out_of_fold(model: DebiasedClassifier, rows: Rows, chances: Floats, what: str) -> Floats | None:
+    """How likely each row's record was distorted, by predictions out of fold; None where features are distorted."""
+    filled = np.where(np.isnan(chances), 1 / chances.shape[1], chances)
+    if what == DISAGREES:
+        return np.asarray(1 - filled[np.arange(len(rows)), np.asarray(rows.recorded)])
+    observation = model.belief_.observe(rows)
+    if observation.variants > 1:
+        return None
+    table = np.full((len(observation.table), chances.shape[1]), 1 / chances.shape[1])
+    table[observation.inputs[:, 0].numpy()] = filled
+    return distortion_of(observation, torch.from_numpy(np.log(np.maximum(table, 1e-300))), rows)
 
 
 def _expected(rows: Rows, way: Grouping, chance: Floats) -> pd.DataFrame:

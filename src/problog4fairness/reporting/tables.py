@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.audited import audited_rows
+from problog4fairness.classifier.audited import audited_rows, positions_of, sampled
 from problog4fairness.classifier.group_use import UseSensitive
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
@@ -22,6 +24,7 @@ from problog4fairness.reporting.record import Source
 from problog4fairness.reporting.suspects import Review
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.roles import check_column, find_labels, plain_feature, rewritten
+from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import plain, values_of
 
 
@@ -74,10 +77,28 @@ def compare_tables(
         belief=known,
         sensitive_features=rows.groups if rows.groups is not None else sensitive,
         fair=rows.fair,
+        audit=_sampled(data, audit, fair, rows.places),
         favourable=rows.favourable,
         use_sensitive=use_sensitive,
         **options,
     )
+
+
+def _sampled(data: pd.DataFrame, audit: pd.DataFrame | None, fair: str | None, places: Codes) -> Audit | None:
+    """How the audited rows were sampled, with their positions among the rows ``places`` of the table."""
+    if fair is None:
+        return None
+    if audit is None:
+        known = np.flatnonzero(data[fair].notna())
+        if len(known) in (0, len(data)):
+            return None
+        found = sampled(data.iloc[known].reset_index(drop=True), fair)
+        found = replace(found, rows=known)
+    else:
+        found = positions_of(sampled(audit, fair, data), len(data))
+    place = np.full(int(max(places.max(initial=0), found.rows.max(initial=0))) + 1, -1, dtype=np.int64)
+    place[places] = np.arange(len(places))
+    return replace(found, rows=np.where(found.rows >= 0, place[found.rows], -1))
 
 
 def report_tables(

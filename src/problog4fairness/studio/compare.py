@@ -94,14 +94,9 @@ def _found(studio: Studio) -> None:
         rows = found.audited if labels == "fair" else found.rows
         chart(_scatter(found, labels), f"accuracy against disparity on {labels} labels; the table has the numbers")
         _table(found, labels)
-        margin = found.fair_accuracy_margin
-        if labels == "fair" and margin is not None:
-            soft(
-                f"Fair labels are those of {rows:,} audited rows, each tested by models that were not fitted on it; "
-                f"their draw alone leaves an accuracy uncertain by about ± {margin:.3f}."
-            )
-        else:
-            soft(f"On {rows:,} rows. Scores on recorded labels favour methods that repeat the bias.")
+        soft(f"On {rows:,} rows. {found.intervals(labels)}")
+        if labels == "recorded":
+            soft("Scores on recorded labels favour methods that repeat the bias.")
 
     def judge(event: events.ValueChangeEventArguments[Any]) -> None:
         seen["labels"] = event.value
@@ -111,7 +106,7 @@ def _found(studio: Studio) -> None:
         options = {"fair": "judged by fair labels", "recorded": "by recorded labels"}
         ui.toggle(options, value=seen["labels"], on_change=judge).props('no-caps unelevated aria-label="Judged by"')
     judged()
-    soft(f"All methods learned by the same learner: {found.learner}. ± is a 95% interval over the splits.")
+    soft(f"All methods learned by the same learner: {found.learner}.")
     for name, why in found.left_out.items():
         soft(f"Left out: {name}: {why}")
 

@@ -120,6 +120,8 @@ def _thinned(values: list[float]) -> list[tuple[int, float]]:
 
 def compare(tell: Tell, folder: str) -> dict[str, Any]:
     """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
+    from problog4fairness.classifier import DebiasedClassifier
+    from problog4fairness.reporting.refits import model_learner
     from problog4fairness.reporting.stored import save_comparison
     from problog4fairness.reporting.tables import compare_tables
     from problog4fairness.studio.hearing import heard
@@ -129,7 +131,11 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
     tell({"step": "reading the table"})
     belief = project.belief()
     seeds = [choices.seed + number for number in range(choices.seeds)]
-    options: dict[str, Any] = {"learner": choices.learner, "seeds": seeds, "folds": 5}
+    learner: Any = choices.learner
+    if project.has(MODEL):  # what is compared is the model that there is, whatever is chosen for the next one
+        model = DebiasedClassifier.load(project.path(MODEL))
+        learner = model_learner(model)
+    options: dict[str, Any] = {"learner": learner, "seeds": seeds, "folds": 5}
     with heard(tell, "comparing"):
         found = compare_tables(project.frame, belief, sensitive=choices.sensitive, **_said(project), **options)
     tell({"step": "drawing"})
@@ -227,11 +233,14 @@ def inputs(project: Project, comparison: bool) -> Inputs:
 
 def _is_compared(project: Project) -> bool:
     """Whether there is a comparison of this belief."""
+    from problog4fairness.classifier import DebiasedClassifier
     from problog4fairness.errors import P4FError
+    from problog4fairness.reporting.refits import learner_name
     from problog4fairness.reporting.stored import read_comparison
 
     try:
-        read_comparison(project.path(COMPARISON), project.belief())
+        model = DebiasedClassifier.load(project.path(MODEL))
+        read_comparison(project.path(COMPARISON), project.belief(), learner_name(model))
     except P4FError:
         return False
     return True
