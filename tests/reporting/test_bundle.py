@@ -45,7 +45,15 @@ def test_the_record_names_people_files_and_settings(filed):
     for name in ("loans.csv", "audit.csv", "loans.p4f"):
         assert name in page.words
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in page.words
-    for words in ("A. Uditor", "Small loans", "2026-01-02", "max_epochs=8", "years_at_address", "above 0.5", "torch "):
+    for words in (
+        "A. Uditor",
+        "Small loans",
+        "2026-01-02",
+        "max_epochs=8",
+        "years_at_address",
+        "at least 0.5",
+        "torch ",
+    ):
         assert words in page.words
     assert "Approved by, date" in page.words
 
