@@ -53,7 +53,20 @@ class Situation:
     turned
         Whether somebody took the recorded column of the audit for the fair one, and the fair one for the recorded.
     fair
-        How the fair label depends on the features: ``"straight"``, as the quick linear learner thinks, or ``"curved"``.
+        How the fair label depends on the features: ``"straight"``, as the quick linear learner thinks, ``"curved"``, or
+        ``"interacting"``: by the signs of three features together, of which the group depends, too.
+    features
+        How features are distributed.
+    shares
+        The share of each group: of the others (0), the sensitive one (1), and of one more that is treated like it.
+    base
+        What is added to the logit of the fair label; -4 gives 5% of people a fair 1.
+    effect
+        What the sensitive group adds to it: fair labels that depend on the group, which the belief does not say.
+    sampling
+        Whether audited people are drawn at random, or of the table's rows by group and recorded label, as many of each.
+    rows, audited
+        Where they are other than those of the study.
     """
 
     name: str
@@ -63,10 +76,20 @@ class Situation:
     column: int = 1
     believed: Strengths | None = TRUE
     turned: bool = False
-    fair: Literal["straight", "curved"] = "straight"
+    fair: Literal["straight", "curved", "interacting"] = "straight"
+    features: Literal["normal", "skewed", "heavy-tailed", "correlated", "categories"] = "normal"
+    shares: tuple[float, ...] = (0.5, 0.5)
+    base: float = 0.0
+    effect: float = 0.0
+    sampling: Literal["random", "planned"] = "random"
+    rows: int | None = None
+    audited: int | None = None
 
 
 OFF = 0.15
+# Groups of 83%, 12% and 5%.
+RARE = (0.83, 0.12, 0.05)
+SMALL: dict[str, Any] = {"shares": (0.9, 0.1), "rows": 3000, "audited": 300}
 SITUATIONS = (
     Situation("right, stated", right=True),
     Situation("right, estimated", right=True, believed=None),
@@ -81,40 +104,100 @@ SITUATIONS = (
     Situation("groups swapped", believed=Strengths(TRUE.neg0, TRUE.neg1, TRUE.pos0, TRUE.pos1)),
     Situation("recorded and fair swapped", believed=None, turned=True),
     Situation("no bias at all", true=Strengths(0, 0, 0, 0)),
-)
+    Situation("right, stated, 3 groups, 5% positives", right=True, shares=RARE, base=-4.0),
+    Situation("right, estimated, 3 groups, 5% positives", right=True, believed=None, shares=RARE, base=-4.0),
+    Situation("right, stated, interacting", right=True, fair="interacting"),
+    Situation("right, estimated, interacting", right=True, believed=None, fair="interacting"),
+    Situation("right, estimated, skewed", right=True, believed=None, features="skewed"),
+    Situation("right, estimated, heavy-tailed", right=True, believed=None, features="heavy-tailed"),
+    Situation("right, estimated, correlated", right=True, believed=None, features="correlated"),
+    Situation("right, estimated, categories", right=True, believed=None, features="categories"),
+    Situation("right, estimated, group of 5%", right=True, believed=None, shares=(0.95, 0.05)),
+    Situation("right, stated, planned", right=True, sampling="planned"),
+    Situation("right, estimated, planned", right=True, believed=None, sampling="planned"),
+    Situation("right, estimated, planned, group of 12%", right=True, believed=None, shares=(0.88, 0.12),
+              sampling="planned"),
+    Situation("group of 10%: negative +.15", believed=replace(TRUE, neg1=TRUE.neg1 + OFF), **SMALL),
+    Situation("group of 10%: negative -.15", believed=replace(TRUE, neg1=TRUE.neg1 - OFF), **SMALL),
+    Situation("group of 10%: bias moves by ±.15 with a number", moving=OFF, believed=None, **SMALL),
+    Situation("group of 10%: hidden effect of 1", effect=-1.0, believed=None, **SMALL),
+    Situation("planned: negative of the group +.15", believed=replace(TRUE, neg1=TRUE.neg1 + OFF), sampling="planned"),
+)  # fmt: skip
+
+
+def _features(situation: Situation, count: int, rng: np.random.Generator) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Four numbers, and yes or no as 1 and -1."""
+    x = rng.normal(size=(count, 5))
+    if situation.features == "skewed":
+        x = np.column_stack([rng.exponential(size=(count, 4)) - 1, x[:, 4]])
+    elif situation.features == "heavy-tailed":
+        x = np.column_stack([rng.standard_t(3, size=(count, 4)) / np.sqrt(3), x[:, 4]])
+    elif situation.features == "correlated":
+        x = np.sqrt(0.7) * rng.normal(size=(count, 1)) + np.sqrt(0.3) * x
+    x[:, 4] = np.sign(x[:, 4])
+    return x
+
+
+def _people(situation: Situation, count: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng([seed, 13])
+    x = _features(situation, count, rng)
+    group = np.searchsorted(np.cumsum(situation.shares)[:-1], rng.random(count), side="right")
+    together = np.sign(x[:, 0] * x[:, 1] * x[:, 2])
+    if situation.fair == "interacting":
+        group = (rng.random(count) < np.where(together > 0, 0.75, 0.25)).astype(int)
+    else:
+        x[:, 0] += 0.5 * (group > 0)
+    strength = 1.2 * x[:, 0] + 0.8 * x[:, 1] - 0.6 * x[:, 2] + 0.4 * x[:, 3]
+    if situation.fair == "curved":
+        strength = 1.5 * np.sin(1.5 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.5 * x[:, 3] ** 2 - 0.5
+    if situation.fair == "interacting":
+        strength = 1.2 * together + 0.5 * x[:, 3]
+    people = pd.DataFrame(x, columns=["x1", "x2", "x3", "x4", "x5"]).assign(group=group)
+    if situation.features == "categories":
+        # Six kinds of work and four regions instead of two of the numbers; fair labels depend on both.
+        work, region = rng.integers(0, 6, count), rng.integers(0, 4, count)
+        strength = 1.2 * x[:, 0] + np.array([-1, -0.5, 0, 0, 0.5, 1])[work] + np.array([-0.5, 0, 0, 0.5])[region]
+        people = people.assign(x2=[f"work {own}" for own in work], x3=[f"region {own}" for own in region])
+    strength = strength + situation.base + situation.effect * (group > 0)
+    fair = (rng.random(count) < 1 / (1 + np.exp(-strength))).astype(int)
+    true = situation.true
+    negative = np.where(group > 0, true.neg1, true.neg0) + situation.moving * np.sign(x[:, situation.column])
+    positive = np.where(group > 0, true.pos1, true.pos0)
+    flipped = rng.random(count) < np.where(fair == 1, np.clip(negative, 0, 1), positive)
+    return people.assign(recorded=np.where(flipped, 1 - fair, fair), fair=fair)
 
 
 def drawn(situation: Situation, rows: int, audited: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The recorded table and the audit of one simulation."""
-    rng, count = np.random.default_rng([seed, 13]), rows + audited
-    group = rng.integers(0, 2, count)
-    x = rng.normal(size=(count, 5))
-    x[:, 0] += 0.5 * group
-    x[:, 4] = np.sign(x[:, 4])
-    strength = 1.2 * x[:, 0] + 0.8 * x[:, 1] - 0.6 * x[:, 2] + 0.4 * x[:, 3]
-    if situation.fair == "curved":
-        strength = 1.5 * np.sin(1.5 * x[:, 0]) + x[:, 1] * (x[:, 2] > 0) + 0.5 * x[:, 3] ** 2 - 0.5
-    fair = (rng.random(count) < 1 / (1 + np.exp(-strength))).astype(int)
-    true = situation.true
-    negative = np.where(group == 1, true.neg1, true.neg0) + situation.moving * np.sign(x[:, situation.column])
-    positive = np.where(group == 1, true.pos1, true.pos0)
-    flipped = rng.random(count) < np.where(fair == 1, np.clip(negative, 0, 1), positive)
-    recorded = np.where(flipped, 1 - fair, fair)
-    people = pd.DataFrame(x, columns=["x1", "x2", "x3", "x4", "x5"]).assign(group=group, recorded=recorded, fair=fair)
-    audit = people[rows:].reset_index(drop=True)
+    rows, audited = situation.rows or rows, situation.audited or audited
+    people = _people(situation, rows + audited, seed)
+    table, audit = people[:rows].drop(columns="fair"), people[rows:].reset_index(drop=True)
+    if situation.sampling == "planned":
+        audit = _planned(people[:rows], audited, seed)
     if situation.turned:
         audit = audit.rename(columns={"recorded": "fair", "fair": "recorded"})
-    return people[:rows].drop(columns="fair"), audit
+    return table, audit
+
+
+def _planned(people: pd.DataFrame, audited: int, seed: int) -> pd.DataFrame:
+    """As many people of each group and recorded label, drawn from the table as a plan draws them, and looked at."""
+    plan = LabelBias("group").plan_audit(people.drop(columns="fair"), recorded="recorded", fair="fair", error=0.05)
+    each = audited // len(plan.strata)
+    plan = replace(plan, strata=plan.strata.assign(to_draw=np.minimum(each, plan.strata["rows"])))
+    todo = plan.draw(random_state=seed)
+    return todo.assign(fair=people["fair"].loc[todo.index].to_numpy())
 
 
 def belief_of(situation: Situation, audit: pd.DataFrame) -> LabelBias:
     """What is believed: stated, or estimated from the audit."""
-    stated = situation.believed
+    stated, levels = situation.believed, range(len(situation.shares))
     if stated is not None:
-        return LabelBias("group", {0: stated.neg0, 1: stated.neg1}, {0: stated.pos0, 1: stated.pos1})
+        negative = {0: stated.neg0, **dict.fromkeys(range(1, len(situation.shares)), stated.neg1)}
+        positive = {0: stated.pos0, **dict.fromkeys(range(1, len(situation.shares)), stated.pos1)}
+        return LabelBias("group", negative, positive, levels=levels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)
-        return LabelBias("group").estimate(audit, recorded="recorded", fair="fair")
+        return LabelBias("group", levels=levels).estimate(audit, recorded="recorded", fair="fair")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,10 @@ def test_a_belief_from_the_audit_is_not_contradicted_by_it(right):
     assert right.table["p"].notna().sum() == 7
     assert "do not contradict the belief (7 tests on 1,500 recorded rows and 300 audited rows)" in right.verdict
     assert "does not confirm" in right.verdict
-    assert right.words() == [right.verdict]
+    assert right.words() == [right.verdict, right.power]
+    for name in ("affine groups", "class-conditional", "calibration", "independence", "parameters"):
+        assert f"{name} {right[name].least}" in right.power
+        assert "points" in right[name].least
 
 
 def test_swapped_groups_are_contradicted_with_rows_and_advice(swapped, data):

@@ -62,7 +62,7 @@ def test_more_simulations_keep_those_that_are_stored():
     known = [identity_of(own) for own in more]
     assert all(identity_of(own) in known for own in few)
     assert identity_of(replace(few[0], audited=300)) not in known
-    assert len(doubt_study().stacks()) == 3 * 15 + 10 * 5
+    assert len(doubt_study().stacks()) == 15 * 15 + 15 * 5
 
 
 def test_a_run_that_was_stopped_early_says_what_it_does_not_decide(results):

@@ -245,22 +245,40 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
 
 
 def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = ()) -> None:
-    """Warn of parameters that rest on few rows, or on none; ``labels`` are the values of the label, if it has two."""
+    """Warn of parameters that rest on few rows, or on none, once of each kind.
+
+    ``labels`` are the values of the label, if it has two.
+    """
+    unseen, few, wide = list[str](), list[tuple[int, str]](), list[tuple[float, str]]()
+    way = ""
     for parameter in probabilities:
         own = replace(parameter, meaning=in_labels(parameter.meaning, labels))
         if (own.value is not None and own.rows is None) or own.source in (SHRUNK, POOLED):
             continue
-        if own.without_rows:
-            tell(f"no audited row tells about {own.said}; {ways_on(own)}")
-        elif own.rows == 0 or own.value is None or own.low is None or own.high is None:
-            tell(f"no audited row tells about {own.said}")
+        if own.without_rows or own.rows == 0 or own.value is None or own.low is None or own.high is None:
+            way = way or (f"; {ways_on(own)}" if own.without_rows else "")
+            unseen.append(own.said)
         elif own.rows is not None and own.rows < FEW_ROWS and own.source not in (SOURCE, ALWAYS):
-            tell(f"only {own.rows} audited rows tell about {own.said}")
+            few.append((own.rows, own.said))
         elif own.high - own.low > own.value > 0 and (own.low, own.high) != (0, 1):
-            tell(
-                f"{own.said} is known only to lie between {own.low:.3f} and {own.high:.3f}, about {own.value:.3f}; "
-                "audit more rows"
-            )
+            between = f"{own.said} is known only to lie between {own.low:.3f} and {own.high:.3f}, about {own.value:.3f}"
+            wide.append(((own.high - own.low) / own.value, between))
+    if unseen:
+        tell(f"no audited row tells about {_some(unseen)}{way}")
+    if few:
+        few.sort(key=lambda found: found[0])
+        more = f"; fewer than {FEW_ROWS} tell about each of {len(few) - 1} more parameters" if len(few) > 1 else ""
+        tell(f"only {few[0][0]} audited rows tell about {few[0][1]}{more}")
+    if wide:
+        wide.sort(key=lambda found: -found[0])
+        more = f", and {len(wide) - 1} more parameters as little" if len(wide) > 1 else ""
+        tell(f"{wide[0][1]}{more}; audit more rows")
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first three, and how many more."""
+    more = f" and {len(names) - 3} more parameters" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
 
 
 def warn_signal(belief: Belief, rows: Rows) -> None:

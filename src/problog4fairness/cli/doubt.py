@@ -86,8 +86,8 @@ def doubt(
 ) -> None:
     """Test whether the data contradict a belief, by recorded rows alone or by audited ones, too.
 
-    All tests are corrected for their number: a belief that is right is contradicted by at most 5% of all tables. No
-    contradiction does not confirm it.
+    All tests are corrected for their number: a belief that is right is contradicted by at most 5% of all tables, as far
+    as linear models and boosted trees can learn the recorded label and the group. No contradiction does not confirm it.
     """
     from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output, write_figure

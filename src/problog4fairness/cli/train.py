@@ -110,7 +110,8 @@ def train(
 
     Columns that identify rows or hold one value only are left out with a warning. Fair labels that somebody checked
     teach, too: those of the column --fair, in the table itself or in --audit, whose rows are marked in the table where
-    they are in it and added where they are not. In the end the belief is tested, as by p4f doubt.
+    they are in it and added where they are not. The belief is tested, as by p4f doubt; where
+    the data contradict it, that is the first thing said.
     """
     from problog4fairness.errors import P4FError
     from problog4fairness.rows import check_output
@@ -169,11 +170,14 @@ def train(
     if as_json:
         print_json(done)
         return
+    if doubts is not None and doubts.contradicted:
+        say(*doubts.words())
     taught = f", {model.audited_} audited" if model.audited_ else ""
     say(f"{done['rows']} rows{taught}, {rows.dropped} left out", f"features: {', '.join(rows.features.columns)}")
     if rows.left_out:
         say(f"left out: {', '.join(rows.left_out)}")
-    say(*learner_words(model), *([] if doubts is None else doubts.words()), output)
+    after = [] if doubts is None or doubts.contradicted else doubts.words()
+    say(*learner_words(model), *after, output)
 
 
 def _doubts(belief: Any, frame: pd.DataFrame, seed: int, said: dict[str, Any]) -> Doubts | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import chi2_contingency
@@ -10,12 +10,11 @@ from scipy.stats import chi2_contingency
 from problog4fairness.beliefs.amounts import count, percent, points
 from problog4fairness.classifier.bounds import with_values
 from problog4fairness.doubt.case import SIMULATED, Case
-from problog4fairness.doubt.finding import LEAST_AUDITED, Finding, NotDone, largest_of_normals, share_of_draws
+from problog4fairness.doubt.finding import LEAST_AUDITED, Finding, NotDone, least_shown, normals, share_of_draws
+from problog4fairness.doubt.residuals import audited_residuals
 from problog4fairness.doubt.uncertainty import MOST, effective_rows
 from problog4fairness.rows.types import Codes, Floats
 
-# Fits on rows drawn anew, which tell how far predictions are off by chance.
-REDRAWN = 24
 # Shares of recorded labels that differ as much as by so small a chance were not drawn at random.
 DRAWN_BY_LABEL = 1e-4
 # Kinds of rows that a cell may have, on average.
@@ -146,7 +145,15 @@ def conditional_test(case: Case) -> Finding:
     # The fair probability stands for all features together; a reader is told of one.
     which, column = np.unravel_index(scores[:, :-1].argmax(), scores[:, :-1].shape)
     named = _Dependence(*found[which][2:], columns[column], matrix[:, column])
-    return named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
+    finding = named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
+    # Of half of the people against the others, in the groups of a fair label together.
+    halves, labels = list[float](), list[str]()
+    for (fair, value), parts in together.items():
+        whose = np.isin(cells, [part[3] for part in parts])
+        rate = float((case.recorded[rows[whose]] == value).mean())
+        halves.append(2 * np.sqrt(rate * (1 - rate) / whose.sum()))
+        labels.append(f" between halves of the people with a fair {case.rows.classes[fair]}")
+    return replace(finding, least=least_shown(np.array(halves), labels, scores.size))
 
 
 def alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
@@ -196,27 +203,47 @@ class _Dependence:
 
 
 def independence_test(case: Case) -> Finding:
-    """Whether the audited fair label depends on the group, given the features."""
+    """Whether the fair label depends on the group, given the features.
+
+    The sum of (fair - P(fair | features)) × (member - P(member | features)) is 0 on average if it does not, where one
+    of the two models is right. Of every row of the table its expectation given the recorded label is taken, and audited
+    rows correct it: that has less noise than audited rows alone.
+    """
     rows = random_rows(case)
     if case.use_sensitive:
         raise NotDone("the fair label may depend on the group (use_sensitive=True)")
     if not case.membership:
         raise NotDone("the belief has no groups, or there are no features")
-    classes = range(1, len(case.rows.classes))
-    residuals = np.stack([(case.fair == k) - case.chances[rows, k] for k in classes], axis=1)
-    products, told = [], []
+    classes, table, rng = range(1, len(case.rows.classes)), slice(0, case.size), case.rng(4)
+    shown, part = (case.posterior - case.chances)[table], float(case.stands_for.sum()) / case.size
+    factors, products, told = [], [], []
     for group, member, chance in case.membership:
-        products.append(residuals * (member - chance)[rows, None] * case.stands_for[:, None])
-        told += [(group, k) for k in classes]
-    values = np.concatenate(products, axis=1)
-    p, which, _ = largest_of_normals(values.sum(axis=0), values.T @ values, case.rng(4), 4 * SIMULATED)
+        for k in classes:
+            factor = np.zeros((len(rows), len(case.rows.classes)))
+            factor[:, k] = (member - chance)[rows]
+            factors.append(factor)
+            products.append(shown[:, k] * (member - chance)[table] * part)
+            told.append((group, k))
+    residuals = audited_residuals(case, rows, np.stack(factors, axis=2), rng)
+    of_table = np.stack(products, axis=1)
+    covariance = of_table.T @ of_table
+    spread = np.sqrt(residuals.variance + np.diag(covariance)) + 1e-9
+    drawn = residuals.simulated + normals(covariance, len(residuals.simulated), rng)
+    scores = (residuals.values + of_table.sum(axis=0)) / spread
+    which = int(np.abs(scores).argmax())
+    p = share_of_draws(np.abs(drawn / spread).max(axis=1), float(np.abs(scores[which])))
     group, label = told[which]
-    inside = case.membership[which // len(classes)][1][rows] > 0.5
+    _, member, chance = case.membership[which // len(classes)]
+    inside = member[rows] > 0.5
     rates = [case.average(case.fair == label, side) for side in (inside, ~inside)]
-    left = [case.average(residuals[:, label - 1], side) if side.any() else 0.0 for side in (inside, ~inside)]
+    # The least squares slope of the fair label on being a member, both given the features.
+    gap = float(scores[which] * spread[which] / ((member - chance)[table] ** 2).sum() / part)
     sentence = (
         f"Of the audited people with {group}, {percent(rates[0])} have a fair {case.rows.classes[label]}, of the "
-        f"others {percent(rates[1])}; given the features, the difference is {points(left[0] - left[1])} points."
+        f"others {percent(rates[1])}; given the features, the difference is {points(gap)} points."
     )
     advice = "Let the fair label depend on the group: use_sensitive=True, or --use-sensitive."
-    return Finding(sentence, p, rows[inside], advice)
+    scale = np.array([((own - likely)[table] ** 2).sum() for _, own, likely in case.membership])
+    scale = np.repeat(scale, len(classes)) * part
+    least = least_shown(spread / np.maximum(scale, 1e-9), [f" where {own}" for own, _ in told], len(told))
+    return Finding(sentence, p, rows[inside], advice, float(np.abs(scores[which])), least=least)

@@ -2,123 +2,131 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
-from scipy.stats import norm
 
 from problog4fairness.beliefs.amounts import percent
 from problog4fairness.doubt.audited import LEAST_CELL, random_rows
-from problog4fairness.doubt.case import SIMULATED, Case
-from problog4fairness.doubt.finding import Finding, NotDone
+from problog4fairness.doubt.case import Case
+from problog4fairness.doubt.finding import NEVER, Finding, NotDone, least_shown, normals, share_of_draws
+from problog4fairness.doubt.residuals import audited_residuals
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
 from problog4fairness.rows.types import Codes, Floats
 
-# Fits on rows drawn anew, which tell how far predictions are off by chance.
-REDRAWN = 16
+# Fits on resampled rows, whose predictions differ by as much as those of the model may be off by chance.
+REFITS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """The shares that are compared: fair labels in each group, and recorded labels that are wrong.
+
+    Attributes
+    ----------
+    factors
+        ``[rows, classes, shares]``: how much each fair class of an audited row counts.
+    masks
+        ``[shares, rows]``: the audited rows of which each is a share.
+    words
+        What each is.
+    """
+
+    factors: Floats
+    masks: Codes
+    words: list[str]
 
 
 def calibration_test(case: Case) -> Finding:
-    """Whether fair probabilities, out of fold, are as high as audited labels say, and as many labels distorted."""
+    """Whether fair probabilities given the recorded label, out of fold, are as high as audited labels say."""
     rows = random_rows(case)
     if not case.rows.features:
         raise NotDone("there are no features")
-    groups, names = case.groups
-    masks = [(names[k] or "everybody", groups[rows] == k) for k in np.unique(groups[rows])]
-    masks = [(name, own) for name, own in masks if own.sum() >= LEAST_CELL]
-    chances = case.chances[rows]
-    values, noise, told = _calibration(case, rows, chances, masks)
-    if not told:
-        raise NotDone(f"no group has {LEAST_CELL} audited rows")
-    others = _refitted(case, rows, masks)
-    spread = np.sqrt(noise + others)
-    scores = np.abs(values) / np.maximum(spread, 1e-9)
+    shares = _shares(case, rows)
+    rng = case.rng(5)
+    residuals = audited_residuals(case, rows, shares.factors, rng)
+    by_rows, by_parameters = _refitted(case, rows, shares, rng)
+    count = len(residuals.simulated)
+    # Few refits know their variance to so many degrees of freedom.
+    uncertain = np.sqrt((REFITS - 1) / rng.chisquare(REFITS - 1, (count, 1)))
+    drawn = residuals.simulated + normals(by_rows, count, rng) * uncertain + normals(by_parameters, count, rng)
+    spread = np.sqrt(residuals.variance + np.diag(by_rows) + np.diag(by_parameters)) + 1e-9
+    scores = np.abs(residuals.values) / spread
     which = int(scores.argmax())
-    p = max(min(1.0, 2 * norm.sf(scores[which]) * len(values)), 1 / (SIMULATED + 1))
-    what, observed, predicted, own = told[which]
-    sentence = f"{what}: {percent(observed)} by the audit, {percent(predicted)} by a model trained through the belief."
+    own = shares.masks[which]
+    weight = float(case.stands_for @ own)
+    predicted = float(np.einsum("rk,rk->r", case.posterior[rows], shares.factors[:, :, which]) @ case.stands_for)
+    observed = predicted + float(residuals.values[which])
+    # Of wrong labels minus those that are right are counted.
+    added = 1.0 if shares.factors[:, :, which].min() < 0 else 0.0
+    ends = [added + value / weight for value in (observed, predicted)]
+    sentence = (
+        f"{shares.words[which]}: {percent(ends[0])} by the audit, {percent(ends[1])} by a model trained through the "
+        "belief."
+    )
     advice = (
         "Estimate the parameters anew from this audit, look for a bias that depends on the features, and give the fair "
         "labels to fit(..., fair=...), which puts the probabilities right."
     )
-    return Finding(sentence, float(p), rows[own], advice)
+    p = share_of_draws(np.abs(drawn / spread).max(axis=1), float(scores[which]))
+    of = [f" of {own[0].lower()}{own[1:]}" for own in shares.words]
+    least = least_shown(spread / (shares.masks @ case.stands_for), of, len(of))
+    return Finding(sentence, p, rows[own], advice, float(scores[which]), NEVER, least)
 
 
-def _calibration(
-    case: Case, rows: Codes, chances: Floats, masks: list[tuple[str, Codes]]
-) -> tuple[Floats, Floats, list[tuple[str, float, float, Codes]]]:
-    """Audited minus expected numbers of fair labels in each group, and of distorted ones; variances; and words."""
-    values, noise, told = [], [], []
-    for label in range(1, len(case.rows.classes)):
+def _wrong(case: Case) -> bool:
+    """Whether recorded labels may be wrong, not only missing."""
+    return not case.belief.missing_labels
+
+
+def _shares(case: Case, rows: Codes) -> _Shares:
+    groups, names = case.groups
+    masks = [(names[k] or "everybody", groups[rows] == k) for k in np.unique(groups[rows])]
+    masks = [(name, own) for name, own in masks if own.sum() >= LEAST_CELL]
+    if not masks:
+        raise NotDone(f"no group has {LEAST_CELL} audited rows")
+    classes = len(case.rows.classes)
+    factors, inside, words = [], [], []
+    for label in range(1, classes):
         for name, own in masks:
-            chance, hit, weights = chances[:, label], case.fair == label, case.stands_for
-            values.append(float(weights[own] @ (hit - chance)[own]))
-            noise.append(float(weights[own] ** 2 @ _noise(case, rows, chances, label)[own]))
-            what = f"Fair {case.rows.classes[label]} where {name}"
-            told.append((what, case.average(hit, own), case.average(chance, own), own))
-    if case.belief.missing_labels:
-        return np.array(values), np.array(noise), told
-    wrong = _distorted(case, rows, chances)
-    seen = case.fair != case.recorded[rows]
-    everybody = np.ones(len(rows), dtype=bool)
-    values.append(float(case.stands_for @ (seen - wrong)))
-    noise.append(float(case.stands_for**2 @ (wrong * (1 - wrong))))
-    rates = (case.average(own, everybody) for own in (seen, wrong))
-    told.append(("Recorded labels that are wrong", *rates, seen))
-    return np.array(values), np.array(noise), told
+            factors.append(np.outer(own, np.arange(classes) == label))
+            inside.append(own)
+            words.append(f"Fair {case.rows.classes[label]} where {name}")
+    if _wrong(case):
+        factors.append(-np.eye(len(case.outcomes))[case.recorded[rows]][:, :classes])
+        inside.append(np.ones(len(rows), dtype=bool))
+        words.append("Recorded labels that are wrong")
+    return _Shares(np.stack(factors, axis=2).astype(np.float64), np.stack(inside), words)
 
 
-def _noise(case: Case, rows: Codes, chances: Floats, label: int) -> Floats:
-    """The expected square of (audited minus expected) of each row.
-
-    Rows that were drawn by recorded label have the fair labels of people so recorded, not of all who are alike.
-    """
-    chance = chances[:, label]
-    if case.rows.audit_weights is None:
-        return np.asarray(chance * (1 - chance))
-    joint = chances * case.given[rows][np.arange(len(rows)), :, case.recorded[rows]]
-    after = joint[:, label] / np.maximum(joint.sum(axis=1), 1e-12)
-    return np.asarray(after * (1 - chance) ** 2 + (1 - after) * chance**2)
-
-
-def _distorted(case: Case, rows: Codes, chances: Floats, given: Floats | None = None) -> Floats:
-    """P(recorded label is not the fair one | what was recorded) of audited rows."""
-    table = case.given[rows] if given is None else given
-    joint = chances * table[np.arange(len(rows)), :, case.recorded[rows]]
-    right = joint[np.arange(len(rows)), case.recorded[rows]]
-    return np.asarray(1 - right / np.maximum(joint.sum(axis=1), 1e-12))
-
-
-def _refitted(case: Case, rows: Codes, masks: list[tuple[str, Codes]]) -> Floats:
-    """How much the values vary because other rows might have been recorded, and parameters are uncertain."""
-    learner, rng = case.learners["linear"], case.rng(5)
+def _refitted(case: Case, rows: Codes, shares: _Shares, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Covariances of the sums because other rows might have been recorded, and because parameters are uncertain."""
+    learner = case.learners["linear"]
     audited = case.rows.take(rows)
     observation = case.belief.observe(case.table)
     seen = case.belief.restore(audited.without_record())
     tasks = [
         Task(observation, case.seed, weights=torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6))
-        for _ in range(REDRAWN)
+        for _ in range(REFITS)
     ]
     first = learner.fit_many([Task(observation, case.seed)], progress=False)[0]
     fits = fit_again(learner, first, tasks, progress=False)
 
-    own = [
-        _totals(case, rows, seen.fair_proba(fit.log_proba(seen.table)).numpy(), case.given[rows], masks) for fit in fits
-    ]
-    base = _totals(case, rows, seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows], masks)
-    variance = np.var(np.stack(own), axis=0, ddof=1)
+    def sums(chances: Floats, given: Floats) -> Floats:
+        chance = case.conditioned(chances, given, rows) * case.stands_for[:, None]
+        return np.asarray(np.einsum("rk,rks->s", chance, shares.factors))
+
+    resampled = [sums(seen.fair_proba(fit.log_proba(seen.table)).numpy(), case.given[rows]) for fit in fits]
+    base = sums(seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows])
+    moves = []
     for place, (other, step, _) in case.moved.items():
         fitted = fit_again(learner, first, [Task(other.observe(case.table), case.seed)], progress=False)[0]
         seen_other = other.restore(audited.without_record())
         chances = seen_other.fair_proba(fitted.log_proba(seen_other.table)).numpy()
-        given = case.given[rows] + step * case.slopes[place][rows]
-        variance += ((_totals(case, rows, chances, given, masks) - base) / step * case.spread[place]) ** 2
-    return np.asarray(variance)
-
-
-def _totals(case: Case, rows: Codes, chances: Floats, given: Floats, masks: list[tuple[str, Codes]]) -> Floats:
-    """Expected numbers of fair labels in each group, and of distorted ones."""
-    weights = case.stands_for
-    fair = [weights[own] @ chances[own, label] for label in range(1, len(case.rows.classes)) for _, own in masks]
-    wrong = [] if case.belief.missing_labels else [weights @ _distorted(case, rows, chances, given)]
-    return np.array([*fair, *wrong])
+        moves.append(
+            (sums(chances, case.given[rows] + step * case.slopes[place][rows]) - base) / step * case.spread[place]
+        )
+    changes = np.stack(moves) if moves else np.zeros((1, len(base)))
+    return np.cov(np.stack(resampled), rowvar=False).reshape(len(base), -1), changes.T @ changes

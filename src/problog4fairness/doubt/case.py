@@ -14,7 +14,7 @@ from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.classifier.bounds import with_values
-from problog4fairness.doubt.crossfit import Crossfit, crossfit, fair_chances, folds_of, quick_learners
+from problog4fairness.doubt.crossfit import LARGER, Crossfit, crossfit, fair_chances, folds_of, quick_learners
 from problog4fairness.doubt.finding import NotDone
 from problog4fairness.doubt.uncertainty import deviations, drawn, moved
 from problog4fairness.learners.base import Learner
@@ -59,6 +59,8 @@ class Case:
         All that is random is drawn from it.
     learners
         What is fitted.
+    chosen
+        The names of those that predicted best, as far as something was learned.
     """
 
     belief: Belief
@@ -73,6 +75,7 @@ class Case:
     notes: tuple[str, ...] = ()
     seed: int = 0
     learners: Mapping[str, Learner] = field(default_factory=quick_learners)
+    chosen: set[str] = field(default_factory=set)
 
     def rng(self, test: int) -> np.random.Generator:
         """The random numbers of a test, which do not depend on the tests before it."""
@@ -202,9 +205,19 @@ class Case:
         return self.learned(NoBias(), rows.with_features(list(names)))
 
     def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:
-        """Rows of the table, each predicted by the better of the quick learners, or of those named, without it."""
+        """Rows of the table, each predicted by the best of the quick learners, or of those named, without it."""
         learners = {name: self.learners[name] for name in names or self.learners}
-        return crossfit(belief, rows, self.folds[: self.size], self.seed, learners)
+        found = crossfit(belief, rows, self.folds[: self.size], self.seed, learners)
+        self.chosen.add(found.learner)
+        return found
+
+    @cached_property
+    def simpler(self) -> Case | None:
+        """The same case with smaller trees, where larger ones predicted better somewhere; None where they did not."""
+        if LARGER not in self.chosen:
+            return None
+        learners = {name: own for name, own in self.learners.items() if name != LARGER}
+        return replace(self, learners=learners, chosen=set())
 
     @cached_property
     def explained(self) -> tuple[Floats, float]:
@@ -217,7 +230,7 @@ class Case:
         uncertain = np.flatnonzero(self.spread)
         if not len(uncertain):
             return self.through.likelihood, 0.0
-        start = np.array([own.value or 0.0 for own in self.belief.probabilities])
+        start = np.array([own.used or 0.0 for own in self.belief.probabilities])
         step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
         values = start + step
         values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
@@ -243,6 +256,17 @@ class Case:
     def chances(self) -> Floats:
         """P(fair class) of every row, ``[rows, classes]``, out of fold."""
         return fair_chances(self.belief, self.through.fits, self.rows, self.folds)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """P(fair class | features, group, recorded label) of every row, ``[rows, classes]``, out of fold."""
+        return self.conditioned(self.chances, self.given, np.arange(len(self.rows)))
+
+    def conditioned(self, chances: Floats, given: Floats, rows: Codes) -> Floats:
+        """P(fair class) of rows, conditioned on their recorded labels; unchanged where these are ruled out."""
+        joint = chances * given[np.arange(len(rows)), :, self.recorded[rows]]
+        total = joint.sum(axis=1, keepdims=True)
+        return np.where(total > 0, joint / np.where(total > 0, total, 1.0), chances)
 
     @cached_property
     def membership(self) -> list[tuple[str, Floats, Floats]]:

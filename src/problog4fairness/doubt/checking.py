@@ -17,7 +17,7 @@ from problog4fairness.doubt.calibration import calibration_test
 from problog4fairness.doubt.case import Case
 from problog4fairness.doubt.doubts import Doubt, Doubts
 from problog4fairness.doubt.features import feature_tables_test
-from problog4fairness.doubt.finding import Finding, NotDone, holm
+from problog4fairness.doubt.finding import LEVEL, NEVER, Finding, NotDone, holm
 from problog4fairness.doubt.numbers import numbers_test
 from problog4fairness.doubt.over_time import change_test
 from problog4fairness.doubt.parameters import fit_test
@@ -69,8 +69,10 @@ def check(
     """Test whether the data contradict the belief.
 
     Recorded data alone cannot confirm a belief, but they can refute it; audited rows can do so sooner. All tests are
-    corrected for their number, so that a belief which is right is contradicted by at most 5% of all tables; parameters
-    that were estimated count with their uncertainty. Also ``belief.check(table, ...)``.
+    corrected for their number, so that a belief which is right is contradicted by at most 5% of all tables, as far as
+    linear models and boosted trees can learn the recorded label and the group from the features. Where larger trees
+    predict clearly better than small ones, tests that rely on them are not decided unless their statistic stays.
+    Parameters that were estimated count with their uncertainty. Also ``belief.check(table, ...)``.
 
     Parameters
     ----------
@@ -200,11 +202,22 @@ def _worst(test: Callable[[Case], Finding], cases: Mapping[str, Case]) -> _Told 
 
 
 def _done(test: Callable[[Case], Finding], case: Case) -> Finding | str:
-    """What a test found, or why it was not done."""
+    """What a test found, or why it was not done, or not decided."""
     try:
-        return test(case)
+        found = test(case)
+        if found.score is None or found.p > LEVEL or case.simpler is None:
+            return found
+        if found.stays == NEVER:
+            return "not decided: larger trees predict clearly better than small ones, and still larger ones might"
+        simpler = test(case.simpler)
     except (NotDone, P4FError) as reason:
         return f"not done: {reason}"
+    if simpler.score is not None and found.score < found.stays * simpler.score:
+        return (
+            f"not decided: with larger trees the statistic falls from {simpler.score:.1f} to {found.score:.1f} "
+            "standard deviations, and what is left may be what they have not learned"
+        )
+    return found
 
 
 def _corrected(findings: Sequence[_Told | str]) -> tuple[Doubt, ...]:
@@ -218,7 +231,7 @@ def _corrected(findings: Sequence[_Told | str]) -> tuple[Doubt, ...]:
         rows = case.rows.frame.iloc[own.rows].set_axis(case.numbers[own.rows])
         label = [case.outcomes[code] for code in case.recorded[own.rows]]
         rows = rows.assign(**{case.label: label})
-        found.append(Doubt(name, question, own.sentence, own.p, next(corrected), rows, own.advice))
+        found.append(Doubt(name, question, own.sentence, own.p, next(corrected), rows, own.advice, own.least))
     return tuple(found)
 
 

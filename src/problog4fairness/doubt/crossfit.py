@@ -16,12 +16,16 @@ from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
 FOLDS = 5
+SMALLER, LARGER = "boosted", "larger trees"
+# Standard errors by which larger trees explain held-out rows better than small ones, so that these are not adequate.
+CLEARLY = 1.5
 
 
 def quick_learners() -> dict[str, Learner]:
-    """What is fitted: a linear model, and a few small trees."""
+    """What is fitted: a linear model, a few small trees, and larger ones where small ones are better than a line."""
     trees = Boosted(learning_rate=0.15, leaves=6, min_rows=30, penalty=5.0, max_trees=80, patience=8)
-    return {"linear": Linear(penalty=1.0), "boosted": trees}
+    larger = Boosted(learning_rate=0.1, leaves=24, min_rows=20, penalty=5.0, max_trees=200, patience=20)
+    return {"linear": Linear(penalty=1.0), SMALLER: trees, LARGER: larger}
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +79,6 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
     observation = belief.observe(rows)
     train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
     tasks = [Task(observation, seed, train_rows=own) for own in train]
-    tried = {name: learner.fit_many(tasks[:1], progress=False)[0] for name, learner in learners.items()}
     label, held = np.asarray(belief.record(rows).codes), [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
 
     def recorded(fitted: Fitted, fold: int) -> Floats:
@@ -85,12 +88,27 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
     def likely(chance: Floats, own: Codes) -> Floats:
         return np.asarray(np.log(np.maximum(chance[np.arange(len(own)), label[own]], 1e-12)))
 
-    best = max(tried, key=lambda name: float(likely(recorded(tried[name], 0), held[0]).sum()))
+    tried, gained, parts = dict[str, Fitted](), dict[str, float](), dict[str, Floats]()
+    for name, learner in learners.items():
+        # Larger trees take the most time, and are of no use where a line does as well as small ones.
+        if name == LARGER and SMALLER in gained and max(gained, key=gained.__getitem__) != SMALLER:
+            continue
+        tried[name] = learner.fit_many(tasks[:1], progress=False)[0]
+        parts[name] = likely(recorded(tried[name], 0), held[0])
+        gained[name] = float(parts[name].sum())
+    best = max(gained, key=gained.__getitem__)
+    if best == LARGER and SMALLER in parts and _ahead(parts[LARGER] - parts[SMALLER]) < CLEARLY:
+        best = SMALLER
     fits = [tried[best], *learners[best].fit_many(tasks[1:], progress=False)]
-    parts = [recorded(fitted, fold) for fold, fitted in enumerate(fits)]
-    chances = np.zeros((len(rows), parts[0].shape[1]))
-    chances[np.concatenate(held)] = np.concatenate(parts)
+    each = [recorded(fitted, fold) for fold, fitted in enumerate(fits)]
+    chances = np.zeros((len(rows), each[0].shape[1]))
+    chances[np.concatenate(held)] = np.concatenate(each)
     return Crossfit(best, fits, likely(chances, np.arange(len(rows))), chances)
+
+
+def _ahead(differences: Floats) -> float:
+    """The sum of differences in its standard errors."""
+    return float(differences.sum() / max(float(differences.std()) * np.sqrt(len(differences)), 1e-9))
 
 
 def fair_chances(belief: Belief, fits: Sequence[Fitted], rows: Rows, folds: Codes) -> Floats:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import MISSING, count
+from problog4fairness.doubt.finding import LEVEL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +36,9 @@ class Doubt:
         The rows that say so, with their numbers in the table as index; -1 for those that are in the audit only.
     advice
         What to do where it contradicts the belief.
+    least
+        Its power: the least difference that these data show in four of five tables, for the group or share that they
+        show worst. Smaller errors of the belief stay unseen. Empty where nothing is known of it.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class Doubt:
     corrected: float | None = None
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     advice: str = ""
+    least: str = ""
 
     def __repr__(self) -> str:
         return f"Doubt({self.name}, p {self.p_text}: {self.found})"
@@ -106,12 +109,19 @@ class Doubts:
 
     @property
     def contradicted(self) -> bool:
-        """Whether the data contradict the belief: if it is right, that happens in at most 5% of all tables."""
+        """Whether the data contradict the belief.
+
+        If it is right, that happens in at most 5% of all tables, as far as the learners inside can learn the recorded
+        label and the group from the features.
+        """
         return any(test.contradicts for test in self.tests)
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row for each test: ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``found``, ``do``."""
+        """A row for each test.
+
+        Its columns are ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``found``, ``do``, ``least``.
+        """
         return pd.DataFrame(
             {
                 "p": [own.p for own in self.tests],
@@ -120,6 +130,7 @@ class Doubts:
                 "rows": [len(own.rows) if own.contradicts else 0 for own in self.tests],
                 "found": [own.found for own in self.tests],
                 "do": [own.advice if own.contradicts else "" for own in self.tests],
+                "least": [own.least for own in self.tests],
             },
             index=pd.Index([own.name for own in self.tests], name="test"),
         ).astype({"p": "float64", "corrected": "float64"})
@@ -145,9 +156,16 @@ class Doubts:
         against = [own.name for own in self.tests if own.contradicts]
         return f"The data contradict the belief: {', '.join(against)} ({by})."
 
+    @property
+    def power(self) -> str:
+        """The least differences that these data show in four of five tables; empty if nothing is known of them."""
+        told = [f"{own.name} {own.least}" for own in self.tests if own.least]
+        return f"Least difference that these data show in 4 of 5 tables: {'; '.join(told)}." if told else ""
+
     def words(self) -> list[str]:
-        """The verdict, and a sentence or two for each test that contradicts the belief."""
-        return [self.verdict, *(f"{own.found} {own.advice}" for own in self.tests if own.contradicts)]
+        """The verdict, a sentence or two for each test that contradicts the belief, and the power of the tests."""
+        against = [f"{own.found} {own.advice}" for own in self.tests if own.contradicts]
+        return [self.verdict, *against, *([self.power] if self.power else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -163,9 +181,11 @@ class Doubts:
                     "found": own.found,
                     "rows": [int(number) for number in own.rows.index] if own.contradicts else [],
                     "do": own.advice if own.contradicts else "",
+                    "least": own.least,
                 }
                 for own in self.tests
             ],
+            "power": self.power,
             "notes": list(self.notes),
         }
 
@@ -175,7 +195,8 @@ class Doubts:
     def __str__(self) -> str:
         lines = [self.verdict, ""]
         lines += [f"{own.name:18} {own.p_text:>9}  {own.found}" for own in self.tests]
-        lines += ["", *(f"{own.name}: {own.advice}" for own in self.tests if own.contradicts), *self.notes]
+        lines += ["", *(f"{own.name}: {own.advice}" for own in self.tests if own.contradicts)]
+        lines += [own for own in (self.power, *self.notes) if own]
         return "\n".join(lines).rstrip()
 
     def _repr_html_(self) -> str:
@@ -188,7 +209,7 @@ class Doubts:
         left = "<th style='text-align:left'>"
         head = f"<tr><th>test</th><th>p, corrected</th>{left}found</th>"
         head += f"{left}what to do</th></tr>" if self.contradicted else "</tr>"
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (self.power, *self.notes) if note)
         return f"<p><b>{escape(self.verdict)}</b></p><table><thead>{head}</thead><tbody>{rows}</tbody></table>{notes}"
 
     def plot(self) -> Figure:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from problog4fairness.doubt.doubts import LEVEL
+from problog4fairness.doubt.finding import LEVEL
 
 if TYPE_CHECKING:
     from problog4fairness.doubt.doubts import Doubts

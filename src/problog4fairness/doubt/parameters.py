@@ -11,7 +11,7 @@ from problog4fairness.beliefs.amounts import count, percent
 from problog4fairness.doubt.audited import LEAST_CELL, cells_of, random_rows, who
 from problog4fairness.doubt.case import Case
 from problog4fairness.doubt.features import audited_features
-from problog4fairness.doubt.finding import Finding, NotDone, share_of_draws
+from problog4fairness.doubt.finding import Finding, NotDone, least_shown, share_of_draws
 from problog4fairness.doubt.uncertainty import moved
 from problog4fairness.rows.types import Codes, Floats
 
@@ -45,7 +45,7 @@ def fit_test(case: Case) -> Finding:
         raise NotDone(reason or f"no cell has {LEAST_CELL} audited rows")
     rng = case.rng(3)
     moves = case.drawn(rng)
-    drawn, scores, centres = np.zeros(len(moves)), [], []
+    drawn, scores, centres, errors = np.zeros(len(moves)), [], [], []
     for own in shares:
         size = own.size
         chance = np.clip(own.chance + moves @ own.slopes, 0, 1)
@@ -53,13 +53,16 @@ def fit_test(case: Case) -> Finding:
         spread = np.sqrt(size * centre * (1 - centre) + size**2 * float(chance.var())) + 1e-9
         scores.append(abs(own.hits - size * centre) / spread)
         centres.append(centre)
+        errors.append(spread / size)
         drawn = np.maximum(drawn, np.abs(_simulated(size, chance, rng) - size * centre) / spread)
     which = int(np.argmax(scores))
     worst = shares[which]
     rate = worst.hits / worst.size
     sentence = f"{worst.words}: {percent(rate)} by the audit, {percent(centres[which])} by the belief."
     advice = "Estimate the parameters from this audit: belief.estimate(audit, ...), or p4f estimate."
-    return Finding(sentence, share_of_draws(drawn, scores[which]), worst.rows, advice)
+    of = [f" of {own.words[0].lower()}{own.words[1:]}" for own in shares]
+    least = least_shown(np.array(errors), of, len(of))
+    return Finding(sentence, share_of_draws(drawn, scores[which]), worst.rows, advice, least=least)
 
 
 def _simulated(size: float, chance: Floats, rng: np.random.Generator) -> Floats:

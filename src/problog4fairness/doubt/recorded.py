@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 from scipy.stats import norm
 
 from problog4fairness.beliefs.amounts import count, percent, points
 from problog4fairness.doubt.case import LEAST_ROWS, SIMULATED, Case
-from problog4fairness.doubt.finding import Finding, NotDone, largest_of_normals, share_of_draws
+from problog4fairness.doubt.finding import NEVER, Finding, NotDone, largest_of_normals, least_shown, share_of_draws
 from problog4fairness.rows.types import Codes, Floats
 
 # Rows of a region at least.
@@ -33,7 +36,7 @@ def range_test(case: Case) -> Finding:
     _enough(case)
     if len(case.impossible):
         return _ruled_out(case)
-    outside = _outside(case, _ends(case))
+    outside = _outside(case, _corners(case))
     if not outside:
         return Finding(
             "No region was found in which the recorded rate is outside of the range that the belief allows.",
@@ -43,8 +46,12 @@ def range_test(case: Case) -> Finding:
         )
     rng = case.rng(0)
     moves = case.drawn(rng)
-    drawn = np.stack([_simulated(own, moves, rng) for own in outside])
-    seen = [own.score() for own in outside]
+    drawn, seen = np.zeros(len(moves)), []
+    for own in outside:
+        simulated = own.simulated(moves, rng)
+        spread = float(simulated.std()) + 1e-9
+        seen.append(own.excess() / spread)
+        drawn = np.maximum(drawn, simulated / spread)
     which = int(np.argmax(seen))
     worst = outside[which]
     class_name = f"{case.label} = {case.outcomes[worst.label]}"
@@ -58,7 +65,7 @@ def range_test(case: Case) -> Finding:
         "The bias is weaker than the belief says, at least for these rows: audit some of them, and estimate the "
         "belief anew."
     )
-    return Finding(sentence, share_of_draws(drawn.max(axis=0), float(seen[which])), worst.rows, advice)
+    return Finding(sentence, share_of_draws(drawn, float(seen[which])), worst.rows, advice)
 
 
 def _ruled_out(case: Case) -> Finding:
@@ -75,72 +82,81 @@ def _ruled_out(case: Case) -> Finding:
 
 
 class _Region:
-    """Rows that look as if they were outside of the range, weighted by how far."""
+    """Rows that look as if they were outside of the range, weighted by how far.
 
-    def __init__(self, case: Case, rows: Codes, weights: Floats, label: int, sign: int, ends: Floats, slopes: Floats):
+    The end of the range is the greatest, or the least, of what the belief says at its corners: of label bias these are
+    the fair classes. Which corner that is may change with the parameters, so that an end is no line of them.
+    """
+
+    def __init__(self, case: Case, rows: Codes, weights: Floats, label: int, sign: int, corners: _Corners):
         self.rows, self.weights, self.label, self.sign = rows, weights, label, sign
-        self.ends, self.slopes = ends[rows], slopes[:, rows]
+        self.corners, self.slopes = corners.values[..., label][rows], corners.slopes[..., label][:, rows]
+        self.ends = self._end(self.corners)
         self.hit = (case.recorded[rows] == label).astype(np.float64)
         self.rate, self.bound = float(self.hit.mean()), float(self.ends.mean())
         groups, names = case.groups
         self.group = names[groups[rows[0]]]
-        noise = weights**2 @ (self.ends * (1 - self.ends))
-        self._spread = np.sqrt(noise + ((self.slopes @ weights) ** 2 @ case.spread**2)) + 1e-9
 
-    def score(self, hit: Floats | None = None) -> float:
-        """How far the rate is outside, in standard deviations."""
-        own = self.hit if hit is None else hit
-        return float(self.sign * (self.weights @ (own - self.ends)) / self._spread)
+    def _end(self, corners: Floats) -> Floats:
+        return np.asarray(corners.max(axis=-1) if self.sign > 0 else corners.min(axis=-1))
 
-    def scores(self, total: Floats) -> Floats:
-        """The same for simulated sums."""
-        return np.asarray(self.sign * (total - self.weights @ self.ends) / self._spread)
+    def excess(self) -> float:
+        """How far recorded labels are outside, weighted, in all."""
+        return float(self.sign * (self.weights @ (self.hit - self.ends)))
+
+    def simulated(self, moves: Floats, rng: np.random.Generator) -> Floats:
+        """The same if rows were recorded as often as the belief allows, for parameters as they may be."""
+        # Weights are rounded to a few, so that rows with the same one are drawn together.
+        edges = np.quantile(self.weights, np.linspace(0, 1, 21)[1:-1])
+        bins = np.searchsorted(edges, self.weights)
+        total = np.zeros(len(moves))
+        for own in np.unique(bins):
+            chosen = bins == own
+            slopes = self.slopes[:, chosen].mean(axis=1)
+            chance = np.clip(self._end(self.corners[chosen].mean(axis=0) + moves @ slopes), 0, 1)
+            total += self.weights[chosen].mean() * rng.binomial(int(chosen.sum()), chance)
+        return np.asarray(self.sign * (total - self.weights @ self.ends))
 
 
-def _ends(case: Case) -> tuple[Floats, Floats, Floats, Floats]:
-    """Least and greatest P(recorded class) of the table's rows, and their slopes by parameter."""
+class _Corners(NamedTuple):
+    """What the belief says of P(recorded class) at its corners.
+
+    ``values`` are ``[rows, corners, classes]``, and ``slopes`` ``[parameters, rows, corners, classes]``.
+    """
+
+    values: Floats
+    slopes: Floats
+
+
+def _corners(case: Case) -> dict[int, _Corners]:
+    """The corners whose least (-1) and greatest (1) P(recorded class) is the range of the table's rows."""
     found = case.observation.recorded_range()
     if found is None:
         raise NotDone("a row may stand for too many inputs")
-    low, high = (own.numpy()[: case.size] for own in found)
-    slopes = np.zeros((2, len(case.spread), *low.shape))
+    if not case.belief.features:
+        corners = _Corners(case.given[: case.size], case.slopes[:, : case.size])
+        return {-1: corners, 1: corners}
+    ends = [own.numpy()[: case.size, None] for own in found]
+    slopes = [np.zeros((len(case.spread), *own.shape)) for own in ends]
     for place, (_, step, seen) in case.moved.items():
-        changed = seen.recorded_range()
-        if changed is not None:
-            slopes[0, place] = (changed[0].numpy()[: case.size] - low) / step
-            slopes[1, place] = (changed[1].numpy()[: case.size] - high) / step
-    return low, high, slopes[0], slopes[1]
+        for end, slope, changed in zip(ends, slopes, seen.recorded_range() or ends, strict=True):
+            slope[place] = (np.asarray(changed)[: case.size].reshape(end.shape) - end) / step
+    return {sign: _Corners(end, slope) for sign, end, slope in zip((-1, 1), ends, slopes, strict=True)}
 
 
-def _outside(case: Case, ends: tuple[Floats, Floats, Floats, Floats]) -> list[_Region]:
-    low, high, low_slopes, high_slopes = ends
+def _outside(case: Case, corners: Mapping[int, _Corners]) -> list[_Region]:
     chance, groups = case.plain.recorded, case.groups[0][: case.size]
     labels = [1] if chance.shape[1] == 2 else range(chance.shape[1])
     found = []
     for label in labels:
-        sides = ((-1, low, low_slopes), (1, high, high_slopes))
-        for sign, end, slopes in sides:
-            beyond = np.maximum(sign * (chance[:, label] - end[:, label]), 0.0)
+        for sign, own in corners.items():
+            end = own.values[:, :, label].max(axis=1) if sign > 0 else own.values[:, :, label].min(axis=1)
+            beyond = np.maximum(sign * (chance[:, label] - end), 0.0)
             for group in np.unique(groups):
                 rows = np.flatnonzero((groups == group) & (beyond > 0))
                 if len(rows) >= LEAST_REGION:
-                    region = _Region(case, rows, beyond[rows], label, sign, end[:, label], slopes[:, :, label])
-                    found.append(region)
+                    found.append(_Region(case, rows, beyond[rows], label, sign, own))
     return found
-
-
-def _simulated(region: _Region, moves: Floats, rng: np.random.Generator) -> Floats:
-    """Scores of the region if its rows were recorded as often as the belief allows, for parameters as they may be."""
-    # Weights are rounded to a few, so that rows with the same one are drawn together.
-    edges = np.quantile(region.weights, np.linspace(0, 1, 21)[1:-1])
-    bins = np.searchsorted(edges, region.weights)
-    total = np.zeros(len(moves))
-    for own in np.unique(bins):
-        chosen = bins == own
-        slope = region.slopes[:, chosen].mean(axis=1)
-        chance = np.clip(region.ends[chosen].mean() + moves @ slope, 0, 1)
-        total += region.weights[chosen].mean() * rng.binomial(int(chosen.sum()), chance)
-    return region.scores(total)
 
 
 def affine_test(case: Case) -> Finding:
@@ -178,7 +194,7 @@ def affine_test(case: Case) -> Finding:
         [(change * (member - chance)[own]) @ directions for _, member, chance in case.membership], axis=1
     )
     covariance = _covariance(products) + moves.T @ (case.spread[:, None] ** 2 * moves)
-    p, which, _ = largest_of_normals(products.sum(axis=0), covariance, case.rng(1), 4 * SIMULATED)
+    p, which, scores = largest_of_normals(products.sum(axis=0), covariance, case.rng(1), 4 * SIMULATED)
     group, direction = told[which]
     inside = case.membership[which // len(names)][1][own] > 0.5
     gap = float(residual[inside].mean() - residual[~inside].mean())
@@ -191,7 +207,11 @@ def affine_test(case: Case) -> Finding:
         "The strength of the bias is wrong for a group, the groups are swapped, the bias depends on the features (a "
         "bias that depends on the row: RowBias), or the fair label depends on the group: then use_sensitive=True."
     )
-    return Finding(sentence, p, np.flatnonzero(inside), advice)
+    whole = np.arange(0, len(told), len(names))
+    scale = np.array([((member - chance)[own] ** 2).sum() for _, member, chance in case.membership])
+    spread = np.sqrt(np.diag(covariance)[whole]) / np.maximum(scale, 1e-9)
+    least = least_shown(spread, [f" where {told[place][0]}" for place in whole], len(told))
+    return Finding(sentence, p, np.flatnonzero(inside), advice, float(np.abs(scores[which])), least=least)
 
 
 def _directions(case: Case) -> tuple[Floats, list[str]]:
@@ -223,7 +243,8 @@ def plain_test(case: Case) -> Finding:
         "others."
     )
     worst = np.sort(np.argsort(-behind, kind="stable")[: max(1, case.size // 20)])
-    return Finding(sentence, ahead(behind, gain), worst, advice)
+    p = ahead(behind, gain)
+    return Finding(sentence, p, worst, advice, float(norm.isf(p)), NEVER)
 
 
 def ahead(differences: Floats, gain: float) -> float:

@@ -36,7 +36,7 @@ def effective_rows(own: Parameter) -> float:
 
 
 def drawn(belief: Belief, count: int, rng: np.random.Generator) -> Floats:
-    """``[count, parameters]``: how far the parameters may be from their values; 0 for those that were stated.
+    """``[count, parameters]``: how far the parameters may be from the values in use; 0 for those that were stated.
 
     Each is drawn from a Beta distribution, its posterior given as many rows as its interval is worth.
     """
@@ -44,7 +44,7 @@ def drawn(belief: Belief, count: int, rng: np.random.Generator) -> Floats:
     for place, own in enumerate(belief.probabilities):
         rows = effective_rows(own)
         if own.value is not None and rows < MOST:
-            found[:, place] = rng.beta(own.value * rows + 0.5, (1 - own.value) * rows + 0.5, count) - own.value
+            found[:, place] = rng.beta(own.value * rows + 0.5, (1 - own.value) * rows + 0.5, count) - (own.used or 0.0)
     return found
 
 
@@ -62,6 +62,6 @@ def deviations(belief: Belief) -> Floats:
 def moved(belief: Belief, place: int, step: float = STEP) -> tuple[Belief, float]:
     """The belief with one parameter a little lower, or higher where it is near 0; and by how much it was moved."""
     own = belief.probabilities[place]
-    value = own.value or 0.0
+    value = own.used or 0.0
     step = -step if value >= step else step
     return with_values(belief, {own.name: value + step}), step

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.doubt.case import Case
-from problog4fairness.doubt.finding import Finding, NotDone
+from problog4fairness.doubt.finding import NEVER, Finding, NotDone
 from problog4fairness.doubt.reading import read_case
 from problog4fairness.doubt.recorded import ahead
 from problog4fairness.errors import P4FError
@@ -37,7 +37,7 @@ def which_test(case: Case) -> Finding:
     )
     advice = "Ask which of the two is right by auditing rows on which they disagree most; these are listed."
     apart = np.sort(np.argsort(-np.abs(found[best]), kind="stable")[: max(1, case.size // 20)])
-    return Finding(sentence, p, apart, advice)
+    return Finding(sentence, p, apart, advice, float(norm.isf(p)), NEVER)
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ def doubted(facts: Facts, seed: int, progress: bool | None) -> Markup:
             "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
             "Tests of the belief",
         ),
-        *(tag("p", note) for note in found.notes),
+        *(tag("p", note) for note in (found.power, *found.notes) if note),
     ]
     return join(parts, "\n")
 
