@@ -189,3 +189,14 @@ def test_a_group_without_a_row_is_named():
     data = pd.DataFrame({"a": [0, 0], "seen": [0, 1]})
     with pytest.raises(P4FError, match="no row has a = 1; leave that group out"):
         PositiveUnlabelled("a").estimate(data, recorded="seen", positives=0.5)
+
+
+def test_a_curved_fair_label_is_seen_in_the_record() -> None:
+    """A linear model of it would take up in the propensities what it leaves over."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"A": rng.integers(0, 2, 2_000), "x": rng.normal(size=2_000), "z": rng.normal(size=2_000)})
+    fair = rng.random(2_000) < 1 / (1 + np.exp(3 - 3 * frame["x"] ** 2 - 1.5 * frame["z"]))
+    frame["rec"] = (fair & (rng.random(2_000) < np.where(frame["A"] == 1, 0.4, 0.8))).astype(int)
+    with pytest.warns(AuditWarning, match="linear in the features"):
+        found = PositiveUnlabelled("A").estimate(frame, recorded="rec", features=["x", "z"])
+    assert found.parameters["value"].tolist() == pytest.approx([0.4, 0.8], abs=0.1)

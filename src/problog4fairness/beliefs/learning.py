@@ -13,7 +13,7 @@ from torch import Tensor
 from problog4fairness.beliefs.acceptance import Acceptance, by_features
 from problog4fairness.beliefs.audit import read_audit, tell
 from problog4fairness.beliefs.base import Belief
-from problog4fairness.beliefs.likelihood import Learned, Terms, learn
+from problog4fairness.beliefs.likelihood import Learned, Terms, learn, least_loss
 from problog4fairness.beliefs.maximum import LabelModel
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.errors import P4FError
@@ -32,6 +32,8 @@ SOURCE = "learned from the record with a linear model of the fair label"
 # A parameter that is not known better than this is told of.
 UNTOLD = 0.5
 MOST_FEATURES = 200
+# Columns, with squares and products, up to which a curved model is tried.
+MOST_CURVED = 60
 
 
 def learned_from(
@@ -52,7 +54,9 @@ def learned_from(
     matrix = design(belief, rows, features, use_sensitive)
     found = None
     if acceptance != "features":
-        found = learn(record_terms(belief, rows), rows, matrix, [0.5] * len(belief.probabilities), confidence)
+        terms, start = record_terms(belief, rows), [0.5] * len(belief.probabilities)
+        matrix = adequate(terms, rows, matrix, start)
+        found = learn(terms, rows, matrix, start, confidence)
     if acceptance != "label":
         parameters = by_features(belief, rows, matrix, features, found, confidence)
         if parameters is not None:
@@ -113,6 +117,27 @@ def design(belief: Belief, rows: Rows, features: Sequence[str], use_sensitive: b
     if matrix.shape[1] > MOST_FEATURES:
         raise P4FError(f"features make {matrix.shape[1]} columns, more than {MOST_FEATURES}; name fewer of them")
     return matrix
+
+
+def adequate(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -> Floats:
+    """The matrix itself, or with squares and products of its columns, where the record is likelier by these (BIC).
+
+    A model of the fair label that is too simple makes parameters take up what it leaves over.
+    """
+    columns = [own for own in matrix.T[1:] if np.ptp(own) > 0]
+    pairs = [(a * b) for place, a in enumerate(columns) for b in columns[place:] if len(np.unique(a * b)) > 2]
+    if not pairs or matrix.shape[1] + len(pairs) > MOST_CURVED:
+        return matrix
+    products = np.stack(pairs, axis=1)
+    curved = np.concatenate([matrix, (products - products.mean(axis=0)) / (products.std(axis=0) + 1e-12)], axis=1)
+    gain = least_loss(terms, rows, matrix, start) - least_loss(terms, rows, curved, start)
+    if 2 * gain <= len(pairs) * np.log(len(rows)):
+        return matrix
+    tell(
+        "the record contradicts that the fair label is linear in the features: squares and products of them are taken, "
+        "too; audit some rows where it may be more curved than that"
+    )
+    return curved
 
 
 def _encoded(column: pd.Series[Any], name: str) -> Floats:

@@ -80,9 +80,7 @@ def learn(
     if len(rows.classes) != 2:
         raise P4FError("parameters are learned from the record for labels of two classes; audit some rows instead")
     record, width = _Record(terms, rows, matrix), matrix.shape[1]
-    first = np.concatenate([np.zeros(width), np.log(np.divide(start, np.subtract(1, start)))])
-    options = {"maxiter": 2000, "ftol": 1e-12, "gtol": 1e-6}
-    best = minimize(record.slope, first, jac=True, method="L-BFGS-B", options=options).x
+    best = _likeliest(record, width, start)
     covariance = _covariance(lambda point: record.slope(point)[1], best)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     logits, own = best[width:], covariance[width:, width:]
@@ -96,6 +94,18 @@ def learn(
     spread = np.maximum(high - low, 1e-9) / (2 * z)
     together = own / np.outer(deviations, deviations) * np.outer(spread, spread)
     return Learned(expit(logits), low, high, np.linalg.pinv(together, hermitian=True), record.likely(best)[0])
+
+
+def least_loss(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -> float:
+    """Minus the log-likelihood at the likeliest point, as :func:`learn` finds it, without intervals."""
+    record = _Record(terms, rows, matrix)
+    return record.likely(_likeliest(record, matrix.shape[1], start))[0]
+
+
+def _likeliest(record: _Record, width: int, start: Sequence[float]) -> Floats:
+    first = np.concatenate([np.zeros(width), np.log(np.divide(start, np.subtract(1, start)))])
+    options = {"maxiter": 2000, "ftol": 1e-12, "gtol": 1e-6}
+    return np.asarray(minimize(record.slope, first, jac=True, method="L-BFGS-B", options=options).x)
 
 
 class _Record:
