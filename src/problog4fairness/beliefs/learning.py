@@ -55,7 +55,8 @@ def learned_from(
     found = None
     if acceptance != "features":
         terms, start = record_terms(belief, rows), [0.5] * len(belief.probabilities)
-        matrix = adequate(terms, rows, matrix, start)
+        # Where acceptance may follow the features, that is the rival explanation, and is judged first.
+        matrix = adequate(terms, rows, matrix, start) if acceptance == "label" else matrix
         found = learn(terms, rows, matrix, start, confidence)
     if acceptance != "label":
         parameters = by_features(belief, rows, matrix, features, found, confidence)
