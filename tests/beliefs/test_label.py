@@ -147,7 +147,7 @@ def test_intervals_wider_than_the_effect_are_noticed():
 
 def test_strings_need_to_be_told_which_is_favourable():
     audit = pd.DataFrame({"a": [0, 1] * 50, "r": ["yes", "no"] * 50, "f": ["yes", "yes"] * 50})
-    with pytest.raises(P4FError, match=r"has the values \['no', 'yes'\]; say which one is favourable"):
+    with pytest.raises(P4FError, match=r"has the values 'no', 'yes'; state which one is favourable"):
         LabelBias("a").estimate(audit, recorded="r", fair="f")
     with pytest.warns(AuditWarning):
         estimated = LabelBias("a").estimate(audit, recorded="r", fair="f", favourable="yes")

@@ -146,4 +146,41 @@ def test_labels_that_mean_the_opposite_are_told_when_training(belief):
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", LearningWarning)  # two epochs are too few, and that is told too
         fine = p4f.LabelBias("area", 0.3, 0.3, favourable="approve")
-        p4f.DebiasedClassifier(fine, **QUICK).fit(PEOPLE[["x", "area"]], PEOPLE["recorded"])
+        p4f.DebiasedClassifier(fine, use_sensitive=False, **QUICK).fit(PEOPLE[["x", "area"]], PEOPLE["recorded"])
+
+
+@pytest.mark.parametrize("pair", [("denied", "approved"), ("no", "yes"), (1, 2)])
+def test_labels_that_do_not_speak_for_themselves_are_never_taken_by_alphabet(pair):
+    """With a stated belief, ``approved`` and ``denied`` took ``denied`` as favourable without a word."""
+    belief, labels = p4f.LabelBias("area", {1: 0.4}, False, groups=[1]), (PEOPLE["recorded"] == "approve") * 1
+    labels = labels.map(dict(enumerate(pair)))
+    model = p4f.DebiasedClassifier(belief, "linear", use_sensitive=False)
+    with pytest.raises(P4FError, match="favourable") as caught:
+        model.fit(PEOPLE[["x", "area"]], labels)
+    assert all(repr(value) in str(caught.value) for value in pair)
+    stated = model.set_params(favourable=pair[1]).fit(PEOPLE[["x", "area"]], labels)
+    by_belief = p4f.DebiasedClassifier(belief.with_favourable(pair[1]), "linear", use_sensitive=False)
+    by_belief.fit(PEOPLE[["x", "area"]], labels)
+    for fitted in (stated, by_belief):
+        assert fitted.classes_.tolist() == list(pair)
+        assert fitted.predict_proba(PEOPLE[["x", "area"]])[:, 1].mean() > (labels == pair[1]).mean()
+
+
+def test_a_name_that_says_that_1_is_bad_asks_in_fit_and_in_estimate_as_well():
+    people = PEOPLE[["x", "area"]].assign(
+        default=(PEOPLE["recorded"] == "deny") * 1, truth=(PEOPLE["fair"] == "deny") * 1
+    )
+    belief = p4f.LabelBias("area", {1: 0.4}, False, groups=[1])
+    with pytest.raises(P4FError, match="'default'"):
+        p4f.DebiasedClassifier(belief, "linear", use_sensitive=False).fit(people[["x", "area"]], people["default"])
+    with pytest.raises(P4FError, match="'default'"):
+        belief.estimate(people, recorded="default", fair="truth")
+    estimated = belief.estimate(people, recorded="default", fair="truth", favourable=0)
+    assert read_belief(belief_text(estimated)).favourable == 0
+    model = p4f.DebiasedClassifier(estimated, "linear", use_sensitive=False)
+    assert model.fit(people[["x", "area"]], people["default"]).classes_.tolist() == [1, 0]
+
+
+def test_without_a_belief_no_label_is_favourable_and_scikit_learns_order_holds():
+    model = p4f.DebiasedClassifier(None, "linear").fit(PEOPLE[["x"]], PEOPLE["recorded"])
+    assert model.classes_.tolist() == ["approve", "deny"]

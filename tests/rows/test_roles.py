@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.rows import FileNote, FileWarning, TableError, check_column, find_roles
+from problog4fairness.rows.labels import is_unfavourable
 
 PAIRS = [
     (0, 1),
@@ -35,17 +36,39 @@ def quiet(data, **options):
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_conventions_are_taken_and_said(pair):
-    data = frame(pair, pair)
+    data, speaks = frame(pair, pair), str(pair[0]).lower() in ("0", "0.0", "false")
     with pytest.warns(FileNote) as notes:
-        roles = find_roles(data, recorded="granted", sensitive="area")
+        roles = find_roles(data, recorded="granted", sensitive="area", favourable=None if speaks else pair[1])
     assert (roles.labels, roles.levels) == (pair, pair)
     said = [str(n.message) for n in notes]
     one, zero = (str(int(v)) if isinstance(v, float) else str(v) for v in reversed(pair))
-    assert f"granted: {one} is favourable, {zero} is not; say otherwise by favourable=..." in said
+    assert (f"granted: {one} is favourable, {zero} is not; override with favourable=..." in said) is speaks
     assert f"area: {one} is the sensitive group, {zero} is not; say otherwise by group=..." in said
     clean = roles.clean(data)
     assert roles.label_codes(clean).tolist() == [0, 1, 0, 1, 0, 1]
     assert roles.group_codes(clean).tolist() == [0, 0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("pair", [("no", "yes"), ("approved", "denied"), ("n", "Y")])
+def test_only_0_and_1_and_false_and_true_speak_for_themselves(pair):
+    with pytest.raises(TableError, match=r"by favourable=\.\.\.") as caught:
+        quiet(frame(label=pair))
+    assert all(repr(value) in str(caught.value) for value in pair)
+
+
+@pytest.mark.parametrize("name", ["default", "two_year_recid", "is_fraud", "Denied", "readmitted", "loan_default_2020"])
+def test_a_name_that_says_that_1_is_bad_asks_for_a_statement(name):
+    data = frame().rename(columns={"granted": name})
+    with pytest.raises(TableError, match=name) as caught:
+        quiet(data, recorded=name)
+    assert caught.value.argument == "favourable"
+    assert quiet(data, recorded=name, favourable=0).labels == (1, 0)
+    assert quiet(data, recorded=name, favourable=1).labels == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["granted", "repaid", "not_late", "badge", "y", "defence", "failsafe_ok"])
+def test_other_names_say_nothing(name):
+    assert not is_unfavourable(name)
 
 
 @pytest.mark.parametrize("pair", [("M", "F"), ("good", "bad"), (1, 2), ("f", "m"), ("yes", "1")])
@@ -148,7 +171,7 @@ def test_rows_without_a_label_or_a_group_are_counted():
 
 def test_the_fair_label_may_be_written_otherwise():
     data = frame(label=("no", "yes"), repaid=[0, 1, 1, 1, 0, 0])
-    roles = quiet(data, fair="repaid")
+    roles = quiet(data, fair="repaid", favourable="yes")
     clean = roles.clean(data)
     assert clean["repaid"].tolist() == ["no", "yes", "yes", "yes", "no", "no"]
     assert roles.fair_codes(clean).tolist() == [0, 1, 1, 1, 0, 0]

@@ -98,7 +98,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         learner = learner_of(self.learner)
         frame, labels = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
-        classes = find_classes(labels, self.favourable)
+        classes = find_classes(labels, self.favourable, stated=False)
         known, sensitive = self._groups(frame, sensitive_features)
         rows = Rows(known, tuple(frame.columns), classes, label_codes(labels, classes), weights=weights)
         method = self.method(sensitive)

@@ -13,10 +13,11 @@ import pandas as pd
 from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.columns import sensitive_frame, to_frame
 from problog4fairness.rows.counted import COUNT, counts_of
-from problog4fairness.rows.labels import label_codes
+from problog4fairness.rows.labels import label_codes, ordered_pair
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.swapped import warn_swapped
 from problog4fairness.rows.types import Codes
+from problog4fairness.rows.values import plain
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.base import Belief
@@ -69,7 +70,7 @@ def read_audit(
     classes = belief.classes
     if classes is None:
         labels = list(dict.fromkeys([*seen.dropna().tolist(), *true.dropna().tolist()]))
-        classes = two_classes(labels, belief.favourable_among(labels, favourable))
+        classes = two_classes(labels, belief.favourable_among(labels, favourable), name_of(recorded))
     frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(seen))
     codes = value_codes(seen, classes, "the recorded label", belief.missing_labels)
     known = None if fair is None else value_codes(true, classes, "the fair label", partly)
@@ -126,14 +127,19 @@ def audit_column(audit: Any, what: Column, role: str, gaps: bool = False) -> pd.
     return values
 
 
-def two_classes(labels: Sequence[Any], favourable: Any) -> tuple[Any, Any]:
+def name_of(column: Any) -> str | None:
+    """The name of a column that was passed as its name, or as values that know it."""
+    name = column if isinstance(column, str) else getattr(column, "name", None)
+    return name if isinstance(name, str) else None
+
+
+def two_classes(labels: Sequence[Any], favourable: Any, name: str | None = None) -> tuple[Any, Any]:
     """(other, favourable) of the labels that occur in an audit, in which one of them may be missing."""
-    if favourable is None and set(labels) <= {0, 1}:
-        return 0, 1
     seen = sorted(set(labels), key=str)
-    others = [label for label in seen if label != favourable]
     if favourable is None:
-        raise P4FError(f"the label has the values {seen}; say which one is favourable by favourable=...")
+        pair = ordered_pair([plain(label) for label in seen], name)
+        return (0, 1) if set(seen) <= {0, 1} else pair
+    others = [label for label in seen if label != favourable]
     if len(others) > 1:
         raise P4FError(f"the label has the values {seen}; it must have two, or be a ClassBias that names its classes")
     return (others[0] if others else None), favourable

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.admissible import admissible_values
+from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.general import Record, observe_program
 from problog4fairness.beliefs.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.observation import Observation
@@ -267,7 +268,7 @@ class Belief(Stated):
         else:
             estimated = start._estimated(rows, confidence, strata)
             estimated = anytime(estimated, confidence) if sequential else estimated
-        found = self._noted(start.with_probabilities(estimated), favourable)
+        found = self._noted(start.with_probabilities(estimated), plain_label(rows.classes[-1]))
         found.design = design
         warn_few(found.probabilities, rows.classes)
         warn_signal(found, rows)

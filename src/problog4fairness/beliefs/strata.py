@@ -147,7 +147,7 @@ def label_strata(
         found = list(dict.fromkeys(plain(value) for value in series.dropna().unique().tolist()))
         if not found:
             raise P4FError(f"the recorded label {name!r} holds no value")
-        classes = belief.classes or two_classes(found, belief.favourable_among(found, favourable))
+        classes = belief.classes or two_classes(found, belief.favourable_among(found, favourable), name)
         values = series.map(plain, na_action="ignore").to_numpy(dtype=object)
         labels = label_codes(values, classes, f"the recorded label {name!r}", missing=True, unknown="is not among")
     everybody: tuple[Codes, tuple[str, ...]] = np.zeros(len(frame), dtype=np.int64), ("everybody",)

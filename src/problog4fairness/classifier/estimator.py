@@ -59,7 +59,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether the features at prediction time are ``"fair"``, so that the belief is dropped, or ``"biased"`` like
         the recorded ones, so that it is applied; None for what the belief says: biased under historical bias.
     favourable
-        The label that counts as 1; that of the belief, or the larger of the two by default.
+        The label that counts as 1, where the belief does not state it. Labels 0 and 1, false and true speak for
+        themselves, unless the name of y says that 1 is bad, as ``default`` does; any others have to be stated. Without
+        a belief no label is favourable, and they are sorted as in scikit-learn.
     class_weight
         None, ``"balanced"``, or a dictionary from label to weight.
     random_state
@@ -115,6 +117,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True, "fair": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"sensitive_features": True}
 
     def __init__(
         self,
@@ -222,6 +225,39 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return by_partition(self.predict, X, self.classes_)
         decisions = decide(self.predict_proba(X))
         return np.asarray(self.classes_[decisions])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> float:
+        """The mean log-likelihood of *recorded* labels through the belief; more is better, and 0 is the most.
+
+        It compares models, learners and parameters of a belief without rewarding those that repeat the bias, as
+        accuracy on recorded labels does. :func:`~problog4fairness.metrics.make_fair_scorer` scores on audited fair
+        labels. Without a belief it is minus the log loss.
+
+        Parameters
+        ----------
+        X, y, sensitive_features
+            Recorded data, as for :meth:`fit`; the likelihood of a recorded label depends on the group.
+        sample_weight
+            A weight for each row.
+        """
+        return explaining.mean_log_likelihood(self, fitting.new_rows(self, X, sensitive_features, y), sample_weight)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """As in scikit-learn; ``deep``, also the belief's parameters, ``belief__p1``, which may be searched."""
+        found: dict[str, Any] = super().get_params(deep)
+        if deep and isinstance(self.belief, Belief):
+            found |= {f"belief__{own.name}": own.value for own in self.belief.probabilities}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """As in scikit-learn; ``belief__p1=0.3`` gives the belief that value of its parameter p1."""
+        values = {name.partition("__")[2]: params.pop(name) for name in list(params) if name.startswith("belief__")}
+        super().set_params(**params)
+        if values:
+            if not isinstance(self.belief, Belief):
+                raise P4FError(f"belief__{next(iter(values))} is a parameter of a belief; there is none")
+            self.belief = self.belief.bind(values)
+        return self
 
     def predict_recorded_proba(self, X: Any, *, sensitive_features: Any = None) -> Array:
         """P(recorded label), ``[rows, classes]``: what the biased process would record for these rows."""

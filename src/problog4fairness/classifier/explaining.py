@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.inputs import fair_inputs
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.base import Fitted
+from problog4fairness.learners.base import Fitted, Task
+from problog4fairness.learners.choice import row_losses
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -103,6 +105,12 @@ def feature_distortion_proba(model: DebiasedClassifier, rows: Rows) -> pd.DataFr
     if not found:
         raise P4FError("the belief does not distort features")
     return pd.DataFrame(found)
+
+
+def mean_log_likelihood(model: DebiasedClassifier, rows: Rows, sample_weight: Any = None) -> float:
+    """The mean of log P(recorded) over rows, through the belief; see :meth:`DebiasedClassifier.score`."""
+    losses = row_losses(Task(model.belief_.observe(rows)), model.fitted_, torch.arange(len(rows)))
+    return float(-np.average(losses.detach().numpy(), weights=sample_weight))
 
 
 def predicts_from(model: DebiasedClassifier) -> str:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
+from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.signal import warn_opposite
 from problog4fairness.classifier.group_use import DecidedBy, GroupUse, check_use_sensitive, choose_group_use
 from problog4fairness.classifier.reading import read_features, read_new, read_training
@@ -64,7 +65,9 @@ def training_rows(
     if belief.classes is not None:
         _check_classes(belief, labels)
     favourable = belief.favourable_among(np.unique(labels).tolist(), model.favourable)
-    classes = find_classes(labels, favourable)
+    # Without a belief no label is the favourable one, and a belief may name its classes in order.
+    order_matters = not isinstance(belief, NoBias) and belief.classes is None
+    classes = find_classes(labels, favourable, model.recorded_, order_matters)
     if belief.classes is not None:
         classes = tuple(sorted(classes, key=list(belief.classes).index))
     model.classes_ = np.asarray(classes)

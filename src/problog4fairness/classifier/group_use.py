@@ -25,8 +25,9 @@ from problog4fairness.rows.rows import Rows
 UseSensitive: TypeAlias = Literal["auto"] | bool
 DecidedBy: TypeAlias = Literal["statement", "audited rows", "default"]
 
-# Standard errors by which the held-out likelihood with the group must be above that without it. Measured on made-up
-# people and four public tables with 400 audited rows: docs/results/group-use.
+# Standard errors by which the held-out likelihood with the group must be above that without it. On made-up people and
+# four public tables, 400 audited rows: log loss .5147, against .5187 group-free and .5146 with the group always; an
+# error of the disparity of decisions of .060, against .060 and .080, and of mean probabilities of .041, .069 and .043.
 EVIDENCE = 0.5
 # Recorded rows of the comparison at most, beside all audited ones.
 COMPARED = 20_000

@@ -158,7 +158,7 @@ def compared_rows(
     votes = () if belief is None else belief.recorded_columns
     features = [name for name in frame.columns if name not in {*withheld, *votes}]
     if belief is None or is_plain(belief, y):
-        found = _classes(y, favourable, len(frame))
+        found = _classes(y, favourable, len(frame), classes is None)
         classes = found if classes is None else tuple(classes)
         codes = label_codes(y, classes)
     else:
@@ -221,16 +221,16 @@ def _with_sensitive(
     return pd.concat([kept, joined], axis=1), tuple(joined.columns)
 
 
-def _classes(y: Any, favourable: Any, rows: int) -> tuple[Any, ...]:
+def _classes(y: Any, favourable: Any, rows: int, stated: bool) -> tuple[Any, ...]:
     if np.ndim(y) != 1 or len(y) != rows:
         raise P4FError(f"y must be one column of {rows} labels, as X has rows, not of the shape {list(np.shape(y))}")
     missing = int(np.sum(pd.isna(y)))
     if missing:
         raise P4FError(f"y has {missing} missing values; drop those rows")
-    classes = find_classes(y, favourable)
-    if len(classes) > MAX_CLASSES:
-        raise P4FError(f"y has {len(classes)} labels, more than {MAX_CLASSES}; make classes of them")
-    return classes
+    count = len(pd.unique(pd.Series(np.asarray(y))))
+    if count > MAX_CLASSES:
+        raise P4FError(f"y has {count} labels, more than {MAX_CLASSES}; make classes of them")
+    return find_classes(y, favourable, getattr(y, "name", None), stated)
 
 
 def _fair(fair: Any, classes: tuple[Any, ...], rows: int) -> Codes:

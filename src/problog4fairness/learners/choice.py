@@ -87,7 +87,7 @@ class Auto(Learner):
         found = {}
         for name, learner in learners.items():
             fits = learner.fit_many(own, progress)
-            found[name] = torch.cat([_loss(task, fit, held) for fit, held in zip(fits, parts, strict=False)])
+            found[name] = torch.cat([row_losses(task, fit, held) for fit, held in zip(fits, parts, strict=False)])
         return found
 
 
@@ -102,7 +102,7 @@ def _available() -> dict[str, Learner]:
     return {name: kind() for name, kind in names.items()}
 
 
-def _loss(task: Task, fitted: Fitted, rows: Tensor) -> Tensor:
+def row_losses(task: Task, fitted: Fitted, rows: Tensor) -> Tensor:
     """The loss of each of these rows through the belief, as a share of their mean weight."""
     observation = task.observation
     inputs, places = observation.needs(rows).unique(return_inverse=True)

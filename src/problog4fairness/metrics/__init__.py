@@ -1,12 +1,13 @@
 """Predictive quality and fairness, with uncertainty.
 
-:data:`METRICS` has every metric once; the rest is made from it. Four kinds of numbers, in the order in which a study
+:data:`METRICS` has every metric once; the rest is made from it. Five kinds of things, in the order in which a study
 needs them:
 
 - *of one classifier*: :func:`scores` for all of them at once; :func:`accuracy`, :func:`f1`,
   :func:`statistical_disparity` and :func:`equalized_odds_difference` one by one; :func:`metric_frame` in each group;
   disparity is that of decisions, that of mean probabilities is :func:`mean_probability_disparity`;
 - *from probabilities to decisions*: :func:`decide`, which everything else here uses as well;
+- *in model selection*: :func:`make_fair_scorer`, on audited fair labels;
 - *how sure one test set makes us of them*: :func:`interval` and :func:`intervals_by_group`, from counts, without
   resampling;
 - *how sure repetitions make us of them*: :func:`summarise` over seeds and folds, :func:`confidence_ellipse` for two
@@ -26,6 +27,7 @@ from problog4fairness.metrics.functions import (
     mean_probability_disparity,
     statistical_disparity,
 )
+from problog4fairness.metrics.scorer import make_fair_scorer
 from problog4fairness.metrics.summary import summarise
 from problog4fairness.metrics.table import METRICS, Metric, interval, intervals_by_group, metric_frame, scores
 
@@ -41,6 +43,7 @@ __all__ = [
     "f1",
     "interval",
     "intervals_by_group",
+    "make_fair_scorer",
     "mean_probability_disparity",
     "metric_frame",
     "scores",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.rows.columns import complete_rows
+from problog4fairness.rows.labels import ordered_pair
 from problog4fairness.rows.problems import TableError, listed, note
 from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import Value, conventional, match, plain, values_of
@@ -127,9 +128,10 @@ def find_roles(
 ) -> Roles:
     """Find out which value means what.
 
-    0 and 1, false and true, no and yes (in any case, also n and y, f and t) mean what they say: the second is
-    favourable, and the sensitive group. A note tells that this was assumed. Of any other two values, and of three or
-    more classes, the caller has to name one; the error lists them.
+    Labels 0 and 1, false and true mean what they say, unless the name of the column says that 1 is bad, as ``default``
+    does: the second is favourable. Of groups, no and yes mean what they say, too: the second is the sensitive one. A
+    note tells that this was assumed. Of any other two values, and of three or more classes, the caller has to name one;
+    the error lists them.
 
     Parameters
     ----------
@@ -283,16 +285,11 @@ def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple
         if not others:
             raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
         return others[0], good
-    if usual is None:
-        if len(values) == 1:
-            raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
-        raise TableError(
-            f"column {name!r} of the label has the values {listed(values)}; say which one is favourable by "
-            "favourable=...",
-            argument="favourable",
-        )
-    note(f"{name}: {usual[1]} is favourable, {usual[0]} is not; say otherwise by favourable=...")
-    return usual
+    if usual is None and len(values) == 1:
+        raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
+    pair = ordered_pair(values, name)
+    note(f"{name}: {pair[1]} is favourable, {pair[0]} is not; override with favourable=...")
+    return pair
 
 
 def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tuple[Value, ...]:
