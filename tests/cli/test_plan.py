@@ -79,6 +79,20 @@ def test_an_audit_that_does_not_say_how_it_was_drawn_is_taken_as_random(folder):
     assert run.stderr.count("nothing says how the audited rows were sampled") == 1
 
 
+def test_group_and_recorded_label_are_hidden_from_reviewers(folder):
+    run = p4f("plan", *OPTIONS, "--error", ".2", "--draw", "hidden.csv", "--hide", folder=folder)
+    assert run.returncode == 0, run.stderr
+    todo = pd.read_csv(folder / "hidden.csv")
+    assert not {"poor_area", "granted", "p4f_probability"} & set(todo.columns)
+    fill(folder, "hidden.csv")
+    run = p4f("estimate", "hidden.csv", *NAMES, "--drawn-from", "loans.csv", "-o", "hidden.pl", folder=folder)
+    assert run.returncode == 0, run.stderr
+    assert f"{len(todo)} audited rows of hidden.csv" in (folder / "hidden.pl").read_text()
+    draw = ("--error", ".2", "--draw", "hidden.csv", "--hide", "--json")
+    again = json.loads(p4f("plan", *OPTIONS, *draw, folder=folder).stdout)
+    assert again["audited"] == len(todo)
+
+
 def test_the_papers_plan(folder):
     run = p4f("plan", *OPTIONS, "--design", "hoeffding", "--error", ".2", "--draw", "all.csv", folder=folder)
     assert run.returncode == 0, run.stderr

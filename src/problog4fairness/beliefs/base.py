@@ -252,6 +252,7 @@ class Belief(Stated):
             The whole table, for rows that were drawn from it by group and recorded label and do not say so.
         """
         from problog4fairness.beliefs.designed import anytime, audited_rows
+        from problog4fairness.beliefs.drawing import planned_error
         from problog4fairness.beliefs.estimation import warn_few, warn_signal
 
         for name in (recorded, fair):
@@ -270,7 +271,7 @@ class Belief(Stated):
             estimated = anytime(estimated, confidence) if sequential else estimated
         found = self._noted(start.with_probabilities(estimated), plain_label(rows.classes[-1]))
         found.design = design
-        warn_few(found.probabilities, rows.classes)
+        warn_few(found.probabilities, rows.classes, planned_error(audit))
         warn_signal(found, rows)
         return found
 

@@ -20,6 +20,8 @@ from problog4fairness.rows.types import Codes
 # The index of the row in its table, the round in which it was drawn, its stratum as a key that tells a reviewer
 # nothing, the probability that it was drawn, and the design.
 ROW, ROUND, STRATUM, PROBABILITY, DESIGN = "row", "p4f_round", "p4f_stratum", "p4f_probability", "p4f_design"
+# A parameter is known well enough within this, where no plan says otherwise.
+ERROR = 0.1
 OWN = (ROW, ROUND, STRATUM, PROBABILITY, DESIGN)
 
 
@@ -35,16 +37,20 @@ class Drawing:
         The fingerprint of the table.
     sizes
         The number of rows of each stratum in the whole table.
+    error
+        Half the width of the interval within which each parameter is to be known.
     """
 
     design: str
     table: str
     sizes: Mapping[str, int]
+    error: float = ERROR
 
     @property
     def text(self) -> str:
         """What every row says of it."""
-        return json.dumps({"design": self.design, "table": self.table, "sizes": dict(self.sizes)}, ensure_ascii=False)
+        plain = {"design": self.design, "table": self.table, "sizes": dict(self.sizes), "error": self.error}
+        return json.dumps(plain, ensure_ascii=False)
 
 
 def is_filled(values: pd.Series[Any]) -> Any:
@@ -109,11 +115,20 @@ def read_drawing(frame: Any, known: bool = False) -> Drawing | None:
         sizes = {str(name): int(size) for name, size in value["sizes"].items()}
         if min(sizes.values(), default=0) < 0:
             raise ValueError
-        return Drawing(str(value["design"]), str(value["table"]), sizes)
+        error = float(value.get("error", ERROR))
+        if not 0 < error < 1:
+            raise ValueError
+        return Drawing(str(value["design"]), str(value["table"]), sizes, error)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise P4FError(
             f"the column {DESIGN} was changed and cannot be read; copy it from the file that was drawn"
         ) from None
+
+
+def planned_error(audit: Any) -> float:
+    """Within which each parameter is to be known, by the plan that drew the rows."""
+    drawing = read_drawing(getattr(audit, "frame", audit), known=True)
+    return ERROR if drawing is None else drawing.error
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.cells import SHRUNK
 from problog4fairness.beliefs.design import ALWAYS, SOURCE
 from problog4fairness.beliefs.designed import anytime, by_record, counted_design, filled
+from problog4fairness.beliefs.drawing import ERROR
 from problog4fairness.beliefs.maximum import LabelModel, maximise
 from problog4fairness.beliefs.pooling import POOLED
 from problog4fairness.beliefs.priors import Beta
@@ -244,10 +245,11 @@ def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
     return Estimate(value, *interval(value, total, confidence), round(total))
 
 
-def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = ()) -> None:
+def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = (), error: float = ERROR) -> None:
     """Warn of parameters that rest on few rows, or on none, once of each kind.
 
-    ``labels`` are the values of the label, if it has two.
+    ``labels`` are the values of the label, if it has two. More rows are asked for where half the width of an interval
+    is above ``error``, as a plan asks for them, and the interval is wider than what was estimated.
     """
     unseen, few, wide = list[str](), list[tuple[int, str]](), list[tuple[float, str]]()
     way = ""
@@ -260,7 +262,7 @@ def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = ()) -> 
             unseen.append(own.said)
         elif own.rows is not None and own.rows < FEW_ROWS and own.source not in (SOURCE, ALWAYS):
             few.append((own.rows, own.said))
-        elif own.high - own.low > own.value > 0 and (own.low, own.high) != (0, 1):
+        elif (own.half_width or 0.0) > max(error, own.value / 2) and own.value and (own.low, own.high) != (0, 1):
             between = f"{own.said} is known only to lie between {own.low:.3f} and {own.high:.3f}, about {own.value:.3f}"
             wide.append(((own.high - own.low) / own.value, between))
     if unseen:

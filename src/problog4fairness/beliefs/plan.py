@@ -118,7 +118,7 @@ class AuditPlan:
         if before is not None and rows is not None:
             before = Todo(rows, before.places, before.round)
         sizes = dict(zip(self._table.strata.names, self._table.sizes.tolist(), strict=True))
-        drawing = Drawing(self.design, self._table.fingerprint, sizes)
+        drawing = Drawing(self.design, self._table.fingerprint, sizes, self.error)
         rng = np.random.default_rng([random_state, 0 if before is None else before.round])
         wanted = self.strata["to_draw"].to_numpy(dtype=np.int64)
         for name in hide:
@@ -130,7 +130,10 @@ class AuditPlan:
         """What to do, in words."""
         beside = ""
         if self.hoeffding is not None:
-            beside = f"{self.hoeffding.asked:,} rows drawn at random from everybody by Hoeffding's inequality"
+            rows, asked = len(self._table.codes), self.hoeffding.asked
+            beside = f"{asked:,} rows drawn at random from everybody by Hoeffding's inequality"
+            if asked > rows:
+                beside = f"all {rows:,} rows of the table, fewer than Hoeffding's inequality asks for"
         if self.stop:
             first = f"stop: every parameter is within {self.error:g}, after {self.audited:,} audited rows"
             return [f"{first} ({beside})" if beside else first, *self.notes]

@@ -134,6 +134,7 @@ def _random_plan(
     if before is not None:
         codes = np.stack([_fair_codes(before.frame, *own) for own in zip(columns, drawn.strata.values, strict=True)])
         filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
+    wanted = np.minimum(wanted, coarse.sizes)
     done = bool((filled >= wanted).all())
     targets = [Target(own.name, own.meaning, 0, 0, np.zeros(0), np.zeros(0), 0.0) for own in belief.probabilities]
     nothing = Estimate(float("nan"), 0.0, 1.0, 0)
@@ -326,6 +327,6 @@ def strata_table(drawn: Drawn, rows: Floats, before: Todo | None, now: Floats, i
         "audited": rows,
         "open": opened,
         "to_draw": np.clip(now - opened, 0, sizes - taken),
-        "in_all": in_all,
+        "in_all": np.minimum(in_all, sizes),
     }
     return drawn.strata.table().assign(**{name: np.asarray(own).astype(np.int64) for name, own in counts.items()})

@@ -198,6 +198,13 @@ class Parameter:
         low, high = (0.0, 1.0) if value is None else (estimate.low, estimate.high)
         return replace(self, value=value, low=low, high=high, rows=estimate.rows, source=source)
 
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of its interval: by it, and nothing else, a parameter is known well enough or not."""
+        if self.value is None or self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2
+
     def still_needed(self, error: float, confidence: float = 0.95) -> int:
         """Rows still missing to know it within ``error``, half the width of its interval.
 
@@ -210,7 +217,7 @@ class Parameter:
             return required_samples(error, confidence)
         if (self.low, self.high) == (0, 1):
             return max(0, required_samples(error, confidence) - self.rows)
-        half = (self.high - self.low) / 2
+        half = self.half_width or 0.0
         return 0 if half <= error else math.ceil(self.rows * ((half / error) ** 2 - 1))
 
 

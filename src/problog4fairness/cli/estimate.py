@@ -108,8 +108,13 @@ def estimate(
     named = (name for name in (sensitive, recorded, fair, when, *others) if name is not None)
     wanted = list(dict.fromkeys([*named, *_read_by(belief, sensitive)]))
     reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    rows = _read(audit, wanted, drawn_from is not None, **reading)
+    if drawn_from is not None and not set(wanted) <= set(rows.columns):
+        rows = _with_hidden(
+            rows, audit, drawn_from, [name for name in (fair, *(fair_feature or ())) if name], **reading
+        )
     table = AuditTable(
-        _read(audit, wanted, drawn_from is not None, **reading),
+        rows,
         str(audit),
         sensitive,
         recorded=recorded,
@@ -180,6 +185,17 @@ def _read_by(belief: str, sensitive: str) -> tuple[str, ...]:
     from problog4fairness.beliefs import read_belief
 
     return read_belief(Path(belief), sensitive=sensitive).read_columns if Path(belief).is_file() else ()
+
+
+def _with_hidden(rows: pd.DataFrame, audit: str, table: str, fair: Sequence[str], **options: Any) -> pd.DataFrame:
+    """The audited rows with the columns that reviewers did not see, where a plan left them out."""
+    from problog4fairness.beliefs import Audit
+    from problog4fairness.beliefs.drawing import DESIGN, ROW, STRATUM
+    from problog4fairness.cli.data import read
+
+    if not {ROW, STRATUM, DESIGN, *fair} <= set(rows.columns):
+        return rows
+    return Audit.of(read(audit, **options), fair=fair, table=read(table, **options)).frame
 
 
 def _whole(source: str, wanted: Sequence[str], **options: Any) -> pd.DataFrame:

@@ -113,6 +113,14 @@ def plan(
     fair: Annotated[
         str, typer.Option(metavar="COLUMN", help="Name of the empty column for the fair label in that file.")
     ] = "fair",
+    hide: Annotated[
+        bool,
+        typer.Option(
+            "--hide",
+            help="Leave group and recorded label out of that file, so that reviewers do not see them; then give p4f "
+            "estimate the table by --drawn-from.",
+        ),
+    ] = False,
     for_spreadsheet: ForSpreadsheet = False,
     seed: Seed = 0,
     as_json: Json = False,
@@ -172,7 +180,8 @@ def plan(
     if draw is not None and (found.to_draw or written is None):
         from problog4fairness.rows import write_table
 
-        rows = found.draw(random_state=seed, rows=written, cells=frame)
+        hidden = [name for name in (sensitive, recorded, *(feature or ())) if name is not None] if hide else ()
+        rows = found.draw(random_state=seed, hide=hidden, rows=written, cells=frame)
         write_table(rows, draw, for_spreadsheet=for_spreadsheet)
     if draw == "-":
         return

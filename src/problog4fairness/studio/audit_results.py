@@ -49,7 +49,7 @@ class Results:
         if self.belief is None:
             soft("Nothing yet. Each answer makes the intervals shorter; the page says when it is enough.")
             return
-        known = [_half(own) for own in self.belief.probabilities]
+        known = [own.half_width for own in self.belief.probabilities]
         enough = [half is not None and half <= self.error for half in known]
         if all(enough):
             box(f"Stop: every number is known within {self.error:.0%}. More rows would tell little.", "good")
@@ -91,13 +91,6 @@ class Results:
             raise P4FError("no row is answered yet")
         self.audit.project.keep_belief(belief)
         self.go("doubts")
-
-
-def _half(own: Parameter) -> float | None:
-    """Half the width of an interval, on its longer side."""
-    if own.value is None or own.low is None or own.high is None:
-        return None
-    return max(own.value - own.low, own.high - own.value)
 
 
 def _interval(own: Parameter, enough: bool, error: float) -> None:
