@@ -33,7 +33,8 @@ class AuditWarning(UserWarning):
     >>> import warnings
     >>> import pandas as pd
     >>> import problog4fairness as p4f
-    >>> audit = pd.DataFrame({"poor": [1, 1, 1, 0], "granted": [0, 1, 1, 0], "repaid": [1, 1, 1, 0]})
+    >>> rows = pd.DataFrame({"poor": [1, 1, 1, 0], "granted": [0, 1, 1, 0], "repaid": [1, 1, 1, 0]})
+    >>> audit = p4f.Audit.of(rows, sampling="random")
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     _ = p4f.LabelBias("poor", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
