@@ -84,7 +84,7 @@ def test_group_and_recorded_label_are_hidden_from_reviewers(folder):
     assert run.returncode == 0, run.stderr
     todo = pd.read_csv(folder / "hidden.csv")
     assert not {"poor_area", "granted", "p4f_probability"} & set(todo.columns)
-    fill(folder, "hidden.csv")
+    fill(folder, "hidden.csv", words=("0", "1"))
     run = p4f("estimate", "hidden.csv", *NAMES, "--drawn-from", "loans.csv", "-o", "hidden.pl", folder=folder)
     assert run.returncode == 0, run.stderr
     assert f"{len(todo)} audited rows of hidden.csv" in (folder / "hidden.pl").read_text()
