@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.classifier.group_use import GroupUse
+from problog4fairness.classifier.group_use import GroupUse, stand_ins
 from problog4fairness.classifier.learner_words import learner_words
 from problog4fairness.classifier.table import train_on_table
 from problog4fairness.errors import LearningWarning, P4FError
-from problog4fairness.rows import GroupUseNote
+from problog4fairness.rows import GroupUseNote, Rows
 
 BELIEF = p4f.LabelBias("area", negative={1: 0.4, 0: 0.1}, positive=0.05).with_favourable(1)
 
@@ -117,3 +118,15 @@ def test_a_comparison_chooses_as_a_fit_does():
 def test_anything_else_is_an_error(wrong):
     with pytest.raises(P4FError, match="use_sensitive"):
         fitted(people(0.0, rows=200, audited=0), use_sensitive=wrong)
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+def test_stand_ins_are_looked_for_among_rows_whose_group_is_known():
+    rng = np.random.default_rng(0)
+    group, code = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
+    frame = pd.DataFrame({"x": rng.normal(size=600), "code": code, "race": np.where(group == 1, "B", "W")})
+    frame["group"] = np.where(np.arange(600) < 300, group, np.nan)
+    belief = p4f.UnknownGroup("group", {"code": (0, 1)}, {0: 0.4, 1: 0.6})
+    rows = Rows(frame, ("x", "code", "race"), (0, 1), rng.integers(0, 2, 600))
+    assert stand_ins(belief, rows) == ["race"]
+    assert stand_ins(belief, replace(rows, frame=frame.assign(group=np.nan))) == []

@@ -176,14 +176,15 @@ def _sample(rows: Rows, seed: int) -> Rows:
 
 def stand_ins(belief: Belief, rows: Rows) -> list[str]:
     """The features that determine the group of nearly everybody, as ``race`` does beside ``african_american``."""
-    found = []
-    for variable in belief.variables:
-        if not variable.people or not set(variable.columns) <= set(rows.frame.columns):
+    found: list[str] = []
+    for way in belief.groupings(rows):
+        # Of rows whose group is uncertain, nothing is told.
+        known = np.flatnonzero(way.shares.max(axis=1) == 1)
+        groups = way.shares[known].argmax(axis=1)
+        if len(np.unique(groups)) < 2:
             continue
-        positions = rows.positions(variable)
-        if positions.ndim != 1 or len(np.unique(positions)) < 2:
-            continue
-        found += [name for name in rows.features if name not in found and _tells(rows.frame[name], positions)]
+        columns = {name: rows.frame[name].iloc[known] for name in rows.features if name not in found}
+        found += [name for name, column in columns.items() if _tells(column, groups)]
     return found
 
 
