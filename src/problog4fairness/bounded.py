@@ -64,9 +64,10 @@ def plain_file(path: str | PathLike[str]) -> Iterator[BufferedReader]:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except ValueError as error:  # NUL, or a character that no file name can have
         raise BoundError(f"it has no name of a file ({error})") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise BoundError("it is not a plain file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise BoundError("it is not a plain file")
         yield file
 
 

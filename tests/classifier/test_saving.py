@@ -110,7 +110,7 @@ def test_a_foreign_or_damaged_file_is_refused(saved, tmp_path):
             (tmp_path / name).write_bytes(data)
         with pytest.raises(ModelFileError, match=name):
             p4f.DebiasedClassifier.load(tmp_path / name)
-    with pytest.raises(ModelFileError, match="not a file"):
+    with pytest.raises(ModelFileError, match="not a plain file"):
         p4f.DebiasedClassifier.load(tmp_path)
     rewritten(saved, lambda parts: parts.update({"manifest.json": b'{"format": 99}'}))
     with pytest.raises(ModelFileError, match="format 99"):

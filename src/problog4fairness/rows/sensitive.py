@@ -81,7 +81,7 @@ class Sensitive:
     def _soft(self, column: pd.Series[Any]) -> Codes | Floats:
         try:
             values = column.to_numpy().astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             seen = ", ".join(repr(v) for v in list(dict.fromkeys(column))[:5])
             raise P4FError(
                 f"column {column.name!r} has the values {seen}; name the groups by levels=(other, sensitive)"

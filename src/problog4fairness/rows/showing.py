@@ -29,6 +29,15 @@ def inline_figure(figure: Figure, alternative: str) -> str:
 def write_figure(figure: Figure, path: str | PathLike[str], dpi: int = 160) -> None:
     """Write a figure to a file whose name says what it is (.png, .pdf, .svg), whole or not at all.
 
+    Parameters
+    ----------
+    figure
+        The figure.
+    path
+        The file.
+    dpi
+        Pixels for each inch, where the file holds pixels.
+
     Examples
     --------
     >>> import tempfile

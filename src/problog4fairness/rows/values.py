@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -51,7 +52,12 @@ def plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _order(value: Value) -> tuple[bool, float, str]:
-    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
+    if isinstance(value, str):
+        return True, 0.0, value
+    try:
+        return False, float(value), ""
+    except OverflowError:  # a whole number with hundreds of digits
+        return False, math.inf if value > 0 else -math.inf, ""
 
 
 def text_of(value: Value) -> str:
