@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Annotators, ProgramBelief, SelectiveLabels
+from problog4fairness.beliefs import Annotators, AuditWarning, ProgramBelief, SelectiveLabels
 from problog4fairness.doubt import reading
 from problog4fairness.errors import P4FError
 
@@ -36,7 +36,9 @@ def test_who_was_accepted(people, right):
     assert found.contradicted is not right
     assert (found.rows, found.audited) == (ROWS, AUDITED)
     done = {own.name for own in found if own.done}
-    assert {"range", "affine groups", "plain learner", "class-conditional", "parameters", "ruled out"} <= done
+    assert {"range", "affine groups", "class-conditional", "parameters", "ruled out"} <= done
+    # Through a wrong belief the small trees may be inadequate; then this comparison is not decided.
+    assert not right or "plain learner" in done
     assert "missing" in " ".join(own.found for own in found)
 
 
@@ -81,7 +83,8 @@ def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
     drawn = [f"Of 1,000 {kind} rows, 300 were drawn at random and tested." for kind in ("recorded", "audited")]
     told = f"What identifies label bias: {belief.identified_by}"
     assert found.notes == (*drawn, told)
-    few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid", progress=False)
+    with pytest.warns(AuditWarning, match="none of the 750 audited rows is in the table"):
+        few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid", progress=False)
     assert (few.rows, few.audited) == (250, 300)
     assert few.notes == ("Of 750 audited rows, 300 were drawn at random and tested.", told)
 
