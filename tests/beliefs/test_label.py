@@ -167,7 +167,7 @@ def test_a_soft_group_counts_for_each_group_by_its_share():
     [
         (lambda: LabelBias("a", 1.3), "probability 1.3 of p1"),
         (lambda: LabelBias("a", {2: 0.1}), "names the group 2, which is not among"),
-        (lambda: LabelBias("a", groups=[5]), "groups must be some of the levels"),
+        (lambda: LabelBias("a", levels=[0, 1], groups=[5]), "groups must be some of the levels"),
         (lambda: LabelBias("a", levels=[1]), "two or more different groups"),
         (lambda: LabelBias([]), "at least one sensitive column"),
         (lambda: LabelBias(["a", "b"]), "each level must be a tuple of 2 values"),

@@ -138,7 +138,7 @@ def test_strengths_can_be_given_by_group_and_by_feature():
         (lambda: MeasurementBias(["u"], "a", values={"v": (0, 1)}), "values names 'v'"),
         (lambda: MeasurementBias(["u"], "a", values={"u": (1,)}), "needs two or more values"),
         (lambda: MeasurementBias(["u"], "a", 0.1, values={"u": (1, 2, 3)}), "more than two values"),
-        (lambda: MeasurementBias(["u"], "a", groups=[7]), "groups must be some of the levels"),
+        (lambda: MeasurementBias(["u"], "a", levels=[0, 1], groups=[7]), "groups must be some of the levels"),
         (
             lambda: MeasurementBias(["u"], "a").estimate(recorded={}, fair={}),
             "recorded column of feature 'u' is missing",

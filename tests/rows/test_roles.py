@@ -138,15 +138,15 @@ def test_a_missing_column_lists_the_others():
         quiet(frame(), sensitive="granted")
 
 
-def test_more_groups_are_noted_and_none_can_be_named():
+def test_more_groups_are_noted_and_one_can_be_compared_with_the_others():
     data = frame().assign(area=["north", "south", "east"] * 2)
     with pytest.warns(FileNote) as notes:
         roles = find_roles(data, recorded="granted", sensitive="area")
     assert str(notes[1].message) == "area: there are 3 groups, 'east', 'north', 'south'"
     assert roles.levels == ("east", "north", "south")
     assert roles.group is None
-    with pytest.raises(TableError, match="group='north': column 'area' has the 3 groups"):
-        quiet(data, group="north")
+    assert quiet(data, group="north").levels == ("not north", "north")
+    assert set(quiet(data, group="north").clean(data)["area"]) == {"not north", "north"}
 
 
 def test_a_measurement_is_no_group_and_one_value_is_none():

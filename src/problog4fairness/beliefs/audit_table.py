@@ -12,7 +12,7 @@ import numpy as np
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.counted import counts_of
 from problog4fairness.rows.problems import TableError, listed, note, warn
-from problog4fairness.rows.roles import Roles, check_column, find_levels, find_roles, rewritten
+from problog4fairness.rows.roles import Roles, as_groups, check_column, find_levels, find_roles, rewritten
 from problog4fairness.rows.values import Value, conventional, values_of
 
 if TYPE_CHECKING:
@@ -115,7 +115,10 @@ class AuditTable:
         if not self.only_group:
             return None
         if len(self.levels) > 2:
-            raise P4FError(f"only_group=True is for two groups; {self.sensitive!r} has {listed(self.levels)}")
+            raise P4FError(
+                f"only_group=True: {self.sensitive!r} has the groups {listed(self.levels)}; name the one on "
+                "which the bias acts by group=..."
+            )
         return [self.levels[1]]
 
     @cached_property
@@ -175,9 +178,7 @@ class AuditTable:
     @cached_property
     def measured(self) -> pd.DataFrame:
         """Clean rows with recorded and fair features."""
-        columns = {
-            self.sensitive: rewritten(self._complete[self.sensitive], self.levels, self.levels, "sensitive variable")
-        }
+        columns = {self.sensitive: as_groups(self._complete[self.sensitive], self.levels)}
         for pair in self.feature_pairs:
             known = self.feature_values[pair[0]]
             columns |= {name: rewritten(self._complete[name], known, known, f"feature {pair[0]!r}") for name in pair}
@@ -186,7 +187,7 @@ class AuditTable:
     @cached_property
     def numbers(self) -> pd.DataFrame:
         """Clean rows with recorded and fair features that are numbers."""
-        groups = rewritten(self._complete[self.sensitive], self.levels, self.levels, "sensitive variable")
+        groups = as_groups(self._complete[self.sensitive], self.levels)
         return self._complete.assign(**{self.sensitive: groups})
 
     @cached_property

@@ -92,8 +92,8 @@ class ChangedBias(RowBias):
         negative: By | Literal[False] | None = None,
         positive: By | Literal[False] | None = None,
         *,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
         favourable: Any = None,
     ) -> None:
         period = _period(when, changed)

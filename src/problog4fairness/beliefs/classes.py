@@ -36,7 +36,8 @@ class ClassBias(LabelStage):
     transitions
         Probabilities by (group, fair class, recorded class), one number for all, or None to be estimated.
     levels
-        The groups; with two, the second is the sensitive one.
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
     groups
         The groups on which the bias acts; all by default.
 
@@ -60,10 +61,10 @@ class ClassBias(LabelStage):
         classes: Sequence[int | str],
         transitions: float | Mapping[Any, float | None] | None = None,
         *,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
         self.variables = (variable,)
         self.groups = acting_groups(variable, groups)
         self.classes = tuple(classes)

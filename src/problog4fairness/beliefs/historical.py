@@ -73,8 +73,8 @@ class HistoricalBias(Belief):
         positive: Strength = None,
         *,
         label: LabelStage | None = None,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
     ) -> None:
         measured = MeasurementBias(features, sensitive, negative, positive, levels=levels, groups=groups, values=values)

@@ -39,9 +39,11 @@ class LabelBias(LabelStage):
         (``{1: 0.3, 0: 0.1}``), None to be estimated, or False for "does not happen", which leaves the rules out.
         In the program they are p1 (negative, A = 1), p2 (negative, A = 0), p3 and p4 (positive).
     levels
-        The groups; with two, the second is the sensitive one.
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
     groups
-        The groups on which the bias acts; all by default. ``groups=[1]`` assumes that the labels of A = 0 are right.
+        The groups on which the bias acts; all by default. ``groups=[1]`` assumes that the labels of A = 0 are right,
+        ``groups="female"`` that those of everybody else are.
     noise
         Probability of a mistake that flips anybody's label afterwards: a number, None to be estimated, False for none.
     favourable
@@ -78,12 +80,12 @@ class LabelBias(LabelStage):
         negative: Strength = None,
         positive: Strength = None,
         *,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
         noise: float | Literal[False] | None = False,
         favourable: Any = None,
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
         self.variables = (variable,)
         self.groups = acting_groups(variable, groups)
         self.favourable = plain_label(favourable)

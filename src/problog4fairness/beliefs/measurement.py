@@ -101,8 +101,8 @@ class MeasurementBias(Belief):
         negative: Strength = None,
         positive: Strength = None,
         *,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
         joint: bool | Sequence[str] = False,
         inputs: int | None = None,
@@ -110,7 +110,7 @@ class MeasurementBias(Belief):
         self.features = (features,) if isinstance(features, str) else tuple(features)
         if not self.features or len(set(self.features)) != len(self.features):
             raise P4FError("name one or more different features")
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
         self.variables = (variable,)
         overlap = set(self.features) & set(variable.columns)
         if overlap:

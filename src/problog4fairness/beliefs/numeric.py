@@ -122,15 +122,15 @@ class NumericMeasurementBias(Belief):
         *,
         mean: Strength = None,
         spread: Strength = None,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
         points: int = 5,
         inputs: int = SOME,
     ) -> None:
         self.features = (features,) if isinstance(features, str) else tuple(features)
         if not self.features or len(set(self.features)) != len(self.features):
             raise P4FError("name one or more different features")
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
         overlap = set(self.features) & set(variable.columns)
         if overlap:
             raise P4FError(f"column {overlap.pop()!r} cannot be both a distorted feature and the sensitive variable")

@@ -72,7 +72,8 @@ class RowBias(LabelStage):
         What the probability that a fair 1 is recorded as 0, and a fair 0 as 1, depends on besides the group:
         :func:`by` says the columns. Or, as for :class:`LabelBias`, one number, one per group, None, or False.
     levels
-        The groups; with two, the second is the sensitive one.
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
     groups
         The groups on which the bias acts; all by default.
     favourable
@@ -120,11 +121,11 @@ class RowBias(LabelStage):
         negative: By | Strength = None,
         positive: By | Strength = None,
         *,
-        levels: Sequence[Level] = (0, 1),
-        groups: Sequence[Level] | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
         favourable: Any = None,
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
         self.groups = acting_groups(variable, groups)
         self.favourable = plain_label(favourable)
         said = {change: own for change, own in ((NEGATIVE, negative), (POSITIVE, positive)) if own is not False}

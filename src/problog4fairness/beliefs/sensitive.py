@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from problog4fairness.beliefs.text import atom
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.rows.sensitive import Sensitive, named_groups
 from problog4fairness.rows.types import Level
 from problog4fairness.rows.varying import Category, Period, Score
 
@@ -60,13 +60,14 @@ def parameter_name(variable: Sensitive, level: int, negative: bool, feature: str
     return head + suffix + (f"({','.join(inside)})" if inside else "")
 
 
-def acting_groups(variable: Sensitive, groups: Collection[Level] | None) -> tuple[int, ...]:
+def acting_groups(variable: Sensitive, groups: Collection[Level] | str | None) -> tuple[int, ...]:
     """The groups on which a bias acts, by position; all by default."""
     if groups is None:
         return tuple(range(len(variable.levels)))
-    if not groups or not set(groups) <= set(variable.levels):
-        raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(groups)}")
-    return tuple(i for i, level in enumerate(variable.levels) if level in groups)
+    named = named_groups(groups)
+    if not named or not set(named) <= set(variable.levels):
+        raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(named)}")
+    return tuple(i for i, level in enumerate(variable.levels) if level in named)
 
 
 def strengths(strength: Strength, variable: Sensitive, groups: Sequence[int], name: str) -> dict[int, float | None]:

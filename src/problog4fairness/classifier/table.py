@@ -24,7 +24,15 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.features import feature_columns
 from problog4fairness.rows.problems import GroupUseNote, listed
-from problog4fairness.rows.roles import check_column, find_labels, find_levels, known_levels, plain_feature, rewritten
+from problog4fairness.rows.roles import (
+    as_groups,
+    check_column,
+    find_labels,
+    find_levels,
+    known_levels,
+    plain_feature,
+    rewritten,
+)
 from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import Value, conventional, values_of
 
@@ -308,7 +316,7 @@ def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:
     cleaned = {}
     for column, levels in belief.known_groups().items():
         levels = known_levels(rows, column, levels)
-        cleaned[column] = rewritten(rows[column], levels, levels, "sensitive variable")
+        cleaned[column] = as_groups(rows[column], levels)
     return cleaned
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.errors import P4FError, ShapeError
+from problog4fairness.rows.sensitive import has_others
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
@@ -138,6 +139,8 @@ def in_sensitive_group(sensitive_features: Any, rows: int, levels: Sequence[Any]
         raise P4FError(f"levels must be two different groups, (other, sensitive), not {levels!r}")
     found = groups(sensitive_features, rows)
     names = [plain(name) for name in found.names]
+    if has_others(levels):
+        names = [name if name in levels else levels[0] for name in names]
     for name in names:
         if name not in levels:
             count = f"{len(names)} group{'s' if len(names) > 1 else ''}"

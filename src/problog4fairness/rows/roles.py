@@ -12,6 +12,7 @@ import numpy as np
 from problog4fairness.rows.columns import complete_rows
 from problog4fairness.rows.labels import ordered_pair
 from problog4fairness.rows.problems import TableError, listed, note
+from problog4fairness.rows.sensitive import has_others, others_of
 from problog4fairness.rows.types import Codes
 from problog4fairness.rows.values import Value, conventional, match, plain, values_of
 
@@ -84,14 +85,15 @@ class Roles:
         gaps
             Whether rows without a recorded label stay.
         """
-        wanted = {self.sensitive: ("sensitive variable", self.levels, self.levels)}
+        wanted = {}
         if self.recorded in frame.columns:
             wanted[self.recorded] = ("recorded label", self.labels, self.labels)
         if fair and self.fair is not None and self.fair in frame.columns:
             wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
         check_column(frame, self.sensitive, "sensitive variable", "sensitive")
-        frame = complete_rows(frame, [name for name in wanted if not (gaps and name == self.recorded)])
-        columns = {
+        complete = [name for name in wanted if not (gaps and name == self.recorded)]
+        frame = complete_rows(frame, [self.sensitive, *complete])
+        columns = {self.sensitive: as_groups(frame[self.sensitive], self.levels)} | {
             name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
         }
         return frame.assign(**columns).reset_index(drop=True)
@@ -142,7 +144,7 @@ def find_roles(
     favourable
         The favourable label, or a text that means it: ``1``, ``1.0``, ``True``, ``yes``.
     group
-        The sensitive group, or a text that means it.
+        The sensitive group, or a text that means it; of more than two, it is compared with all others together.
     levels
         The groups, where they are known already: those that a belief was estimated for. All of them must occur.
 
@@ -302,10 +304,9 @@ def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tu
         raise TableError(f"column {sensitive!r} has {held}; a sensitive variable has two groups or a few more")
     if len(values) > 2:
         if group is not None:
-            raise TableError(
-                f"group={group!r}: column {sensitive!r} has the {len(values)} groups {listed(values)}; it names one of "
-                "two groups"
-            )
+            chosen = match(group, values, sensitive, "group")
+            note(f"{sensitive}: {chosen} is compared with the {len(values) - 1} other groups together")
+            return others_of([chosen]), chosen
         note(f"{sensitive}: there are {len(values)} groups, {listed(values)}")
         return tuple(values)
     if group is not None:
@@ -325,6 +326,8 @@ def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -
     """The groups that are known already, after a check that the table has these and no others."""
     values = values_of(frame[sensitive])
     unknown = [value for value in values if value not in levels]
+    if has_others(levels) and set(levels[1:]) & set(values):
+        unknown, values = [], [levels[0] if value in unknown else value for value in values]
     if unknown and len(unknown) == len(values):
         raise TableError(
             f"column {sensitive!r} has the values {listed(values, 6)}, the belief knows {listed(levels)}; recode the "
@@ -354,6 +357,13 @@ def plain_feature(column: pd.Series[Any]) -> Any:
         return column
     values = values_of(column)
     return rewritten(column, values, values, "feature")
+
+
+def as_groups(column: pd.Series[Any], levels: Sequence[Value]) -> Any:
+    """A sensitive column with its groups as plain data; where one group is compared with all others, these are one."""
+    known = values_of(column) if has_others(levels) else levels
+    written = [value if value in levels else levels[0] for value in known]
+    return rewritten(column, known, written, "sensitive variable")
 
 
 def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,8 @@ class Sensitive:
     columns
         The columns that it is read from: one, or several whose values together make a group.
     levels
-        The groups. With two, the second one is the sensitive group (A = 1).
+        The groups. With two, the second one is the sensitive group (A = 1). The first may stand for everybody who is
+        in none of the others, see :func:`others_of`.
     name
         Its name in the program.
     people
@@ -37,15 +38,30 @@ class Sensitive:
     people: bool = True
 
     @classmethod
-    def of(cls, sensitive: str | Sequence[str], levels: Sequence[Level], name: str = "a") -> Sensitive:
-        """From what a user writes: a column's name or several, and the groups."""
+    def of(
+        cls,
+        sensitive: str | Sequence[str],
+        levels: Sequence[Level] | None = None,
+        name: str = "a",
+        groups: Collection[Level] | str | None = None,
+    ) -> Sensitive:
+        """From what a user writes: a column's name or several, and the groups.
+
+        Without ``levels`` they are 0 and 1; or, where the bias acts on ``groups`` that are not among these, everybody
+        else and those groups.
+        """
         columns = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+        if levels is None:
+            named = () if groups is None else named_groups(groups)
+            levels = (0, 1) if set(named) <= {0, 1} else (others_of(named), *named)
         levels = tuple(levels)
         if not columns:
             raise P4FError("name at least one sensitive column")
         if len(levels) < 2 or len(set(levels)) != len(levels):
             raise P4FError(f"levels must be two or more different groups, not {list(levels)}")
-        if len(columns) > 1 and any(not isinstance(v, tuple) or len(v) != len(columns) for v in levels):
+        if len(columns) > 1 and any(
+            not isinstance(v, tuple) or len(v) != len(columns) for v in levels[has_others(levels) :]
+        ):
             raise P4FError(f"with the columns {', '.join(columns)} each level must be a tuple of {len(columns)} values")
         return cls(columns, levels, name)
 
@@ -57,6 +73,8 @@ class Sensitive:
     def group_text(self, level: int) -> str:
         """The group at position ``level``, in plain words."""
         value = self.levels[level]
+        if level == 0 and has_others(self.levels):
+            return f"{', '.join(self.columns)} other than {_together(self.levels[1:])}"
         values = value if isinstance(value, tuple) else (value,)
         return " and ".join(f"{column} = {v}" for column, v in zip(self.columns, values, strict=True))
 
@@ -108,13 +126,36 @@ class Sensitive:
         _, first = np.unique(combination, return_index=True)
         examples = zip(*(frame[column].iloc[first].tolist() for column in self.columns), strict=True)
         levels = np.empty(len(first), dtype=np.int64)
+        others = has_others(self.levels)
         for number, key in enumerate(examples):
+            if key not in place and others:
+                levels[number] = 0
+                continue
             if key not in place:
                 name, value = (self.columns[0], key[0]) if len(key) == 1 else (self.columns, key)
                 groups = ", ".join(repr(level) for level in self.levels)
                 raise P4FError(f"column {name!r} has the value {value!r}, which is not among the groups {groups}")
             levels[number] = place[key]
         return levels[combination]
+
+
+def named_groups(groups: Collection[Level] | str) -> tuple[Level, ...]:
+    """The groups that a user names; a text alone is one group."""
+    return (groups,) if isinstance(groups, str) else tuple(groups)
+
+
+def others_of(groups: Sequence[Level]) -> str:
+    """The group of everybody who is in none of these: ``not female`` beside ``female``."""
+    return f"not {_together(groups)}"
+
+
+def has_others(levels: Sequence[Level]) -> bool:
+    """Whether the first of these groups stands for everybody who is in none of the others."""
+    return len(levels) > 1 and levels[0] == others_of(levels[1:])
+
+
+def _together(groups: Sequence[Level]) -> str:
+    return " or ".join(" and ".join(map(str, own)) if isinstance(own, tuple) else str(own) for own in groups)
 
 
 def as_shares(positions: Codes | Floats, groups: int) -> Floats:
