@@ -26,6 +26,8 @@ FOLDS = 5
 # From so many rows on, the fits without each fold are quick ones near the whole fit (:mod:`.learners.again`): whole
 # ones cost five times as much, and gain no likelihood there.
 MANY = 2_000
+# From so many rows on, there are three folds, and these fits learn from as many rows without a fair label at most.
+LARGE, FEWER_FOLDS = 20_000, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ def settled(learner: Learner, fitted: Fitted) -> Learner:
     return learner if choice is None else named_learner(choice.chosen)
 
 
-def audited_folds(rows: Rows, task: Task) -> list[Fold]:
+def audited_folds(rows: Rows, task: Task, parts: int | None = None) -> list[Fold]:
     """The fits that audited rows are left out of in turn; none where they are too few to calibrate by.
 
     Parameters
@@ -131,17 +133,23 @@ def audited_folds(rows: Rows, task: Task) -> list[Fold]:
         What is learned from, with fair labels where they are known.
     task
         The fit on all of them.
+    parts
+        Into how many parts audited rows are dealt; by default 5, and 3 from 20,000 rows on.
     """
     known = np.flatnonzero(rows.fair >= 0) if rows.fair is not None else np.zeros(0, dtype=np.int64)
     if len(known) < ENOUGH or rows.fair is None or len(np.unique(rows.fair[known])) < len(rows.classes):
         return []
+    if parts is None:
+        parts = FOLDS if len(rows) < LARGE else FEWER_FOLDS
     # Each fair label is spread evenly over the folds.
     shuffled = np.random.default_rng(task.seed).permutation(known)
     dealt = shuffled[np.argsort(rows.fair[shuffled], kind="stable")]
+    others = np.random.default_rng(task.seed).permutation(np.flatnonzero(rows.fair < 0))[:LARGE]
+    learned_from = np.sort(np.concatenate([known, others]))
     found = []
-    for fold in range(FOLDS):
-        held = np.sort(dealt[fold::FOLDS])
-        others = np.setdiff1d(np.arange(len(rows)), held, assume_unique=True)
+    for fold in range(parts):
+        held = np.sort(dealt[fold::parts])
+        others = np.setdiff1d(learned_from, held, assume_unique=True)
         found.append(Fold(replace(task, train_rows=torch.from_numpy(others)), held))
     return found
 
@@ -189,10 +197,23 @@ def checked(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], f
 
 def fair_losses(belief: Belief, rows: Rows, folds: Sequence[Fold], fits: Sequence[Fitted]) -> tuple[Floats, Floats]:
     """-log P(fair label) of each audited row by the fit that has not seen it, and its weight, in the order of folds."""
-    parts = [_Part.of(belief, rows, fold.held, fit) for fold, fit in zip(folds, fits, strict=True)]
-    with torch.no_grad():
-        losses = torch.cat([part.losses(_start(len(rows.classes))) for part in parts])
-    return losses.numpy(), torch.cat([part.weights for part in parts]).numpy()
+    own = rows.take(np.concatenate([fold.held for fold in folds]))
+    observation = belief.restore(own.without_record())
+    logs = torch.zeros((len(observation.table), len(rows.classes)), dtype=torch.float64)
+    fair, losses, start = torch.from_numpy(np.asarray(own.fair)), [], 0
+    for fold, fit in zip(folds, fits, strict=True):
+        held = torch.arange(start, start + len(fold.held))
+        inputs = observation.needs(held).unique()
+        logs[inputs] = fit.log_proba(observation.table.iloc[inputs.numpy()])
+        chances = observation.fair_proba(logs)[held].gather(1, fair[held].unsqueeze(1)).squeeze(1)
+        losses.append(-chances.clamp_min(1e-300).log())
+        start += len(fold.held)
+    return torch.cat(losses).numpy(), _counted(own)
+
+
+def _counted(rows: Rows) -> Floats:
+    """How much audited rows count: an audited row is a sample of others, and counts for all that it stands for."""
+    return rows.standing() * (1.0 if rows.weights is None else rows.weights.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +229,8 @@ class _Part:
     def of(cls, belief: Belief, rows: Rows, held: Codes, fitted: Fitted) -> _Part:
         own = rows.take(held)
         observation = belief.restore(own.without_record())
-        # An audited row is a sample of others here: it counts for all that it stands for.
-        weights = own.standing() * (1.0 if own.weights is None else own.weights.astype(np.float64))
         fair = torch.from_numpy(np.asarray(own.fair))
-        return cls(observation, fitted.log_proba(observation.table), fair, torch.from_numpy(weights))
+        return cls(observation, fitted.log_proba(observation.table), fair, torch.from_numpy(_counted(own)))
 
     def chances(self, numbers: Tensor) -> Tensor:
         """P(fair class), ``[rows, classes]``, with slope and shifts."""

@@ -29,8 +29,10 @@ DecidedBy: TypeAlias = Literal["statement", "audited rows", "default"]
 # four public tables, 400 audited rows: log loss .5147, against .5187 group-free and .5146 with the group always; an
 # error of the disparity of decisions of .060, against .060 and .080, and of mean probabilities of .041, .069 and .043.
 EVIDENCE = 0.5
-# Recorded rows of the comparison at most, beside all audited ones.
-COMPARED = 20_000
+# Rows of the comparison at most, of audited rows and of the others, and into how many parts audited ones are dealt.
+COMPARED, PARTS = 3_000, 3
+# What both models of the comparison have: they are compared with each other, so neither has to be the best one.
+PENALTY, TREES, LEAVES, RATE = 10.0, 20, 4, 0.3
 # Of all rows, the share whose group a feature must tell to be called a stand-in for it.
 TELLS = 0.99
 # Values of a feature at most that is looked at as a stand-in.
@@ -73,7 +75,8 @@ class GroupUse:
         if self.gain is None or self.error is None:
             return (
                 f"{head}: {names} is not an input of the model, by default: whether the fair label depends on it was "
-                f"not compared on {ENOUGH} or more audited rows; override with --use-sensitive (use_sensitive=True)."
+                f"not compared on {ENOUGH} or more audited rows of several groups; override with --use-sensitive "
+                "(use_sensitive=True)."
             )
         verb = "makes" if self.used else "does not make"
         return (
@@ -117,10 +120,12 @@ def choose_group_use(
 ) -> GroupUse:
     """Let audited rows choose whether the learner sees the sensitive columns.
 
-    With enough audited rows, the learner is fitted with and without the group on five parts in turn, and the fair
-    labels of the audited rows that were left out are compared. The group is used where they are more likely with it by
-    half a standard error. Without audited rows the model is group-free: the recorded likelihood cannot tell a fair
-    label that depends on the group from a belief whose parameters are slightly off.
+    With enough audited rows of several groups, a model is fitted with and without the group without each third of them
+    in turn, and the likelihoods of the fair labels that were left out are compared. The group is used where they are
+    more likely with it by half a standard error. Both models are quick ones of the learner's form, with settings that
+    are not searched, on at most 3,000 audited and 3,000 other rows. Without audited rows the model is group-free: the
+    recorded likelihood cannot tell a fair label that depends on the group from a belief whose parameters are slightly
+    off.
 
     Parameters
     ----------
@@ -136,42 +141,43 @@ def choose_group_use(
         As for :meth:`Learner.fit_many`.
     """
     names, some = tuple(columns), _sample(rows, seed)
-    folds = audited_folds(some, Task(belief.observe(some), seed))
-    if not folds or some.fair is None:
+    folds = audited_folds(some, Task(belief.observe(some), seed), PARTS)
+    if not folds or some.fair is None or _constant(some.frame.loc[some.fair >= 0, list(names)]):
         return GroupUse(False, names, "default")
     quick = _quick(learner)
-    losses, weights = [], np.zeros(0)
-    for features in (some.features, (*some.features, *names)):
-        own = some.with_features(features)
-        observation = belief.observe(own)
-        tasks = [replace(fold.task, observation=observation) for fold in folds]
-        fits = quick.fit_many(tasks, progress)
-        loss, weights = fair_losses(belief, own, folds, fits)
-        losses.append(loss)
-    gains = losses[0] - losses[1]
+    observed = [belief.observe(some.with_features((*some.features, *more))) for more in ((), names)]
+    tasks = [replace(fold.task, observation=observation) for observation in observed for fold in folds]
+    fits = quick.fit_many(tasks, progress)
+    free, weights = fair_losses(belief, some, folds, fits[: len(folds)])
+    used, _ = fair_losses(belief, some.with_features((*some.features, *names)), folds, fits[len(folds) :])
+    gains = free - used
     gain = float(weights @ gains / weights.sum())
     error = float(np.sqrt((weights**2) @ (gains - gain) ** 2) / weights.sum())
     return GroupUse(gain > EVIDENCE * error, names, "audited rows", len(gains), gain, error)
 
 
 def _quick(learner: Learner) -> Learner:
-    """What is fitted in the comparison."""
-    if isinstance(learner, Linear | Boosted):
-        return learner
+    """What is fitted in the comparison: of the learner's form."""
+    if isinstance(learner, Linear):
+        return Linear(PENALTY)
     try:
         light()
     except P4FError:
-        return Linear()
-    return Boosted()
+        return Linear(PENALTY)
+    return Boosted(learning_rate=RATE, leaves=LEAVES, max_trees=TREES, validation=0)
 
 
 def _sample(rows: Rows, seed: int) -> Rows:
-    """All audited rows, and so many of the others."""
-    if len(rows) <= COMPARED or rows.fair is None:
+    """So many audited rows, and so many of the others."""
+    if rows.fair is None or len(rows) <= COMPARED:
         return rows
-    others = np.flatnonzero(rows.fair < 0)
-    kept = np.random.default_rng(seed).permutation(others)[:COMPARED]
-    return rows.take(np.sort(np.concatenate([np.flatnonzero(rows.fair >= 0), kept])))
+    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    audited = rows.fair[shuffled] >= 0
+    return rows.take(np.sort(np.concatenate([shuffled[audited][:COMPARED], shuffled[~audited][:COMPARED]])))
+
+
+def _constant(groups: pd.DataFrame) -> bool:
+    return len(groups.drop_duplicates()) < 2
 
 
 def stand_ins(belief: Belief, rows: Rows) -> list[str]:
