@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 
@@ -176,3 +177,15 @@ def test_a_number_that_is_no_probability_is_told_with_the_file(tmp_path):
     file.write_text(belief_text(p4f.LabelBias("area", 0.25, False)).replace("0.25 ::", "1.3 ::", 1))
     with pytest.raises(ProbabilityError, match=r"loans\.pl: probability 1\.3 of p1"):
         read_belief(file)
+
+
+@pytest.mark.parametrize("kind", BELIEFS)
+def test_plain_data_of_another_shape_describe_no_belief(kind):
+    described = BELIEFS[kind].to_json()
+    shapes = [None, 3, [], {}, *({own: value for own, value in described.items() if own != key} for key in described)]
+    for value in [*shapes, *({**described, key: {"a": [None]}} for key in described)]:
+        if value != described:
+            with pytest.raises(P4FError):
+                p4f.read_belief(f"a.\n% p4f: {json.dumps(value)}\n")
+            with contextlib.suppress(P4FError):
+                p4f.Belief.from_json(value)

@@ -292,3 +292,15 @@ def test_bad_arguments():
         p4f.LabelBias("poor_area", negative=0, positive=0).plan_audit(LOANS, **COLUMNS)
     with pytest.raises(TableError, match="already has a column 'granted'; name another one by fair="):
         FULL.plan_audit(LOANS, recorded="granted", fair="granted").draw()
+
+
+@pytest.mark.parametrize("number", [-1, 0, float("inf"), 10**30])
+def test_a_round_that_is_none_is_refused(number):
+    todo = fill(FULL.plan_audit(LOANS, **COLUMNS).draw()).assign(p4f_round=number)
+    with pytest.raises(TableError, match="p4f_round"):
+        FULL.plan_audit(LOANS, pilot=todo, **COLUMNS)
+
+
+def test_rounds_that_are_missing_count_as_the_first():
+    todo = fill(FULL.plan_audit(LOANS, **COLUMNS).draw()).assign(p4f_round=None)
+    assert FULL.plan_audit(LOANS, pilot=todo, **COLUMNS).draw()["p4f_round"].max() == 2

@@ -6,6 +6,7 @@ raises one of the library's own errors, which reads as one line.
 
 from __future__ import annotations
 
+import copy
 import gzip
 import hashlib
 import io
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pandas as pd
 
@@ -98,7 +100,103 @@ def _read_belief(path: Path) -> object:
     return str(read_belief(path))
 
 
+# What the line for the machine says of each kind of belief.
+
+
+@cache
+def _descriptions() -> Sequence[bytes]:
+    import problog4fairness as p4f
+
+    own = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
+    beliefs = (
+        p4f.NoBias(),
+        p4f.LabelBias("poor_area", {1: 0.3}, 0.1, groups=[1]),
+        p4f.LabelBias(("sex", "area"), 0.1, noise=0.2, levels=((0, "a"), (1, "a"), (0, "b"))),
+        p4f.ClassBias("area", ["low", "mid", "high"], 0.1),
+        p4f.MeasurementBias(["days off", "q1"], "area", values={"q1": ("lo", "mid", "hi")}),
+        p4f.chain(p4f.MeasurementBias(["q0"], "area", 0.2), p4f.LabelBias("area", 0.2, 0.1), p4f.LabelBias("b", 0.3)),
+        p4f.chain(p4f.NumericMeasurementBias("income", "area"), p4f.LabelBias("area", 0.2)),
+        p4f.NumericMeasurementBias("income", "area", 0.8, 0.5, 2.0, mean=3.0, spread=1.0),
+        p4f.HistoricalBias(["q0"], "area", 0.2, False, label=p4f.LabelBias("area", 0.1)),
+        p4f.ProgramBelief(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
+        p4f.RowBias("area", p4f.by({"officer": ("a", "b", "c")}), p4f.by(model="income")),
+        p4f.ChangedBias("area", "day", "2020-03-01", groups=[1]),
+        p4f.SelectiveLabels("area", decided_by={"officer": ("a", "b")}),
+        p4f.PositiveUnlabelled("area", by={"hospital": ("north", "south", "west")}),
+        p4f.Annotators(["ann", "bob", "cy"], "area"),
+        p4f.Annotators(["ann", "bob", "cy"], hard_rows=True, symmetric=True),
+        p4f.UnknownGroup("poor", {"postcode": ("1", "2", "3")}, belief=p4f.LabelBias("poor")),
+    )
+    return [json.dumps(belief.to_json()).encode() for belief in beliefs]
+
+
+_ODD_VALUES: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2, 10**30, -(2**63), 0.5, -0.25, 1e308, 1e-320, "", "a", "X", "1", "p(x)", "a\0b",
+    "\ud800", "é" * 300, [], [[]], [0], [None], ["a", "a"], {}, {"a": 1}, {"kind": "LabelBias"}, [1] * 2000,
+)  # fmt: skip
+
+
+def _change_description(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
+    """Parts are left out, doubled, nested, or of another type; or stand where those of another belief should."""
+    value, other = json.loads(content), json.loads(rng.choice(others))
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        _change_part(value, other, rng)
+    return json.dumps(value).encode()
+
+
+def _change_part(value: Any, other: Any, rng: Random) -> None:
+    """One place in nested lists and objects."""
+    places = [(part, key) for part in _parts(value) for key in _keys_of(part)]
+    if not places:
+        return
+    part, key = rng.choice(places)
+    ways = rng.randrange(6)
+    if ways == 0:
+        del part[key]
+    elif ways == 1:
+        part[key] = [part[key]] * rng.choice((1, 2, 50))
+    elif ways == 2:
+        part[key] = {"a": part[key]}
+    elif ways == 3:
+        whole = rng.choice([own for own in _parts(other) if _keys_of(own)])
+        part[key] = copy.deepcopy(whole[rng.choice(_keys_of(whole))])
+    else:
+        part[key] = copy.deepcopy(rng.choice(_ODD_VALUES))
+
+
+def _parts(value: Any) -> list[Any]:
+    """All lists and objects in a value, itself among them."""
+    if not isinstance(value, dict | list):
+        return []
+    return [value, *(part for own in (value.values() if isinstance(value, dict) else value) for part in _parts(own))]
+
+
+def _keys_of(part: Any) -> list[Any]:
+    return list(part) if isinstance(part, dict) else list(range(len(part)))
+
+
+def _read_description(path: Path) -> object:
+    """As plain data, and as the line of a file: first beside no program, then beside the one that it describes."""
+    from problog4fairness import Belief, belief_text, read_belief
+    from problog4fairness.errors import NoQueryError, P4FError
+
+    value, belief = json.loads(path.read_text()), None
+    try:
+        belief = Belief.from_json(value)
+    except P4FError as error:
+        if len(str(error).splitlines()) != 1:
+            raise AssertionError(f"not one line: {error}") from error
+    line = json.dumps({"format": 2, **value} if isinstance(value, dict) else value)
+    try:
+        return read_belief(f"a.\n% p4f: {line}\n")
+    except NoQueryError:
+        return str(read_belief(belief_text(belief)))
+
+
 # Models.
+
+
+_SUMS = "SHA256SUMS"
 
 
 @cache
@@ -110,8 +208,13 @@ def _models() -> Sequence[bytes]:
 
     belief = LabelBias("poor", 0.3, 0.05)
     found = []
-    for features in (["area", "income", "poor"], ["income", "poor"]):
-        model = DebiasedClassifier(belief, Network(hidden=(3,), max_epochs=1, networks=1), random_state=0)
+    network = Network(hidden=(3,), max_epochs=1, networks=1)
+    for features, learner in (
+        (["area", "income", "poor"], network),
+        (["income", "poor"], network),
+        (["area"], "linear"),
+    ):
+        model = DebiasedClassifier(belief, learner, random_state=0)
         model.fit(ROWS[features].fillna(0), ROWS["granted"], sensitive_features=ROWS["poor"])
         with tempfile.TemporaryDirectory() as folder:
             model.save(Path(folder) / "model.p4f")
@@ -130,16 +233,21 @@ def _read_model(path: Path) -> object:
 
 def _change_model(content: bytes, others: Sequence[bytes], rng: Random) -> bytes:
     """Mostly a part of the zip, with the checksums that an attacker would put right."""
-    if rng.random() < 0.2:
+    if rng.random() < 0.1:
         return mutated(content, others, rng)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    name = rng.choice([*parts, "manifest.json"])
-    before, parts[name] = parts[name], mutated(parts[name], list(parts.values()), rng)
-    old, new = (hashlib.sha256(part).hexdigest().encode() for part in (before, parts[name]))
-    parts = {other: part.replace(old, new) for other, part in parts.items()}
+    name = rng.choice(("manifest.json", "manifest.json", "weights.safetensors", *parts))
+    if name == "manifest.json" and rng.random() < 0.8:
+        parts[name] = _change_description(parts[name], [parts[name]], rng)
+    else:
+        parts[name] = mutated(parts[name], list(parts.values()), rng)
+    sealed = [other for other in parts if other != _SUMS]
+    if name != _SUMS:
+        lines = [f"{hashlib.sha256(parts[other]).hexdigest()}  {other}\n" for other in sealed]
+        parts[_SUMS] = "".join(lines).encode()
     packed = io.BytesIO()
-    kind = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
+    kind = rng.choice((*[zipfile.ZIP_STORED] * 18, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     with zipfile.ZipFile(packed, "w", kind) as archive:
         for other, part in parts.items():
             archive.writestr(other, part)
@@ -472,6 +580,7 @@ def _change_trees(content: bytes, others: Sequence[bytes], rng: Random) -> bytes
 TARGETS = {
     "program": Target(_programs, _read_program, seconds=30),
     "belief": Target(_beliefs, _read_belief, seconds=75),
+    "description": Target(_descriptions, _read_description, _change_description, seconds=30),
     "model": Target(_models, _read_model, _change_model, seconds=75),
     "moves": Target(_moves, _read_moves),
     "table": Target(_tables, _read_table, _change_table),

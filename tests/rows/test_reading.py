@@ -132,7 +132,7 @@ def test_a_broken_file_is_one_line(tmp_path, kind):
     assert "table.csv: " in str(caught.value)
 
 
-@pytest.mark.parametrize("encoding", ["klingon", "rot13", "base64", "", "undefined"])
+@pytest.mark.parametrize("encoding", ["klingon", "rot13", "base64", "", "undefined", "idna"])
 def test_an_encoding_that_is_none_of_text(tmp_path, encoding):
     with pytest.raises(TableError, match="there is no encoding"):
         read_table(written(tmp_path, b"a,b\n1,2\n"), encoding=encoding)

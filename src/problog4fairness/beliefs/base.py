@@ -114,11 +114,23 @@ class Belief(Stated):
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Belief:
-        """The belief that :meth:`to_json` described."""
-        kind = Belief.kinds.get(str(value.get("kind"))) or known_kinds().get(str(value.get("kind")))
+        """The belief that :meth:`to_json` described.
+
+        Raises
+        ------
+        P4FError
+            The value describes no belief; the message says in one line what is wrong with it.
+        """
+        name = value.get("kind") if isinstance(value, dict) else None
+        kind = Belief.kinds.get(str(name)) or known_kinds().get(str(name))
         if kind is None:
-            raise P4FError(f"there is no belief {value.get('kind')!r}; import the module that defines it first")
-        return kind._from_json(value)
+            raise P4FError(f"there is no belief {name!r}; import the module that defines it first")
+        try:
+            return kind._from_json(value)
+        except P4FError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            raise P4FError(f"this describes no {kind.__name__}: {type(error).__name__}, {error}") from None
 
     def record(self, rows: Rows) -> Record:
         """What was recorded in rows, among what its program says can be recorded: the classes, by default."""

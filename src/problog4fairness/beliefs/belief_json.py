@@ -71,7 +71,7 @@ def belief_of(value: Any) -> Belief:
         if belief.to_json() != value:
             raise ValueError("its parts do not fit each other")
         belief.text()
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
     return belief
 

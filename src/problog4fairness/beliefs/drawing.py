@@ -22,6 +22,7 @@ from problog4fairness.rows.types import Codes
 ROW, ROUND, STRATUM, PROBABILITY, DESIGN = "row", "p4f_round", "p4f_stratum", "p4f_probability", "p4f_design"
 # A parameter is known well enough within this, where no plan says otherwise.
 ERROR = 0.1
+MOST_ROUNDS = 1_000_000
 OWN = (ROW, ROUND, STRATUM, PROBABILITY, DESIGN)
 
 
@@ -169,8 +170,17 @@ class Todo:
         if len(np.unique(places)) != len(places):
             twice = frame[ROW].to_numpy()[pd.Series(places).duplicated().to_numpy()][0]
             raise TableError(f"row {twice} of the table occurs twice among the rows that were drawn; keep one of them")
-        rounds = pd.to_numeric(frame[ROUND], errors="coerce").max() if ROUND in frame.columns else 1
-        return cls(frame, places.astype(np.int64), 1 if np.isnan(rounds) else int(rounds))
+        return cls(frame, places.astype(np.int64), _last_round(frame))
+
+
+def _last_round(frame: pd.DataFrame) -> int:
+    """The number of the last round; 1 where the rows name none."""
+    if ROUND not in frame.columns:
+        return 1
+    rounds = pd.to_numeric(frame[ROUND], errors="coerce").dropna()
+    if not rounds.between(1, MOST_ROUNDS).all():
+        raise TableError(f"the column {ROUND!r} holds a number that is not between 1 and {MOST_ROUNDS:,}")
+    return int(rounds.max()) if len(rounds) else 1
 
 
 def drawn_rows(

@@ -137,8 +137,10 @@ def find_dialect(
 
 def _decode(sample: bytes, encoding: str, whole: bool) -> str:
     try:
-        # Codecs that do not stand for text, such as base64, are refused here and nowhere else.
+        # Codecs that do not stand for text, such as base64, are refused here and nowhere else; so is idna, which cannot
+        # read on after a byte that it does not know.
         "".encode(encoding)
+        codecs.getincrementaldecoder(encoding)("replace").decode(b"a", final=True)
     except (LookupError, ValueError):
         raise TableError(f"there is no encoding {encoding!r}; try utf-8, utf-16, cp1252 or latin-1") from None
     try:
