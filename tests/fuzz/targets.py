@@ -498,7 +498,8 @@ def _read_project(path: Path) -> object:
     columns = [own.name for own in project.columns()]
     project.command("train", *project.learning())
     audit = Audit(project)
-    return columns, audit.reviews.agreements(), audit.reviews.agreed(), audit.answers()
+    found = audit.reviews.agreements(), audit.reviews.agreed(), audit.answers()
+    return columns, found, audit.numbers, audit.write()
 
 
 # Audits: drawn rows with their design, and rows as they are.

@@ -26,7 +26,7 @@ HARMLESS = {
     "numbervars/2", "numbervars/3", "varnumbers/2", "subsumes_term/2", "subsumes_chk/2", "findall/3", "all/3",
     "all_or_none/3", "once/1", "forall/2",
     # What these do is shown below, one test for each.
-    "clause/3", "unknown/1", "subquery/2", "subquery/3", "try_call/1",
+    "clause/3", "unknown/1", "subquery/2", "subquery/3", "subquery/5", "try_call/1",
     *(f"{name}/{arity}" for name in ("call", "call_nc") for arity in range(1, 10)),
 }  # fmt: skip
 LOADERS = {"use_module/1", "use_module/2", "_use_module/2", "_use_module/3"}
@@ -34,7 +34,7 @@ BUILTINS = sorted(StackBasedEngine(label_all=True).get_builtins())
 REFUSED = [signature for signature in BUILTINS if signature not in HARMLESS | LOADERS]
 
 DANGEROUS = {
-    "consult/1", "_consult/2", "./2", "module/2", "cmd_args/1", "nocache/2", "subquery/5",
+    "consult/1", "_consult/2", "./2", "module/2", "cmd_args/1", "nocache/2",
     "sample_uniform1/3", "debugprint/1", "write/1", "writenl/1", "writeln/9", "error/1", "nl/0",
     "possible/1", "create_scope/2", "call_in_scope/2", "find_scope/2", "subquery_in_scope/3",
     "try_call/2",
@@ -219,7 +219,11 @@ HOSTILE = [
     "a :- X = use_module('{0}/evil.py'), subquery(X, P).",
     "b. a :- X = use_module('{0}/evil.py'), subquery(b, P, [X]).",
     "g :- use_module('{0}/evil.py'). a :- clause(g, B, P), call(B).",
-    'a :- subquery(b, P, [], "prob", "ddnnf"). b.',
+    'a :- subquery(b, P, [], "prob", "bdd"). b.',
+    'a :- subquery(b, P, [], "symbolic", "sdd"). b.',
+    'a :- subquery(b, P, [], "prob", f(x)). b.',
+    'a :- subquery(use_module(\'{0}/evil.py\'), P, [], "prob", "sdd").',
+    'a :- X = use_module(\'{0}/evil.py\'), subquery(X, P, [], "prob", "sdd").',
     ":- unknown(fail). a :- use_module('{0}/evil.py').",
     ":- unknown(fail). a :- X = '_consult'(x, '{0}/evil.pl'), X.",
     ":- use_module(library('lists.py')). a.",
@@ -340,6 +344,12 @@ ALLOWED_WITH_REASON = {
     "subquery/3": (
         "the same, given evidence",
         "0.3::b. 0.5::c. d :- b. d :- c. a(P) :- subquery(b, Q, [d]), P is round(Q*1000). query(a(_)).",
+        {"a(462)": 1.0},
+    ),
+    "subquery/5": (
+        "the same, by the same compiler, whichever it names",
+        '0.3::b. 0.5::c. d :- b. d :- c. a(P) :- subquery(b, Q, [d], "prob", "ddnnf"), P is round(Q*1000). '
+        "query(a(_)).",
         {"a(462)": 1.0},
     ),
     "try_call/1": (

@@ -90,3 +90,19 @@ def test_numbers_that_are_used_are_those_of_all_answers(project):
     assert project.belief().parameters["rows"].sum() > results.belief.parameters["rows"].sum()
     assert project.belief().parameters["value"].tolist() == audit.estimate().parameters["value"].tolist()
     assert len([label for label in cells(project).values() if label]) == len(audit.numbers)
+
+
+@pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
+@pytest.mark.parametrize("number", ["x", "", "inf", "1.5", "9" * 5000])
+def test_rows_that_are_no_numbers_are_refused(project, tmp_path, number):
+    drawn = pd.read_csv(project.path(AUDIT), dtype=str, keep_default_na=False)
+    drawn.assign(fair="1", row=number).to_csv(tmp_path / "given.csv", index=False)
+    audit = Audit(project)
+    with pytest.raises(P4FError):
+        audit.take(tmp_path / "given.csv", "ana")
+    (tmp_path / "given.csv").replace(project.path(AUDIT))
+    with pytest.raises(P4FError):
+        audit.write()
+    drawn.drop(columns="fair").to_csv(project.path(AUDIT), index=False)
+    with pytest.raises(P4FError):
+        audit.write()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pandas as pd
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from problog4fairness import LabelBias
 from problog4fairness.errors import P4FError
 from problog4fairness.rows import TableError
-from problog4fairness.studio.project import BELIEF, CHOICES, Choices, Project
+from problog4fairness.studio.project import AUDIT, BELIEF, CHOICES, DRAFT, MODEL, REPORT, REVIEWS, Choices, Project
 
 
 @pytest.fixture
@@ -80,3 +81,48 @@ def test_choices_are_plain_json(project):
     said = json.loads((project.folder / CHOICES).read_text())
     assert said.pop("format") == 1
     assert set(said) == set(vars(Choices()))
+
+
+@pytest.mark.parametrize("name", [BELIEF, DRAFT, AUDIT, REVIEWS, MODEL, REPORT, CHOICES])
+def test_a_link_is_neither_read_nor_written(project, tmp_path, name):
+    target = tmp_path / "precious"
+    target.write_text("precious")
+    project.path(name).unlink(missing_ok=True)
+    project.path(name).symlink_to(target)
+    writers = [
+        lambda: project.path(name),
+        lambda: project.keep_belief(LabelBias("area")) if name == BELIEF else project.path(name),
+        lambda: project.choose(seed=3) if name == CHOICES else project.path(name),
+    ]
+    for write in writers:
+        with pytest.raises(P4FError, match="is a link"):
+            write()
+    assert target.read_text() == "precious"
+
+
+@pytest.mark.parametrize("table", ["/etc/passwd", "../precious.csv", "sub/../../precious.csv", ".", "-o", "a\0b"])
+def test_a_table_elsewhere_is_refused(project, tmp_path, table):
+    (tmp_path / "precious.csv").write_text("a,b\n1,2\n")
+    said = json.loads((project.folder / CHOICES).read_text())
+    (project.folder / CHOICES).write_text(json.dumps({**said, "table": table}))
+    with pytest.raises(P4FError):
+        _ = Project.open(project.folder).frame
+
+
+def test_a_link_to_a_table_elsewhere_is_refused(project, tmp_path):
+    (tmp_path / "precious.csv").write_text("a,b\n1,2\n")
+    project.path("table.csv").unlink()
+    (project.folder / "table.csv").symlink_to(tmp_path / "precious.csv")
+    with pytest.raises(P4FError):
+        _ = Project.open(project.folder).frame
+
+
+HOSTILE = "$(touch x)`touch x`'; touch x #\n\"\\"
+
+
+def test_names_are_quoted_in_what_is_typed(project):
+    project.choose(recorded=HOSTILE, favourable=HOSTILE, drop=(HOSTILE,), fair=HOSTILE, learner=HOSTILE, group=HOSTILE)
+    words = shlex.split(project.command("train", HOSTILE, *project.learning()))
+    assert words[:3] == ["p4f", "train", HOSTILE]
+    assert words.count(HOSTILE) == 6
+    assert not any("touch" in word for word in words if word != HOSTILE)

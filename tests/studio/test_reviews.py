@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 
 import pytest
 
@@ -130,3 +131,19 @@ def test_answers_of_a_file_do_not_replace_given_ones(reviews):
     reviews.answer(1, "ana", "1")
     assert reviews.take({1: "0", 2: "0"}, "ana") == 1
     assert reviews.agreed() == {1: "1", 2: "0"}
+
+
+def test_thousands_of_reviewers_take_seconds(tmp_path):
+    lines = [
+        json.dumps({"row": 1 + number // 3, "reviewer": f"r{number % 3000}", "label": "1", "note": "", "at": ""})
+        for number in range(9000)
+    ]
+    (tmp_path / "reviews.jsonl").write_text("\n".join(lines) + "\n")
+    reviews = Reviews(tmp_path / "reviews.jsonl", ("1", "0"))
+    began = time.process_time()
+    assert len(reviews.reviewers()) == 3000
+    assert len(reviews.agreed()) == 3000
+    assert isinstance(reviews.agreements(), list)
+    assert reviews.conflicts() == {}
+    assert all(reviews.of(f"r{number}") for number in range(200))
+    assert time.process_time() - began < 5

@@ -113,7 +113,7 @@ class Belief(Stated):
     def _from_json(cls, value: dict[str, Any]) -> Self: ...
 
     @staticmethod
-    def from_json(value: dict[str, Any]) -> Belief:
+    def from_json(value: Any) -> Belief:
         """The belief that :meth:`to_json` described.
 
         Raises

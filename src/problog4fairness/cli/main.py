@@ -10,6 +10,7 @@ from problog4fairness.cli.output import begin, clear, say, with_options
 from problog4fairness.errors import P4FError
 
 _SHOW = warnings.showwarning
+_INTERRUPTED = 130
 _TOLD: set[str] = set()  # a line is said once by each command
 
 
@@ -51,6 +52,8 @@ def _run() -> int:
         _fail(_usage(error))
     except typer.Abort:
         _interrupted()
+    if status == _INTERRUPTED:  # what typer makes of Ctrl-C
+        _interrupted()
     return status if isinstance(status, int) else 0
 
 
@@ -80,7 +83,7 @@ def _show_warning(
 
 def _interrupted() -> NoReturn:
     say("interrupted; nothing was written by halves", error=True)
-    sys.exit(130)
+    sys.exit(_INTERRUPTED)
 
 
 def _fail(message: str) -> NoReturn:

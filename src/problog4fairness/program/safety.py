@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from problog.engine_builtin import _builtin_call
-from problog.engine_stack import BooleanBuiltIn, StackBasedEngine
+from problog.engine_builtin import _builtin_call, _builtin_subquery
+from problog.engine_stack import BooleanBuiltIn, SimpleBuiltIn, StackBasedEngine
 from problog.errors import ProbLogError
 from problog.logic import And, AnnotatedDisjunction, Clause, Not, Or, Term, Var
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from problog4fairness.program.syntax import Syntax
 
 _CONTROL = {"true/0", "fail/0", "false/0", "once/1", "findall/3", "all/3", "all_or_none/3", "forall/2", "try_call/1"}
-# These look at the program's own clauses and atoms. subquery/5 is not here: it can choose an outside solver.
-_OWN = {"clause/2", "clause/3", "unknown/1", "subquery/2", "subquery/3"}
+# These look at the program's own clauses and atoms.
+_OWN = {"clause/2", "clause/3", "unknown/1", "subquery/2", "subquery/3", "subquery/5"}
 _CALLS = {f"{name}/{arity}" for name in ("call", "call_nc") for arity in range(1, 10)}
 _COMPARISON = {
     f"{name}/2" for name in ("=", "\\=", "==", "\\==", ">", "<", "=<", ">=", "=\\=", "=:=", "@>", "@<", "@>=", "@=<")
@@ -61,6 +61,8 @@ class SafeEngine(StackBasedEngine):  # type: ignore[misc]
             function = BooleanBuiltIn(_refusal(signature))
         elif signature == "try_call/1":
             function = _try_call
+        elif signature == "subquery/5":
+            function = SimpleBuiltIn(_subquery)
         super().add_builtin(predicate, arity, function)
 
     def prepare(self, program: Any) -> Any:
@@ -84,6 +86,18 @@ def _try_call(goal: Any, **context: Any) -> Any:
         return _builtin_call(goal, **context)
     except ProbLogError:
         return True, context["callback"].notifyComplete()
+
+
+# What subquery/5 may ask for. Compilers give the same probabilities, and one of them would start a process.
+_SEMIRING, _COMPILERS = "prob", ("ddnnf", "sdd")
+
+
+def _subquery(goal: Any, share: Any, evidence: Any, semiring: Any, compiler: Any, **context: Any) -> Any:
+    """The probability of a goal given evidence, by the compiler of subquery/3 whichever is named."""
+    asked = [str(name).strip("\"'") for name in (semiring, compiler)]
+    if asked[0] != _SEMIRING or asked[1] not in _COMPILERS:
+        raise UnsafeProgramError(f'subquery/5 is for "{_SEMIRING}" and {" or ".join(_COMPILERS)} in a program')
+    return [(*found, semiring, compiler) for found in _builtin_subquery(goal, share, evidence, **context)]
 
 
 _REFUSED = frozenset(SafeEngine().refused)
@@ -111,7 +125,7 @@ def _check_goal(goal: Any, clause: Any, syntax: Syntax) -> None:
 
 
 _META = {"findall/3": 1, "all/3": 1, "all_or_none/3": 1} | dict.fromkeys(
-    ("once/1", "call/1", "call_nc/1", "try_call/1", "subquery/2", "subquery/3"), 0
+    ("once/1", "call/1", "call_nc/1", "try_call/1", "subquery/2", "subquery/3", "subquery/5"), 0
 )
 
 

@@ -178,7 +178,7 @@ class Audit:
     @property
     def numbers(self) -> list[int]:
         """The numbers of the drawn rows, in the order in which they are shown."""
-        return [int(number) for number in self.drawn[ROW]]
+        return _row_numbers(self.drawn)
 
     def next_for(self, reviewer: str) -> int | None:
         """The first row about which this reviewer said nothing yet."""
@@ -204,8 +204,10 @@ class Audit:
     def _known(self) -> tuple[pd.DataFrame, list[str]]:
         """The file as it is now, and its fair labels: a row of which no reviewer spoke keeps what it says."""
         kept = read_table(self.project.path(AUDIT), verbatim=True)
+        if self.fair not in kept:
+            raise P4FError(f"{AUDIT} has no column {self.fair!r} any more; draw into a new file")
         agreed, spoken_of = self.reviews.agreed(), self.reviews.spoken_of()
-        written = zip(map(int, kept[ROW]), map(str, kept[self.fair]), strict=True)
+        written = zip(_row_numbers(kept), map(str, kept[self.fair]), strict=True)
         return kept, [agreed.get(row, "") if row in spoken_of else label for row, label in written]
 
     def estimate(self) -> Belief | None:
@@ -213,7 +215,7 @@ class Audit:
         kept, labels = self._known()
         if not any(labels):
             return None
-        by_row = {int(row): label or None for row, label in zip(kept[ROW], labels, strict=True)}
+        by_row = {row: label or None for row, label in zip(_row_numbers(kept), labels, strict=True)}
         known = self.drawn.assign(**{self.fair: [by_row.get(row) for row in self.numbers]})
         known = known[known[self.fair].notna()].reset_index(drop=True)
         said: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
@@ -244,9 +246,20 @@ class Audit:
         known = given[given[self.fair].notna()]
         written = {str(label): str(label) for label in self.labels}
         labels: dict[int, str] = {}
-        for number, value in zip(known[ROW], known[self.fair], strict=True):
+        drawn = set(self.numbers)
+        for number, value in zip(_row_numbers(known), known[self.fair], strict=True):
             text = cell(value)
-            if text not in written or int(number) not in set(self.numbers):
+            if text not in written or number not in drawn:
                 raise P4FError(f"row {number}: {text!r} is no answer; a fair label is {' or '.join(self.labels)}")
-            labels[int(number)] = text
+            labels[number] = text
         return self.reviews.take(labels, reviewer)
+
+
+def _row_numbers(frame: pd.DataFrame) -> list[int]:
+    """The numbers of rows in a file that anybody may have changed."""
+    try:
+        return [int(cell(number)) for number in frame[ROW]]
+    except (KeyError, ValueError):
+        raise P4FError(
+            f"the column {ROW!r} of {AUDIT} does not hold the numbers of rows; draw into a new file"
+        ) from None

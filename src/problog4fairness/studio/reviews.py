@@ -274,4 +274,4 @@ def _now() -> str:
 
 
 def _is_row(value: Any) -> bool:
-    return type(value) is int and 0 < value < 1 << 48
+    return type(value) is int and 0 <= value < 1 << 48
