@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from fairlearn.postprocessing import ThresholdOptimizer
 
-from problog4fairness.baselines import LowerBaseline, ParityThresholds
+from problog4fairness.baselines import LowerBaseline, ParityThresholds, expected_outcome, parity_thresholds
+from problog4fairness.baselines.parity import MOST_ROWS, GivenScores, _spread
 from problog4fairness.errors import P4FError
 from problog4fairness.rows.rows import Rows
 from tests.baselines.data import QUICK, loans
@@ -101,3 +102,20 @@ def test_without_fairlearn(monkeypatch):
     monkeypatch.setitem(sys.modules, "fairlearn.postprocessing", None)
     with pytest.raises(P4FError, match="needs fairlearn, which is not installed"):
         ParityThresholds(sensitive="area").fit(people, y)
+
+
+def test_thresholds_of_many_rows_are_chosen_on_some_of_them_and_are_the_same():
+    rng = np.random.default_rng(0)
+    groups = (rng.random(30_000) < 0.1).astype(np.int64)
+    scores = rng.beta(2 - groups, 2)
+    recorded = (rng.random(30_000) < scores).astype(np.int64)
+    thresholds = parity_thresholds(scores, recorded, groups)
+    assert len(_spread(scores, recorded, groups)) <= MOST_ROWS + 4
+    decided = expected_outcome(thresholds, scores, groups)[:, 1]
+    assert abs(decided[groups == 1].mean() - decided[groups == 0].mean()) < 0.01
+    whole = ThresholdOptimizer(
+        estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
+    ).fit(scores[:, None], recorded, sensitive_features=groups)
+    best = expected_outcome(whole, scores, groups)[:, 1]
+    accuracy = [np.mean(own * recorded + (1 - own) * (1 - recorded)) for own in (decided, best)]
+    assert abs(accuracy[0] - accuracy[1]) < 0.003

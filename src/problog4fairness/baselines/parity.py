@@ -24,6 +24,9 @@ from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.sensitive import Sensitive
 from problog4fairness.rows.types import Codes, Floats
 
+# Rows that thresholds are chosen on, about: fairlearn goes through all distinct scores in Python.
+MOST_ROWS = 5_000
+
 
 @dataclass(frozen=True, eq=False)
 class ThresholdTrained(Trained):
@@ -50,7 +53,8 @@ class ParityByThresholds(Method):
 
     They are fairlearn's: of all thresholds with demographic parity on the training rows, those that agree best with the
     recorded labels. Where no thresholds give the same rate, as on data with many ties, two thresholds of a group are
-    mixed at random, and predictions are the expected outcome of that.
+    mixed at random, and predictions are the expected outcome of that. From more than 5,000 training rows as many are
+    taken, evenly over the scores of each group and label.
 
     Examples
     --------
@@ -125,7 +129,26 @@ def parity_thresholds(scores: Floats, recorded: Codes, groups: Codes) -> Any:
     optimiser = threshold_optimiser()(
         estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
     )
-    return optimiser.fit(scores[:, None], recorded, sensitive_features=groups)
+    some = _spread(scores, recorded, groups)
+    return optimiser.fit(scores[some, None], recorded[some], sensitive_features=groups[some])
+
+
+def _spread(scores: Floats, recorded: Codes, groups: Codes) -> Codes:
+    """Rows for the thresholds: all, or of many some that are spread evenly over the scores of each group and label."""
+    if len(scores) <= MOST_ROWS:
+        return np.arange(len(scores))
+    order = np.lexsort((scores, recorded, groups))
+    kind = 2 * groups[order] + recorded[order]
+    starts = np.flatnonzero(np.diff(kind, prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    counts = np.ceil(sizes * MOST_ROWS / len(scores)).astype(np.int64)
+    # The middle of each of so many equal parts.
+    places = [
+        start + ((np.arange(count) + 0.5) * size / count).astype(np.int64)
+        for start, size, count in zip(starts.tolist(), sizes.tolist(), counts.tolist(), strict=True)
+    ]
+    chosen: Codes = order[np.concatenate(places)]
+    return chosen
 
 
 def expected_outcome(thresholds: Any, scores: Floats, groups: Codes) -> Floats:
