@@ -45,8 +45,8 @@ def found_for(fitted, data, **options):
 def test_base_is_the_classifier_itself(data, fitted):
     frame, area, fair, _ = data
     found = found_for(fitted, data)
-    fair_chance = fitted.predict_proba(frame)[:, 1]
-    gap = fair_chance[area == 1].mean() - fair_chance[area == 0].mean()
+    decided = fitted.predict(frame)
+    gap = decided[area == 1].mean() - decided[area == 0].mean()
     assert found.base.loc["disparity", "mean"] == pytest.approx(gap, abs=1e-5)
     assert found.base.loc["accuracy", "mean"] == np.mean(fitted.predict(frame[:300]) == fair[:300])
     assert found.base.loc["changed", "mean"] == 0
@@ -60,12 +60,25 @@ def test_audited_rows_teach_and_calibrate_as_they_did_the_model(data):
     model = p4f.DebiasedClassifier(wrong, "linear", random_state=0)
     model.fit(frame, recorded, sensitive_features=area, fair=known)
     assert model.fitted_.kind == "calibrated"
-    chance = model.predict_proba(frame)[:, 1]
-    gap = chance[area == 1].mean() - chance[area == 0].mean()
+    decided = model.predict(frame)
+    gap = decided[area == 1].mean() - decided[area == 0].mean()
     taught = sensitivity(model, frame, recorded, sensitive_features=area, fair=known, values=5, progress=False)
     assert taught.base.loc["disparity", "mean"] == pytest.approx(gap, abs=1e-6)
     alone = sensitivity(model, frame, recorded, sensitive_features=area, values=5, progress=False)
     assert abs(alone.base.loc["disparity", "mean"] - gap) > 0.01
+
+
+def test_audited_rows_count_by_their_weights(data, fitted):
+    frame, area, fair, recorded = data
+    table = frame.assign(area=area, fair=fair)[:300]
+    inclusion = np.where(table["area"] == 1, 0.9, 0.1)
+    audit = p4f.Audit.of(table, fair="fair", inclusion=inclusion)
+    found = sensitivity(
+        fitted, frame, recorded, sensitive_features=area, audit=audit, values=5, draws=0, progress=False
+    )
+    right = fitted.predict(frame[:300]) == fair[:300]
+    assert found.base.loc["accuracy", "mean"] == pytest.approx(np.average(right, weights=1 / inclusion))
+    assert abs(found.base.loc["accuracy", "mean"] - right.mean()) > 1e-3
 
 
 def test_values_span_the_interval_and_beyond(data, fitted, estimated):
@@ -84,8 +97,8 @@ def test_each_value_is_the_fit_with_that_value(data, fitted, estimated):
     found = found_for(fitted, data, values=5)
     row = found.frame[found.frame["metric"] == "disparity"].iloc[0]
     alone = p4f.DebiasedClassifier(estimated.bind({"p1": row["value"]}), **SETTINGS)
-    chance = alone.fit(frame, recorded, sensitive_features=area).predict_proba(frame)[:, 1]
-    assert row["mean"] == pytest.approx(chance[area == 1].mean() - chance[area == 0].mean(), abs=1e-4)
+    decided = alone.fit(frame, recorded, sensitive_features=area).predict(frame)
+    assert row["mean"] == pytest.approx(decided[area == 1].mean() - decided[area == 0].mean(), abs=1e-4)
 
 
 def test_decisions_rise_with_the_assumed_bias(data, fitted):

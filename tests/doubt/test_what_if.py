@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.classifier.bounds import with_values
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.doubt import WhatIf, what_if
 from tests.classifier.data import loans
 
@@ -37,7 +37,8 @@ def test_at_its_own_values_it_is_the_model(data, model, moves):
     frame, area, fair, _ = data
     own, chance = moves.at(), model.predict_proba(frame)[:, 1]
     assert own.chance == pytest.approx(chance, abs=1e-5)
-    assert own.disparity == pytest.approx(chance[area == 1].mean() - chance[area == 0].mean(), abs=1e-5)
+    decided = chance >= 0.5
+    assert own.disparity == pytest.approx(decided[area == 1].mean() - decided[area == 0].mean(), abs=1e-5)
     assert own.accuracy == pytest.approx(np.mean((chance >= 0.5)[:200] == fair[:200]))
     assert (own.changed, own.outside) == (0, False)
 
@@ -47,8 +48,8 @@ def test_it_is_as_near_to_a_fit_as_it_says(data, model, moves):
     assert moves.largest_error < 0.02
     for point in ({"p1": 0.3}, {"p1": 0.6, "p2": 0.05}):
         fitted = p4f.DebiasedClassifier(with_values(model.belief_, point), "linear", random_state=0)
-        chance = fitted.fit(frame, recorded, sensitive_features=area).predict_proba(frame)[:, 1]
-        gap = chance[area == 1].mean() - chance[area == 0].mean()
+        decided = fitted.fit(frame, recorded, sensitive_features=area).predict(frame)
+        gap = decided[area == 1].mean() - decided[area == 0].mean()
         assert moves.at(point).disparity == pytest.approx(gap, abs=moves.largest_error + 0.003)
 
 
@@ -59,7 +60,9 @@ def test_who_is_affected_is_counted_by_group(moves):
     assert more["now"] == more["before"] + more["gained"] - more["lost"]
     assert moves.at({"p1": low}).groups.loc["area = 1", "lost"] > 0
     curve = moves.along("p1")
-    assert curve["disparity"].is_monotonic_increasing
+    # It rises, but for single decisions in the other group.
+    assert curve["disparity"].diff().min() > -0.02
+    assert curve["disparity"].iloc[-1] - curve["disparity"].iloc[0] > 0.03
     assert curve["value"].iloc[[0, -1]].tolist() == pytest.approx([low, high])
 
 

@@ -435,9 +435,9 @@ class Belief(Stated):
         rows
             Their groups, recorded features and classes count.
         """
-        return admissible_values(self, parameter, self._kinds_of(rows))
+        return admissible_values(self, parameter, self.kinds_of(rows))
 
-    def _kinds_of(self, rows: Rows) -> Rows:
+    def kinds_of(self, rows: Rows) -> Rows:
         """One row of each kind that the belief can tell apart."""
         columns = [name for name in self.read_columns if name in rows.frame.columns]
         if not columns:

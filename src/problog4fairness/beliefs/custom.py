@@ -318,9 +318,10 @@ class ProgramBelief(Belief):
         """See :meth:`Belief.picture`."""
         return of_program(self._program.diagram(self.classifier), self.columns)
 
-    def _kinds_of(self, rows: Rows) -> Rows:
+    def kinds_of(self, rows: Rows) -> Rows:
+        """See :meth:`Belief.kinds_of`."""
         # A function may read any column.
-        return rows if self.functions else super()._kinds_of(rows)
+        return rows if self.functions else super().kinds_of(rows)
 
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""

@@ -287,7 +287,7 @@ def warn_signal(belief: Belief, rows: Rows) -> None:
     """Warn of the group whose recorded labels say least of fair ones: 1 - negative - positive near 0, or below."""
     if len(rows.classes) != 2 or any(own.value is None for own in belief.probabilities):
         return
-    kinds = belief._kinds_of(rows).without_record()
+    kinds = belief.kinds_of(rows).without_record()
     found = group_signal(belief, belief.observe(kinds), kinds)
     if found is None:
         return

@@ -260,7 +260,8 @@ class UnknownGroup(Belief):
             return []
         return [Grouping.of(self.group, self._with_groups(rows))]
 
-    def _kinds_of(self, rows: Rows) -> Rows:
+    def kinds_of(self, rows: Rows) -> Rows:
+        """See :meth:`Belief.kinds_of`."""
         names = [*self.read_columns, self.group.columns[0]]
         there = [name for name in names if name in rows.frame.columns]
         return rows.take(np.flatnonzero(~rows.frame[there].duplicated().to_numpy()))

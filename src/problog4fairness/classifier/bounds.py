@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +15,14 @@ from problog4fairness.classifier.bounds_result import Bounds, Tipping
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.drawing import LEAST_SIGNAL, least_signal, possible
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
+from problog4fairness.classifier.extremes import BeliefBox, extremes, with_values
 from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
+from problog4fairness.learners.boosted import Boosted
+from problog4fairness.learners.calibrated import Calibrated
+from problog4fairness.metrics.decisions import selected
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 
@@ -31,11 +34,13 @@ Box = Mapping[str, tuple[float, float]]
 # Values of a parameter at which the gap is looked at, and then again between the two where it closes.
 GRID, FINE = 9, 5
 MOST_FITS = 1000
-# A corner is better by more than this, or it is as good.
-CLOSE = 1e-5
-CORNERS = (
-    "The ends are taken to be at corners of the box: the disparity rises or falls with each parameter all the way. "
-    "From both corners, no move of a single parameter to its other end went further."
+SEARCHED = (
+    "The ends come from a search of the box from several starts; between the beliefs that were looked at the disparity "
+    "may go a little further."
+)
+CUT = (
+    " Beliefs of the box by which recorded labels say almost nothing about fair ones were left out: audit more rows to "
+    "exclude them."
 )
 NAMED = "These are the beliefs that were named; nothing is said about others between them."
 
@@ -54,20 +59,26 @@ def bounds_of(
         raise P4FError("give a box or beliefs, not both: a box is around the model's own belief")
     way = _way(model, rows, by)
     fits = _Fits(model, rows, way, progress)
-    own = way.disparity(fair_proba(model, rows)[:, -1])
+    own = way.disparity(selected(fair_proba(model, rows)))
     if beliefs is not None:
         others = [_as_known(belief) for belief in beliefs]
         if not others:
             raise P4FError("beliefs is empty; name at least one")
-        found = fits.disparities(others)
+        found = fits.disparities(others, whole=True)
         low, high = int(np.argmin(found)), int(np.argmax(found))
         return Bounds(own, found[low], found[high], others[low], others[high], (), fits.count, NAMED)
     chosen = {name: possible(*ends, rows) for name, ends in checked_box(model.belief_, box).items()}
     if 22 * len(chosen) > MOST_FITS:
         raise P4FError(f"the box has {len(chosen)} parameters, which takes too many fits; name fewer of them")
-    (low_belief, low_value), (high_belief, high_value) = _corners(model.belief_, chosen, fits)
+    space = BeliefBox(model.belief_, chosen, rows)
+    lowest, highest = extremes(space, fits.disparities, MOST_FITS)
+    ends = fits.disparities([*lowest, *highest], whole=True)
+    low, high = int(np.argmin(ends)), int(np.argmax(ends))
+    at_low, at_high = ([*lowest, *highest][place] for place in (low, high))
     tipping = _tipping(model.belief_, list(chosen), rows, way, fits)
-    return Bounds(own, low_value, high_value, low_belief, high_belief, tipping, fits.count, CORNERS)
+    return Bounds(
+        own, ends[low], ends[high], at_low, at_high, tipping, fits.count, SEARCHED + (CUT if space.cut else "")
+    )
 
 
 def checked_box(belief: Belief, box: Box | None) -> dict[str, tuple[float, float]]:
@@ -107,20 +118,35 @@ class _Fits:
 
     def __init__(self, model: DebiasedClassifier, rows: Rows, way: Grouping, progress: bool | None) -> None:
         self._model, self._rows, self._way, self._progress = model, rows, way, progress
+        self._learner = settled(learner_of(model.learner), model.fitted_)
         self._weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
-        self._known: dict[str, float] = {}
+        self._known: dict[tuple[str, bool], float] = {}
         self.count = 0
 
-    def disparities(self, beliefs: Sequence[Belief]) -> list[float]:
-        """The disparity under each; what was fitted once is not fitted again."""
-        keys = [str(belief) for belief in beliefs]
+    def disparities(self, beliefs: Sequence[Belief], whole: bool = False) -> list[float]:
+        """The disparity of decisions under each; what was fitted once is not fitted again.
+
+        Parameters
+        ----------
+        beliefs
+            One for each fit.
+        whole
+            Whether trees are fitted as the model was: several times as slow as the quick ones of a search.
+        """
+        whole = whole and type(self._learner) is Boosted
+        keys = [(str(belief), whole) for belief in beliefs]
         new = {key: belief for key, belief in zip(keys, beliefs, strict=True) if key not in self._known}
         tasks = [self._task(belief) for belief in new.values()]
         model = self._model
-        fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, self._progress)
+        if whole:
+            fitted = self._learner.fit_many(tasks, self._progress)
+            if isinstance(first := model.fitted_, Calibrated):
+                fitted = [Calibrated(own, first.slope, first.shifts, first.gain, first.error) for own in fitted]
+        else:
+            fitted = fit_again(self._learner, model.fitted_, tasks, self._progress)
         for (key, belief), own in zip(new.items(), fitted, strict=True):
             chance = predicted(belief, own, self._rows, predicts_from(model))
-            self._known[key] = self._way.disparity(chance[:, -1])
+            self._known[key] = self._way.disparity(selected(chance))
         self.count += len(tasks)
         return [self._known[key] for key in keys]
 
@@ -154,38 +180,6 @@ def _as_known(belief: Any) -> Belief:
     return found
 
 
-def with_values(belief: Belief, values: Mapping[str, float]) -> Belief:
-    """The same belief with other values of some parameters, and the intervals that they had."""
-    # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
-    changed = (
-        replace(own, value=values[own.name], rows=None) if own.name in values else own for own in belief.probabilities
-    )
-    return belief.with_probabilities(tuple(changed))
-
-
-def _corners(
-    belief: Belief, box: Mapping[str, tuple[float, float]], fits: _Fits
-) -> tuple[tuple[Belief, float], tuple[Belief, float]]:
-    """The beliefs with the least and the greatest disparity, and what that is."""
-    alone = [with_values(belief, {name: end}) for name, ends in box.items() for end in ends]
-    found = fits.disparities(alone)
-    rising = {name: found[2 * place + 1] >= found[2 * place] for place, name in enumerate(box)}
-    results = []
-    for sign in (-1.0, 1.0):
-        corner = {name: ends[rising[name] == (sign > 0)] for name, ends in box.items()}
-        (value,) = fits.disparities([with_values(belief, corner)])
-        for _ in range(len(box)):
-            # Should a parameter work the other way round at the corner, it is moved to its other end.
-            moves = [corner | {name: ends[corner[name] == ends[0]]} for name, ends in box.items()]
-            moved = fits.disparities([with_values(belief, move) for move in moves])
-            best = int(np.argmax(sign * np.array(moved)))
-            if sign * (moved[best] - value) <= CLOSE:
-                break
-            corner, value = moves[best], moved[best]
-        results.append((with_values(belief, corner), value))
-    return results[0], results[1]
-
-
 def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fits: _Fits) -> tuple[Tipping, ...]:
     """Where the gap closes, for each parameter; of two groups only."""
     if len(way.groups) != 2:
@@ -200,9 +194,8 @@ def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fi
         for grid, place in zip(grids, places, strict=True)
     ]
     crossed = [number for number, place in enumerate(places) if place is not None]
-    fine = dict(
-        zip(crossed, _along(belief, [chosen[i] for i in crossed], [finer[i] for i in crossed], fits), strict=True)
-    )
+    closer = _along(belief, [chosen[i] for i in crossed], [finer[i] for i in crossed], fits)
+    fine = dict(zip(crossed, closer, strict=True))
     found = []
     for number, (own, (low, high)) in enumerate(zip(chosen, ranges, strict=True)):
         values = coarse[number]
@@ -214,11 +207,11 @@ def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fi
 
 
 def _along(belief: Belief, chosen: Sequence[Parameter], grids: Sequence[Any], fits: _Fits) -> list[list[float]]:
-    """The disparity at the values of each parameter, all of them fitted together."""
+    """The disparity at the values of each parameter, all of them fitted together, and trees as the model's were."""
     beliefs = [
         with_values(belief, {own.name: float(value)}) for own, grid in zip(chosen, grids, strict=True) for value in grid
     ]
-    found = iter(fits.disparities(beliefs))
+    found = iter(fits.disparities(beliefs, whole=True))
     return [[next(found) for _ in grid] for grid in grids]
 
 

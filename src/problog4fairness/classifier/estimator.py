@@ -346,8 +346,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Bounds:
         """The disparity over *all* beliefs in a set, and for each parameter the value at which the gap would close.
 
-        The learner is fitted again for each belief that is looked at. In a box these are its corners: exact where the
-        disparity rises or falls with each parameter throughout, which is checked for single moves from both ends.
+        The disparity is the difference of selection rates. The learner is fitted again for each belief that is looked
+        at. A box is searched from several starts, at its ends and inside; beliefs in it by which recorded labels say
+        almost nothing about fair ones are left out.
 
         Parameters
         ----------

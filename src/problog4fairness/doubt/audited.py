@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import chi2_contingency
 
 from problog4fairness.beliefs.amounts import count, percent, points
-from problog4fairness.classifier.bounds import with_values
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.doubt.case import SIMULATED, Case
 from problog4fairness.doubt.finding import LEAST_AUDITED, Finding, NotDone, least_shown, normals, share_of_draws
 from problog4fairness.doubt.residuals import audited_residuals

@@ -13,7 +13,7 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.classifier.bounds import with_values
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.doubt.crossfit import LARGER, Crossfit, crossfit, fair_chances, folds_of, quick_learners
 from problog4fairness.doubt.finding import NotDone
 from problog4fairness.doubt.uncertainty import deviations, drawn, moved

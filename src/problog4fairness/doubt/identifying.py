@@ -14,8 +14,8 @@ import pandas as pd
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import every
 from problog4fairness.beliefs.probabilities import Parameter, called
-from problog4fairness.classifier.bounds import with_values
 from problog4fairness.classifier.estimator import DebiasedClassifier
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.classifier.fitting import training_rows
 from problog4fairness.doubt.learned import LEARNED
 from problog4fairness.doubt.profile import Profile
@@ -191,7 +191,7 @@ def _effect(
     belief: Belief, free: Sequence[Parameter], members: Sequence[int], covariance: Floats, rows: Rows | None
 ) -> float:
     """The largest standard deviation of a P(recorded | fair, groups) that these parameters change together."""
-    kinds = _every_kind(belief) if rows is None else belief._kinds_of(rows)
+    kinds = _every_kind(belief) if rows is None else belief.kinds_of(rows)
     if kinds is None or len(members) < 2:
         return float("nan")
     slopes = []

@@ -15,8 +15,8 @@ from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.priors import Beta, checked_priors
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.classifier.bounds import with_values
 from problog4fairness.classifier.estimator import DebiasedClassifier
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.classifier.fitting import training_rows
 from problog4fairness.doubt.profile import Profile
 from problog4fairness.errors import P4FError, UnknownNameError, among

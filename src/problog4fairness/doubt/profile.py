@@ -14,7 +14,7 @@ import torch
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
-from problog4fairness.classifier.bounds import with_values
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.learners import Linear, Task
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.linear import FittedLinear

@@ -12,20 +12,22 @@ import pandas as pd
 import torch
 from sklearn.utils.validation import check_is_fitted
 
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.observation import Observation
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.classifier.bounds import with_values
 from problog4fairness.classifier.calibration import audited_folds, calibrated, fold_tasks, settled
 from problog4fairness.classifier.drawing import possible
 from problog4fairness.classifier.explaining import fair_proba
-from problog4fairness.classifier.fitting import fair_codes, learner_of, new_rows, row_weights
+from problog4fairness.classifier.extremes import with_values
+from problog4fairness.classifier.fitting import learner_of, new_rows, row_weights, with_known
 from problog4fairness.doubt.sensitivity_bands import band_ends
 from problog4fairness.doubt.sensitivity_result import ACCURACY, CHANGED, Sensitivity
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.again import fit_tasks
 from problog4fairness.learners.base import Fitted, Task
 from problog4fairness.learners.calibrated import Calibrated
+from problog4fairness.metrics.decisions import decide, selected
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
 
@@ -51,7 +53,7 @@ def sensitivity(
     *,
     sensitive_features: Any = None,
     fair: Any = None,
-    audit: tuple[Any, ...] | None = None,
+    audit: Audit | tuple[Any, ...] | None = None,
     values: int = 7,
     beyond: float = 0.15,
     seeds: int = 1,
@@ -74,7 +76,8 @@ def sensitivity(
         The fair label of rows that were audited, missing elsewhere, as for :meth:`DebiasedClassifier.fit`: they teach
         every fit, and calibrate it where they calibrated the model.
     audit
-        Rows whose fair label is known, for the accuracy: ``(X, fair)`` or ``(X, fair, sensitive_features)``.
+        Rows whose fair label is known, for the accuracy: an :class:`~problog4fairness.Audit`, whose rows count by
+        their weights; or a random sample of rows, ``(X, fair)`` or ``(X, fair, sensitive_features)``.
     values
         How many values each parameter takes, its own among them; 5 or more.
     beyond
@@ -91,8 +94,8 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        For each value the accuracy on audited rows, the disparity of mean probabilities, and ``changed``, the share of
-        decisions that differ from those with the parameter's own value.
+        For each value the accuracy on audited rows, the disparity (difference of selection rates), and ``changed``, the
+        share of decisions that differ from those with the parameter's own value.
 
     Examples
     --------
@@ -111,7 +114,7 @@ def sensitivity(
     belief: Belief = model.belief_
     chosen = _chosen(belief, parameters)
     rows = new_rows(model, X, sensitive_features, y)
-    rows = replace(rows, fair=fair_codes(fair, tuple(model.classes_), len(rows)))
+    rows = with_known(rows, fair)
     audited = _audited(model, audit)
     variants, notes = [_Variant(belief)], []
     for parameter in chosen:
@@ -173,12 +176,22 @@ def interval_of(parameter: Parameter) -> tuple[float, float]:
     return min(parameter.low, value), max(parameter.high, value)
 
 
-def _audited(model: DebiasedClassifier, audit: tuple[Any, ...] | None) -> Rows | None:
-    """The audited rows, with the fair label in the place of the recorded one."""
+def _audited(model: DebiasedClassifier, audit: Audit | tuple[Any, ...] | None) -> Rows | None:
+    """The audited rows, with the fair label in the place of the recorded one, and their weights."""
     if audit is None:
         return None
+    if isinstance(audit, Audit):
+        features = list(model.feature_names_in_)
+        beside = [name for name in model.belief_.context_columns if name not in features]
+        beside += [
+            name
+            for name in model.belief_.sensitive_columns
+            if name in audit.frame.columns and name not in (*features, *beside)
+        ]
+        rows = new_rows(model, audit.frame[features], audit.frame[beside] if beside else None, audit.values())
+        return replace(rows, audit_weights=audit.weights)
     if len(audit) not in (2, 3) or hasattr(audit, "columns"):
-        raise P4FError("audit is (features, fair labels) or (features, fair labels, sensitive features)")
+        raise P4FError("audit is an Audit, (features, fair labels) or (features, fair labels, sensitive features)")
     return new_rows(model, audit[0], audit[2] if len(audit) == 3 else None, audit[1])
 
 
@@ -246,12 +259,13 @@ def _scores(
         other.belief_ = variant.belief
         for seed, other.fitted_ in enumerate(classifiers):
             chance = fair_proba(other, rows)
-            decisions = chance.argmax(axis=1)
+            decisions = decide(chance)
             scores[CHANGED][number, seed] = (decisions != first.setdefault(seed, decisions)).mean()
             for name, way in zip(names, ways, strict=True):
-                scores[name][number, seed] = way.disparity(chance[:, -1])
+                scores[name][number, seed] = way.disparity(selected(chance))
             if audited:
-                scores[ACCURACY][number, seed] = (fair_proba(other, audited).argmax(axis=1) == audited.recorded).mean()
+                right = decide(fair_proba(other, audited)) == audited.recorded
+                scores[ACCURACY][number, seed] = np.average(right, weights=audited.standing())
     return scores
 
 

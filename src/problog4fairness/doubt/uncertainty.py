@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
 from problog4fairness.beliefs.proportions import interval
-from problog4fairness.classifier.bounds import with_values
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.rows.types import Floats
 
 # More rows than this are as good as certainty.

@@ -14,17 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.probabilities import Parameter
-from problog4fairness.classifier.bounds import checked_box, with_values
+from problog4fairness.classifier.bounds import checked_box
 from problog4fairness.classifier.calibration import settled
 from problog4fairness.classifier.drawing import least_signal, possible
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
+from problog4fairness.classifier.extremes import with_values
 from problog4fairness.classifier.fitting import learner_of, recorded_rows
 from problog4fairness.doubt.sensitivity import interval_of
 from problog4fairness.doubt.what_if_result import WhatIf, terms
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Task
-from problog4fairness.metrics.decisions import decide
+from problog4fairness.metrics.decisions import decide, selected
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
@@ -124,6 +125,7 @@ def what_if(
         ways[0].groups,
         ways[0].shares.astype(np.float32),
         np.full(len(rows), -1, dtype=np.int8) if rows.fair is None else rows.fair.astype(np.int8),
+        rows.standing().astype(np.float32),
         place,
         len(tasks),
         float(leverage.max()),
@@ -186,6 +188,6 @@ def _errors(own: Floats, moves: Floats, rest: Floats, leverage: Floats, way: Gro
         if weight > 1 - 1e-6:
             continue  # nothing but this fit tells about its place
         true, said = (expit(own + there) for there in (move, move - missed / (1 - weight)))
-        off.append(abs(way.disparity(true) - way.disparity(said)))
+        off.append(abs(way.disparity(selected(true)) - way.disparity(selected(said))))
         changed.append(float((decide(true) != decide(said)).mean()))
     return float(np.sqrt(np.mean(np.square(off)))), max(off), float(np.mean(changed))

@@ -17,7 +17,7 @@ from scipy.special import expit
 from problog4fairness.beliefs.amounts import count
 from problog4fairness.bounded import parse_json, read_file
 from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
-from problog4fairness.metrics.decisions import decide
+from problog4fairness.metrics.decisions import decide, selected
 from problog4fairness.rows.groups import Grouping
 from problog4fairness.rows.types import Codes, Floats
 from problog4fairness.rows.writing import write_whole
@@ -26,7 +26,7 @@ from problog4fairness.rows.writing import write_whole
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError)
 # Bytes of a file.
 MOST_BYTES = 1 << 28
-_ARRAYS = ("values", "ranges", "own", "surface", "spread", "shares", "fair", "row")
+_ARRAYS = ("values", "ranges", "own", "surface", "spread", "shares", "fair", "weights", "row")
 
 
 def _texts(values: Sequence[object]) -> tuple[str, ...]:
@@ -49,10 +49,9 @@ class Answer:
     chance
         ``[rows]``: the probability of the favourable fair label.
     disparity
-        Of mean probabilities: that of the sensitive group minus that of the other; of more groups, the largest
-        difference.
+        The selection rate of the sensitive group minus that of the other; of more groups, the largest difference.
     accuracy
-        On rows whose fair label is known; None where there are none.
+        On rows whose fair label is known, weighted as their audit says; None where there are none.
     groups
         By group: ``before`` and ``now``, the favourable decisions of the model itself and of this one, and those
         ``gained`` and ``lost``.
@@ -95,6 +94,8 @@ class WhatIf:
         The groups, and ``[rows, groups]`` the probability of each.
     fair
         ``[rows]``: the fair label where it is known, -1 elsewhere.
+    weights
+        ``[rows]``: how many people each row with a fair label stands for, as its audit says.
     row
         ``[rows]``: their places in the table.
     fits
@@ -127,6 +128,7 @@ class WhatIf:
     groups: tuple[str, ...]
     shares: Floats
     fair: Codes
+    weights: Floats
     row: Codes
     fits: int
     reach: float
@@ -151,7 +153,7 @@ class WhatIf:
         return Answer(
             chance,
             self._disparity(chance),
-            float((now[known] == self.fair[known]).mean()) if known.any() else None,
+            float(np.average(now[known] == self.fair[known], weights=self.weights[known])) if known.any() else None,
             table,
             bool(terms @ self.spread @ terms > 1.05 * self.reach),
         )
@@ -202,7 +204,8 @@ class WhatIf:
         size, people, terms = len(self.names), len(self.own), len(self.spread)
         wanted = {
             "values": (size,), "ranges": (size, 2), "own": (people,), "surface": (terms, people),
-            "spread": (terms, terms), "shares": (people, len(self.groups)), "fair": (people,), "row": (people,),
+            "spread": (terms, terms), "shares": (people, len(self.groups)), "fair": (people,),
+            "weights": (people,), "row": (people,),
         }  # fmt: skip
         for name, shape in wanted.items():
             if getattr(self, name).shape != shape:
@@ -225,7 +228,7 @@ class WhatIf:
         return found
 
     def _disparity(self, chance: Floats) -> float:
-        return Grouping("", self.groups, self.shares).disparity(chance)
+        return Grouping("", self.groups, self.shares).disparity(selected(chance))
 
     def __repr__(self) -> str:
         return f"WhatIf({', '.join(self.names)}: {self.fits} fits, {len(self.own)} rows)"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from problog4fairness.metrics.inputs import Codes
+from problog4fairness.metrics.inputs import Codes, Floats
 
 
 def decide(probability: Any, threshold: float = 0.5) -> Codes:
@@ -36,3 +36,22 @@ def decide(probability: Any, threshold: float = 0.5) -> Codes:
         return np.asarray(last - chances[:, ::-1].argmax(axis=1), dtype=np.int64)
     favourable = chances[:, 1] if chances.ndim == 2 else chances
     return np.asarray(favourable >= threshold, dtype=np.int64)
+
+
+def selected(probability: Any, threshold: float = 0.5) -> Floats:
+    """1 for each row that is decided favourably, 0 for the others: what selection rates are the means of.
+
+    Parameters
+    ----------
+    probability, threshold
+        As for :func:`decide`.
+
+    Examples
+    --------
+    >>> from problog4fairness.metrics.decisions import selected
+    >>> selected([0.2, 0.5, 0.8]).tolist(), selected([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]]).tolist()
+    ([0.0, 1.0, 1.0], [0.0, 1.0])
+    """
+    chances = np.asarray(probability)
+    favourable = chances.shape[1] - 1 if chances.ndim == 2 else 1
+    return np.asarray(decide(chances, threshold) == favourable, dtype=np.float64)

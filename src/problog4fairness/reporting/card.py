@@ -35,8 +35,7 @@ GLOSSARY = {
     "The record as it is": "The same learner, which takes recorded labels as fair.",
     "Without the column": "The same, without the sensitive column. Other columns may stand in for it.",
     "Point": "One percentage point: the difference between 31% and 32%.",
-    "Disparity": "The share of one group that gets the favourable label minus that of the other, in points; where "
-    "other methods, bands or other parameters are compared, the difference of their mean probabilities.",
+    "Disparity": "The share of one group that gets the favourable label minus that of the other, in points.",
     "95% interval": "Where a number may lie because the rows at hand are a draw; 19 of 20 such intervals hold it.",
 }  # fmt: skip
 

@@ -150,7 +150,6 @@ def sensitivity(found: Sensitivity, names: Names, left_out: Sequence[str] = ()) 
     alternative = "How the metrics move with each parameter. " + " ".join(sentences)
     caption = "The dot is the value that the model uses"
     caption += ", the shaded band the parameter's 95% interval." if known.any() else "."
-    caption += " Disparity is that of mean probabilities."
     if found.fits:
         caption += " Models that are fitted once differ by chance: moves of a point or so mean nothing."
     return join(

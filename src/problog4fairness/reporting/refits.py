@@ -89,15 +89,12 @@ def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensiti
     if not known:
         return None
     widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]
-    audit = None
-    if facts.audit is not None and facts.fair is not None:
-        audit = (facts.audit[features], facts.audit[facts.fair], sensitive_of(model, facts.audit))
     return sensitivity(
         model,
         sample[features],
         sample[facts.label.column],
         sensitive_features=sensitive_of(model, sample),
-        audit=audit,
+        audit=facts.sample,
         parameters=[own.name for own in known if own in widest],
         progress=progress,
     )
