@@ -76,7 +76,8 @@ def test_five_features_together_are_fitted_in_no_time():
         belief = belief.estimate(frame, recorded=names, fair=list(fair.T))
     clf = p4f.DebiasedClassifier(belief, learner="linear")
     clf.fit(frame[names], fair.sum(axis=1) > 2, sensitive_features=frame["a"])
-    assert clf.score(pd.DataFrame(fair, columns=names), fair.sum(axis=1) > 2) > 0.9
+    right = clf.predict(pd.DataFrame(fair, columns=names)) == (fair.sum(axis=1) > 2)
+    assert right.mean() > 0.9
 
 
 def dependent(rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:

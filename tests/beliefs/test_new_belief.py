@@ -169,6 +169,7 @@ def test_the_command_line_estimates_trains_and_predicts(run, trained, folder, be
     assert (scored["fair_label"] == scored["repaid"]).mean() > 0.8
 
 
+@pytest.mark.filterwarnings("ignore:none of the 800 audited rows:problog4fairness.beliefs.AuditWarning")
 def test_the_command_line_compares(run, trained):
     options = ("--audit", "audit.csv", "--fair", "repaid", "--seeds", "1", "--folds", "2", "--json")
     assert json.loads(run("compare", "loans.csv", *COLUMNS, "--belief", "belief.pl", *options))
