@@ -18,8 +18,22 @@ QUICK = {
 }
 
 
-class Digits:
-    """scikit-learn's checks do not name a sensitive column: groups are made from the digits of all columns.
+class Unstated:
+    """scikit-learn's checks do not state which label is favourable: it is the last one."""
+
+    _ordered = False
+
+
+class MassagingAnyLabels(Unstated, Massaging):
+    pass
+
+
+class ParityAnyLabels(Unstated, ParityThresholds):
+    pass
+
+
+class Digits(Unstated):
+    """scikit-learn's checks do not name a sensitive column either: groups are made from the digits of all columns.
 
     They have to depend on the row alone, to be the same in training and prediction, and to go along with nothing.
     """
@@ -108,8 +122,8 @@ NAMED = {
         "check_sample_weight_equivalence_on_dense_data": STOCHASTIC,
         "check_sample_weights_pandas_series": FRAME,
     },
-    Massaging: OF_TWO_GROUPS,
-    ParityThresholds: OF_TWO_GROUPS,
+    MassagingAnyLabels: OF_TWO_GROUPS,
+    ParityAnyLabels: OF_TWO_GROUPS,
 }
 
 

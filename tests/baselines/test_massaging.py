@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from problog4fairness.baselines import LowerBaseline, Massaging, flips_needed
+from problog4fairness.baselines import LowerBaseline, Massaging, ParityThresholds, flips_needed
 from problog4fairness.errors import P4FError
+from problog4fairness.rows.problems import TableError
 from tests.baselines.data import QUICK, loans
 
 
@@ -94,3 +95,15 @@ def test_three_labels():
     people, _ = loans(40)
     with pytest.raises(P4FError, match=r"Only binary classification is supported.*3 different labels"):
         Massaging(sensitive="area").fit(people, np.arange(40) % 3)
+
+
+@pytest.mark.parametrize("method", [Massaging, ParityThresholds])
+def test_no_label_is_favourable_by_alphabet(method):
+    people, y = loans()
+    words = np.where(y == 1, "approved", "denied")
+    with pytest.raises(TableError, match="favourable"):
+        method(sensitive="area", **QUICK).fit(people, words)
+    model = method(sensitive="area", favourable="approved", **QUICK).fit(people, words)
+    assert model.classes_.tolist() == ["denied", "approved"]
+    expected = method(sensitive="area", **QUICK).fit(people, y)
+    np.testing.assert_allclose(model.predict_proba(people), expected.predict_proba(people), atol=1e-9)

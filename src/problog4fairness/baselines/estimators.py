@@ -36,7 +36,8 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     levels
         The two groups, the sensitive one second, for baselines that treat them in different ways.
     favourable
-        The label that counts as 1; the larger of the two by default.
+        The label that counts as 1. Where groups are treated in different ways it must be known: 0 and 1, false and
+        true say it themselves, any other labels need this.
     learner, class_weight, random_state, verbose
         As for :class:`~problog4fairness.DebiasedClassifier`.
 
@@ -56,6 +57,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     method: ClassVar[type[Method]]
+    _ordered: ClassVar[bool] = False  # whether it matters which label is favourable
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sensitive: str | list[str] | None = None,
         levels: Sequence[Any] = (0, 1),
         favourable: Any = None,
-        learner: Learner | str = "network",
+        learner: Learner | str = "auto",
         class_weight: Any = None,
         random_state: Any = None,
         verbose: bool = False,
@@ -98,7 +100,9 @@ class Baseline(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         learner = learner_of(self.learner)
         frame, labels = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
-        classes = find_classes(labels, self.favourable, stated=False)
+        classes = find_classes(
+            labels, self.favourable, getattr(y, "name", None), stated=self._ordered and len(np.unique(labels)) == 2
+        )
         known, sensitive = self._groups(frame, sensitive_features)
         rows = Rows(known, tuple(frame.columns), classes, label_codes(labels, classes), weights=weights)
         method = self.method(sensitive)

@@ -28,6 +28,8 @@ class GroupedBaseline(Baseline):
         The name of the sensitive column.
     """
 
+    _ordered = True
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

@@ -41,7 +41,7 @@ def compare(
     X: pd.DataFrame,
     y: Any,
     belief: Belief | Program | str | Mapping[str, Belief | Program | str] | None,
-    learner: Learner | str = "network",
+    learner: Learner | str = "auto",
     *,
     sensitive_features: Any = None,
     fair: Any = None,
