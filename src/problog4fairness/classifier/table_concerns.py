@@ -97,7 +97,7 @@ def _chance(column: pd.Series, labels: Codes) -> float:
         ranks = column.rank(method="average", pct=True, na_option="top").to_numpy()
         codes = np.minimum((ranks * BINS).astype(np.int64), BINS - 1)
     else:
-        codes, _ = pd.factorize(column.astype(str))
+        codes, _ = pd.factorize(column.astype(str), use_na_sentinel=False)
         counts = np.bincount(codes)
         # Rare values are taken together, so that chi-squared holds.
         codes = np.where(counts[codes] < 20, len(counts), codes)
