@@ -91,3 +91,12 @@ def test_bad_numbers_are_named(seeds, folds, message):
 def test_too_few_groups_for_the_folds():
     with pytest.raises(P4FError, match="split_groups has 3 different values, too few for 4 folds"):
         cells(table(split_groups=np.arange(300) % 3), 1, 4)
+
+
+def test_many_rows_are_split_fewer_times_unless_it_is_stated():
+    rows = 20_000
+    area = np.arange(rows) % 2
+    frame = pd.DataFrame({"x": np.zeros(rows), "area": area})
+    many = compared_rows(frame, np.arange(rows) // 2 % 2, sensitive_features="area")
+    few = compared_rows(frame[:1000], np.arange(1000) // 2 % 2, sensitive_features="area")
+    assert [len(cells(many)), len(cells(few)), len(cells(many, 5))] == [15, 25, 25]

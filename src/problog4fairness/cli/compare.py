@@ -65,7 +65,12 @@ def compare(
             "some rows have one, but not all."
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="How often to split the data.")] = 5,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="How often to split the data; by default 5 times, and 3 times from 20,000 rows on."
+        ),
+    ] = None,
     folds: Annotated[int, typer.Option(min=2, metavar="N", help="Into how many parts.")] = 5,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for the figure and the tables.")
@@ -83,6 +88,7 @@ def compare(
     are added.
     """
     from problog4fairness.classifier.table import belief_for
+    from problog4fairness.comparison.splits import default_seeds
     from problog4fairness.reporting.stored import COMPARISON_FILES, save_comparison
     from problog4fairness.reporting.tables import compare_tables
     from problog4fairness.rows import check_folder, check_output
@@ -108,7 +114,7 @@ def compare(
         use_sensitive="auto" if use_sensitive is None else use_sensitive,
         learner=learner.value,
         learn_from_audit=learn_from_audit,
-        seeds=[seed + number for number in range(seeds)],
+        seeds=[seed + number for number in range(default_seeds(len(frame)) if seeds is None else seeds)],
         folds=folds,
     )
     files = [] if output is None else [output / name for name in COMPARISON_FILES]

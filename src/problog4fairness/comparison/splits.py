@@ -16,6 +16,8 @@ from problog4fairness.errors import P4FError
 from problog4fairness.rows.types import Codes
 
 _LARGEST_SEED = 1_000_000
+# How often rows are split by default, and from so many rows on, where splits differ little and fits take long.
+SEEDS, MANY_ROWS, SEEDS_OF_MANY = 5, 20_000, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ class Cell:
         return 1000 * self.seed + self.fold
 
 
-def cells(data: ComparedRows, seeds: int | Sequence[int] = 5, folds: int = 5) -> list[Cell]:
+def cells(data: ComparedRows, seeds: int | Sequence[int] | None = None, folds: int = 5) -> list[Cell]:
     """All folds of all seeds; they depend on nothing else than the rows, the seeds and the number of folds.
 
     Each kind of row, by group, recorded label and fair label (favourable, not, unknown), is spread evenly over the
@@ -59,7 +61,7 @@ def cells(data: ComparedRows, seeds: int | Sequence[int] = 5, folds: int = 5) ->
     data
         The rows.
     seeds
-        How many times to split, or by which seeds.
+        How many times to split, or by which seeds; by default 5 times, and 3 times from 20,000 rows on.
     folds
         In how many parts.
 
@@ -75,10 +77,15 @@ def cells(data: ComparedRows, seeds: int | Sequence[int] = 5, folds: int = 5) ->
     """
     return [
         Cell(seed, fold, np.flatnonzero(part != fold), np.flatnonzero(part == fold))
-        for seed in seed_list(seeds)
+        for seed in seed_list(default_seeds(len(data)) if seeds is None else seeds)
         for part in [_parts(data, seed, folds)]
         for fold in range(folds)
     ]
+
+
+def default_seeds(rows: int) -> int:
+    """How many times so many rows are split, where nothing is stated."""
+    return SEEDS if rows < MANY_ROWS else SEEDS_OF_MANY
 
 
 def seed_list(seeds: int | Sequence[int]) -> list[int]:
