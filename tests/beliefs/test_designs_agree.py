@@ -21,16 +21,16 @@ COLUMNS = {"recorded": "recorded", "fair": "fair"}
 BELIEF = p4f.LabelBias("group", negative={1: 0.35, 0: 0.05}, positive=0.05)
 
 
-def population():
+def population_of(rows, seed):
     """Groups of 30% and 70%, of which the record loses 35% and 5% of favourable labels."""
-    rng = np.random.default_rng(5)
-    group, x = (rng.random(ROWS) < 0.3).astype(int), rng.normal(size=ROWS)
-    fair = (rng.random(ROWS) < 1 / (1 + np.exp(-1.5 * x - 0.4))).astype(int)
-    flipped = rng.random(ROWS) < np.where(fair == 1, np.where(group == 1, 0.35, 0.05), 0.05)
+    rng = np.random.default_rng(seed)
+    group, x = (rng.random(rows) < 0.3).astype(int), rng.normal(size=rows)
+    fair = (rng.random(rows) < 1 / (1 + np.exp(-1.5 * x - 0.4))).astype(int)
+    flipped = rng.random(rows) < np.where(fair == 1, np.where(group == 1, 0.35, 0.05), 0.05)
     return pd.DataFrame({"group": group, "x": x, "recorded": np.where(flipped, 1 - fair, fair), "fair": fair})
 
 
-PEOPLE = population()
+PEOPLE = population_of(ROWS, 5)
 TABLE = PEOPLE.drop(columns="fair")
 KINDS = [np.flatnonzero((PEOPLE["group"] == g) & (PEOPLE["recorded"] == r)) for g in (0, 1) for r in (0, 1)]
 
@@ -111,3 +111,37 @@ def test_calibration_on_planned_rows_is_that_on_random_ones():
     truth = PEOPLE["fair"].mean()
     assert abs(means[:, 1].mean() - truth) < 0.04
     assert abs(means[:, 0].mean() - means[:, 1].mean()) < 0.04
+
+
+def test_a_planned_audit_neither_shifts_nor_spoils_a_right_model():
+    new = population_of(7000, 6)
+    fits = {}
+    for name, audit in (("none", None), ("planned", planned(np.random.default_rng(3)))):
+        model = p4f.DebiasedClassifier(BELIEF, "linear", use_sensitive=False, random_state=0)
+        model.fit(TABLE[["x"]], TABLE["recorded"], sensitive_features=TABLE[["group"]], fair=audit)
+        fits[name] = model.predict_proba(new[["x"]])[:, 1]
+    right = {name: np.mean((chance > 0.5) == new["fair"]) for name, chance in fits.items()}
+    assert right["planned"] > right["none"] - 0.01
+    assert abs(fits["planned"].mean() - new["fair"].mean()) < 0.03
+
+
+def test_the_calibrated_fit_has_the_mean_of_its_calibrated_folds():
+    # The whole fit has learned from more audited rows than the fits that the correction is learned from.
+    audit = planned(np.random.default_rng(4))
+    rows = Rows(
+        TABLE,
+        ("x",),
+        recorded=TABLE["recorded"].to_numpy(),
+        fair=fair_codes(audit, (0, 1), ROWS),
+        audit_weights=audit_weights(audit, ROWS),
+    )
+    belief = p4f.LabelBias("group", negative=0.4, positive=0.02)
+    task = task_through(belief, rows, 0)
+    folds = audited_folds(rows, task)
+    fitted, *fits = Linear(penalty=1.0).fit_many([task, *(fold.task for fold in folds)], progress=False)
+    found = checked(belief, rows, fitted, folds, fits)
+    assert found.unseen is not None
+    new = TABLE.iloc[np.flatnonzero(rows.fair < 0)]
+    calibrated = float(found.fitted.log_proba(new[["x"]]).exp()[:, 1].mean())
+    weighted = float(np.average(found.unseen.chances[:, 1], weights=rows.standing()[found.unseen.rows]))
+    assert calibrated == pytest.approx(weighted, abs=0.02)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.audit import tell
-from problog4fairness.beliefs.audits import Audit, frame_of
+from problog4fairness.beliefs.audits import Audit, frame_of, warn_unweighted
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.favourable import favourable_comment, favourable_json, plain_label
 from problog4fairness.beliefs.general import Record
@@ -308,7 +308,7 @@ class Annotators(Belief):
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`; the votes are in columns that the belief names."""
         rows, roles = table.labelled_with_gaps
-        return self.estimate(rows, fair=roles.fair, favourable=roles.favourable, **table.options)
+        return self.estimate(table.sampled(rows), fair=roles.fair, favourable=roles.favourable, **table.options)
 
     def estimate(
         self,
@@ -358,6 +358,7 @@ class Annotators(Belief):
         from problog4fairness.beliefs.learning import design
         from problog4fairness.beliefs.votes import check_votes, read_votes
 
+        warn_unweighted(audit, "votes")
         table = read_votes(self, one_by_one(frame_of(audit)), recorded, fair, sensitive_features, favourable)
         rows, votes, shares = table.rows, table.votes, self._shares(table.rows)
         audited = np.full(len(rows), -1) if rows.fair is None else rows.fair

@@ -18,6 +18,7 @@ from problog4fairness.rows.values import Value, conventional, values_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from problog4fairness.beliefs.audits import Audit
     from problog4fairness.beliefs.base import Belief
 
 # A feature with more values than this is a measurement; parameters for each pair of its values could not be estimated.
@@ -48,6 +49,8 @@ class AuditTable:
         Whether anybody's label may also be wrong by mistake.
     sequential, drawn_from
         As for :meth:`Belief.estimate`.
+    sampling, cluster
+        As for :meth:`Audit.of`.
     by, model, when, changed
         What a bias depends on besides the group, as for :func:`by`; the column of days, and when something changed.
     """
@@ -68,6 +71,8 @@ class AuditTable:
     noise: bool = False
     sequential: bool = False
     drawn_from: pd.DataFrame | None = None
+    sampling: str | None = None
+    cluster: str | None = None
     by: Sequence[str] = ()
     model: Sequence[str] = ()
     when: str | None = None
@@ -90,6 +95,14 @@ class AuditTable:
         if self.changed and belief.when is None:
             raise P4FError(f"changed={self.changed[0]!r} says nothing to {type(belief).__name__}; leave it out")
         return belief
+
+    def sampled(self, rows: pd.DataFrame, *fair: str) -> pd.DataFrame | Audit:
+        """Clean rows with what was stated of their design, where something was."""
+        if self.sampling is None and self.cluster is None:
+            return rows
+        from problog4fairness.beliefs.audits import Audit
+
+        return Audit.of(rows, fair=fair, sampling=self.sampling, cluster=self.cluster)
 
     @property
     def has_labels(self) -> bool:

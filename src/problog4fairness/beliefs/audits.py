@@ -37,8 +37,8 @@ ENDLESS = 1e15
 # Rows of each kind that are added to a stratum, so that none is taken as certain.
 PRIOR = 1.0
 NOT_STATED = (
-    "nothing says how the audited rows were sampled; they are taken as a random sample. If they are one, state it: "
-    'sampling="random"'
+    "nothing says how the audited rows were sampled; they are taken as a random sample. If they are one, state it by "
+    'sampling="random" (argument of p4f.Audit.of)'
 )
 
 
@@ -100,7 +100,7 @@ class Audit:
         fair: str | Sequence[str] | None = None,
         table: Any = None,
         cluster: str | Sequence[Any] | None = None,
-        sampling: Literal["random"] | None = None,
+        sampling: str | None = None,
         strata: str | Sequence[str] | None = None,
         population: Mapping[Any, float] | None = None,
         inclusion: str | Sequence[float] | None = None,
@@ -422,6 +422,27 @@ class Audit:
 def frame_of(audit: Any) -> Any:
     """The rows of an audit, however it came."""
     return audit.frame if isinstance(audit, Audit) else audit
+
+
+def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None) -> None:
+    """Warn where an estimate counts each audited row once although its design says otherwise.
+
+    Parameters
+    ----------
+    audit
+        However it came; only an :class:`Audit` has weights and clusters.
+    what
+        What is estimated.
+    groups
+        ``[rows]``: rows are compared within these only, so that weights matter where they differ within one.
+    """
+    if not isinstance(audit, Audit):
+        return
+    within = pd.Series(audit.weights).groupby(np.zeros(len(audit)) if groups is None else groups)
+    parts = ["sampling weights"] if bool(((within.max() - within.min()) > 1e-9).any()) else []
+    parts += ["clusters"] if audit.clusters is not None else []
+    if parts:
+        tell(f"{what} count each audited row once; {' and '.join(parts)} of the audit are not used")
 
 
 @dataclass(frozen=True, eq=False)

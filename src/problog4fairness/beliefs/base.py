@@ -406,7 +406,8 @@ class Belief(Stated):
         """:meth:`estimate` from an audited table as it was read."""
         rows, roles = table.labelled
         fair, favourable = roles.fair or "", roles.favourable
-        return self.estimate(rows, recorded=roles.recorded, fair=fair, favourable=favourable, **table.options)
+        audit = table.sampled(rows, fair)
+        return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=favourable, **table.options)
 
     def check(self, table: Any, **options: Any) -> Doubts:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.

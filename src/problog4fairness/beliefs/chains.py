@@ -217,6 +217,7 @@ class Chain(Belief):
             stage as if it were alone, which counts the same errors several times.
         """
         from problog4fairness.beliefs.designed import audited_rows
+        from problog4fairness.beliefs.drawing import planned_error
         from problog4fairness.beliefs.estimation import estimate_chain
 
         if method not in ("joint", "marginal"):
@@ -226,7 +227,8 @@ class Chain(Belief):
         if sequential:
             raise P4FError("sequential=True is for parameters that are counted; those of a chain are not")
         rows, strata = audited_rows(self, audit, recorded, fair, sensitive_features, favourable, drawn_from)
-        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method, strata), favourable)
+        error = planned_error(audit)
+        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method, strata, error), favourable)
 
     def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
         """See :meth:`Belief.with_probabilities`."""

@@ -132,6 +132,7 @@ def estimate_chain(
     confidence: float,
     method: Literal["joint", "marginal"],
     strata: Stratified | None = None,
+    error: float = ERROR,
 ) -> Chain:
     """See :meth:`Chain.estimate`."""
     measured = belief.measurement.probabilities if belief.measurement else ()
@@ -146,7 +147,7 @@ def estimate_chain(
         starts = [own.value for own in found]
         found = tuple(map(_by_mode, found))
         found = most_likely(belief, belief.unknown().label_program(), found, rows, confidence, starts)
-    warn_few(found, rows.classes)
+    warn_few(found, rows.classes, error)
     return belief.with_probabilities((*measured, *found))
 
 
@@ -262,7 +263,7 @@ def warn_few(probabilities: Sequence[Parameter], labels: Sequence[Any] = (), err
             unseen.append(own.said)
         elif own.rows is not None and own.rows < FEW_ROWS and own.source not in (SOURCE, ALWAYS):
             few.append((own.rows, own.said))
-        elif (own.half_width or 0.0) > max(error, own.value / 2) and own.value and (own.low, own.high) != (0, 1):
+        elif own.is_wide(error) and own.value and (own.low, own.high) != (0, 1):
             between = f"{own.said} is known only to lie between {own.low:.3f} and {own.high:.3f}, about {own.value:.3f}"
             wide.append(((own.high - own.low) / own.value, between))
     if unseen:

@@ -247,6 +247,7 @@ class MeasurementBias(Belief):
         sequential, drawn_from
             As for :meth:`Belief.estimate`; rows may have been drawn by group and recorded features.
         """
+        from problog4fairness.beliefs.drawing import planned_error
         from problog4fairness.beliefs.estimation import counted_features, warn_few
 
         if self.joint and sequential:
@@ -254,7 +255,10 @@ class MeasurementBias(Belief):
         estimated, design = counted_features(
             self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence, sequential, drawn_from
         )
-        warn_few([own for own in estimated if own.cell is None or own.cell.feature in self.features])
+        warn_few(
+            [own for own in estimated if own.cell is None or own.cell.feature in self.features],
+            error=planned_error(audit),
+        )
         found = self.with_probabilities(estimated)
         found.design = design
         return found.with_favourable(self.favourable if favourable is None else favourable)
@@ -289,7 +293,8 @@ class MeasurementBias(Belief):
         """See :meth:`Belief.estimate_table`."""
         fair = dict(table.feature_pairs)
         recorded = {name: name for name in self.features}
-        return self.estimate(table.measured, recorded=recorded, fair=fair, **table.options)
+        audit = table.sampled(table.measured, *fair.values())
+        return self.estimate(audit, recorded=recorded, fair=fair, **table.options)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

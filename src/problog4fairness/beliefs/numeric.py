@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.audit import audit_column, audit_frame, tell
+from problog4fairness.beliefs.audits import warn_unweighted
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.combinations import Combinations, occurring
 from problog4fairness.beliefs.designed import filled
@@ -358,6 +359,7 @@ class NumericMeasurementBias(Belief):
             raise P4FError("name either the fair values, by fair=..., or a second measurement, by again=...")
         others = fair if again is None else again
         named = others.values() if isinstance(others, Mapping) else [others] if isinstance(others, str) else others
+        design = audit
         audit = filled(audit, None, *named)
         first = self._audited(audit, recorded, "recorded")
         second = self._audited(audit, again, "second") if fair is None else self._audited(audit, fair, "fair")
@@ -365,6 +367,7 @@ class NumericMeasurementBias(Belief):
         groups, counts = self.variable.positions(frame), counts_of(frame)
         if groups.ndim != 1:
             raise P4FError("the group of an audited row must be known for certain")
+        warn_unweighted(design, "numeric features", groups)
         found: dict[str, Amount] = {}
         for (feature, level), amounts in self._by_gauge().items():
             place = np.repeat(np.flatnonzero(groups == level), counts[groups == level])
@@ -394,7 +397,8 @@ class NumericMeasurementBias(Belief):
             raise P4FError(f"{next(iter(table.options))}=... is for probabilities that are counted, not for amounts")
         pairs, recorded = dict(table.feature_pairs), {name: name for name in self.features}
         fair, again = (None, pairs) if table.again else (pairs, None)
-        return self.estimate(table.numbers, recorded=recorded, fair=fair, again=again)
+        audit = table.sampled(table.numbers, *pairs.values())
+        return self.estimate(audit, recorded=recorded, fair=fair, again=again)
 
     def _audited(self, audit: Any, columns: Any, role: str) -> dict[str, Floats]:
         from problog4fairness.beliefs.estimation import by_feature

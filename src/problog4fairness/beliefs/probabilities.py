@@ -205,6 +205,10 @@ class Parameter:
             return None
         return (self.high - self.low) / 2
 
+    def is_wide(self, error: float) -> bool:
+        """Whether more rows are to be audited: half its width is above ``error``, and its interval wider than it."""
+        return self.value is not None and (self.half_width or 0.0) > max(error, self.value / 2)
+
     def still_needed(self, error: float, confidence: float = 0.95) -> int:
         """Rows still missing to know it within ``error``, half the width of its interval.
 

@@ -188,7 +188,9 @@ class SelectiveLabels(Selection):
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`; rows without a recorded label count."""
         rows, roles = table.labelled_with_gaps
-        return self.estimate(rows, recorded=roles.recorded, fair=roles.fair or "", favourable=roles.favourable)
+        fair = roles.fair or ""
+        audit = table.sampled(rows, fair)
+        return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=roles.favourable)
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""

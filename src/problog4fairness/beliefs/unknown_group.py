@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.audits import Audit, frame_of
+from problog4fairness.beliefs.audits import Audit, frame_of, warn_unweighted
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.general import Record
 from problog4fairness.beliefs.group_bounds import Disparity, bounded_disparity
@@ -313,11 +313,14 @@ class UnknownGroup(Belief):
         if sequential or drawn_from is not None:
             raise P4FError("sequential=... and drawn_from=... are for an audit of labels; estimate the inner belief so")
         from problog4fairness.beliefs.audit import audit_frame
+        from problog4fairness.beliefs.drawing import planned_error
         from problog4fairness.beliefs.estimation import warn_few
         from problog4fairness.beliefs.proxies import linked_shares
 
         if audit is None:
             raise P4FError("a linked sample is a table with the proxies and the group; pass it")
+        warn_unweighted(audit, "linked rows")
+        error = planned_error(audit)
         audit = one_by_one(frame_of(audit))
         frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
         rows = Rows(frame, ())
@@ -329,7 +332,7 @@ class UnknownGroup(Belief):
         places, known = self._places(rows.take(linked)), known[linked]
         sizes = [len(proxy.levels) for proxy in self.proxies] if additive else None
         own = linked_shares(self.own, places, known, confidence, sizes)
-        warn_few(own)
+        warn_few(own, error=error)
         inner = self.belief
         if recorded is not None and fair is not None and inner.probabilities:
             chosen, beside = (

@@ -24,7 +24,7 @@ AUDIT_WEIGHT = "p4f_weight"
 def with_fair(
     data: pd.DataFrame, audit: pd.DataFrame | Audit | None, recorded: str, fair: str | None, drop: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """The data with a column of the fair label, where there is one, and of :data:`AUDIT_WEIGHT`, where it is known.
+    """The data with a column of the fair label, where there is one, and of :data:`AUDIT_WEIGHT`, with ``audit``.
 
     Parameters
     ----------
@@ -52,12 +52,9 @@ def with_fair(
 def joined(data: pd.DataFrame, audit: Audit, fair: str, needed: Sequence[str]) -> pd.DataFrame:
     """The data followed by audited rows that are not in them, with the fair label and what each row stands for."""
     rows, labels = with_audit(data, audit.frame, fair=fair, needed=needed, places=audit.rows)
-    found = rows.assign(**{fair: labels})
-    if audit.sampling != "stratified":
-        return found
-    weights = np.full(len(found), np.nan)
+    weights = np.full(len(rows), np.nan)
     weights[positions_of(audit, len(data)).rows] = audit.weights
-    return found.assign(**{AUDIT_WEIGHT: weights})
+    return rows.assign(**{fair: labels, AUDIT_WEIGHT: weights})
 
 
 def positions_of(audit: Audit, rows: int) -> Audit:
@@ -81,10 +78,35 @@ def read_audit(audit: pd.DataFrame | Audit, fair: str | None, table: pd.DataFram
     return Audit.of(audit, fair=fair, table=table)
 
 
-def audited_rows(audit: pd.DataFrame | Audit, fair: str | None) -> tuple[pd.DataFrame, str]:
-    """The rows of an audit that have a fair label, and its column."""
-    known = read_audit(audit, fair)
-    return known.frame, known.fair[0]
+def stated_audit(
+    audit: pd.DataFrame | None,
+    data: pd.DataFrame,
+    fair: str | Sequence[str] | None,
+    sampling: str | None,
+    cluster: str | None,
+) -> Audit:
+    """Audited rows with what was stated of their design.
+
+    Parameters
+    ----------
+    audit
+        Audited rows; None where they are rows of ``data``.
+    data
+        Recorded data.
+    fair
+        The columns that were filled in.
+    sampling, cluster
+        As for :meth:`Audit.of`.
+    """
+    columns = [fair] if isinstance(fair, str) else list(fair or ())
+    if not columns:
+        raise P4FError("sampling=... and cluster=... are about audited rows; name their fair label by fair=...")
+    rows = data if audit is None else audit
+    for column in columns:
+        check_column(rows, column, "fair label", "fair")
+    return Audit.of(
+        rows, fair=columns, table=data.drop(columns=columns, errors="ignore"), sampling=sampling, cluster=cluster
+    )
 
 
 def as_recorded(fair: pd.Series[Any], written: Sequence[Value], labels: Sequence[Value]) -> pd.Series[Any]:

@@ -164,7 +164,8 @@ def checked(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], f
 
     Slope and shifts maximise the likelihood of the audited rows' fair labels, each predicted by a fit that has not seen
     the row. They are taken where they make rows that they were not fitted on more likely, by more than the standard
-    error of that.
+    error of that. The fit on all rows has learned from more audited rows than those, and needs less correction; its
+    shifts are adjusted to give unaudited rows the mean probabilities that the fits without a fold give, calibrated.
 
     Parameters
     ----------
@@ -191,7 +192,7 @@ def checked(belief: Belief, rows: Rows, fitted: Fitted, folds: Sequence[Fold], f
     unseen = Unseen(np.concatenate([fold.held for fold in folds]), np.concatenate(chances))
     if not helps:
         return Learned(fitted, unseen)
-    slope, *shifts = _best(parts, classes).tolist()
+    slope, *shifts = _levelled(belief, rows, fitted, fits, _best(parts, classes)).tolist()
     return Learned(Calibrated(fitted, slope, shifts, mean, error), unseen)
 
 
@@ -244,6 +245,27 @@ class _Part:
 def _start(classes: int) -> Tensor:
     """Slope 1 and no shift."""
     return torch.tensor([1.0, *[0.0] * (classes - 1)], dtype=torch.float64)
+
+
+def _levelled(belief: Belief, rows: Rows, fitted: Fitted, fits: Sequence[Fitted], numbers: Floats) -> Floats:
+    """Slope and shifts with which the whole fit has the mean fair probabilities of the calibrated fits of the folds."""
+    others = np.flatnonzero(rows.fair < 0) if rows.fair is not None else np.zeros(0, dtype=np.int64)
+    if len(others) < ENOUGH:
+        return numbers
+    chosen = np.random.default_rng(0).permutation(others)[:MANY]
+    observation = belief.restore(rows.take(np.sort(chosen)).without_record())
+
+    def mean(log_proba: Tensor, values: Floats) -> Floats:
+        moved = recalibrated(log_proba, float(values[0]), torch.from_numpy(values[1:]))
+        return np.asarray(observation.fair_proba(moved).mean(0).clamp_min(1e-12).numpy(), dtype=np.float64)
+
+    with torch.no_grad():
+        wanted = np.mean([mean(fit.log_proba(observation.table), numbers) for fit in fits], axis=0)
+        log_proba, found = fitted.log_proba(observation.table), numbers.copy()
+        for _ in range(30):
+            step = np.log(wanted / mean(log_proba, found))
+            found[1:] = np.clip(found[1:] + step[1:] - step[0], -LARGEST_SHIFT, LARGEST_SHIFT)
+    return found
 
 
 def _best(parts: Sequence[_Part], classes: int) -> Floats:

@@ -11,7 +11,8 @@ import torch
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from problog4fairness.beliefs.audits import Audit
+from problog4fairness.beliefs.audit import tell
+from problog4fairness.beliefs.audits import NOT_STATED, Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.beliefs.none import NoBias
@@ -48,6 +49,7 @@ def training_rows(
 ) -> Rows:
     """Recorded data as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
     check_test_features(model.test_features)
+    _warn_design(fair)
     warn_swapped(y, fair, sensitive_features, as_belief(model.belief).sensitive_columns)
     name = getattr(y, "name", None)
     model.recorded_ = str(name) if name is not None and name != "" else None
@@ -221,6 +223,18 @@ def fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
     if len(values) != rows:
         raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
     return label_codes(values, classes, "fair", missing=True, unknown="is not among")
+
+
+def _warn_design(fair: Any) -> None:
+    """Warn where nothing says how the rows with a fair label were sampled, or where they come in clusters."""
+    if isinstance(fair, Audit):
+        if fair.clusters is not None:
+            tell(
+                "training takes the audited rows of one cluster as independent of each other: whether calibration "
+                "helps is judged as if there were more of them"
+            )
+    elif fair is not None and 0 < (known := int(pd.notna(pd.Series(fair)).sum())) < len(fair):
+        tell(f"{NOT_STATED}; {known} rows have a fair label")
 
 
 def audit_weights(fair: Any, rows: int) -> Floats | None:

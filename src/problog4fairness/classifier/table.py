@@ -33,7 +33,7 @@ from problog4fairness.rows.roles import (
     plain_feature,
     rewritten,
 )
-from problog4fairness.rows.types import Codes
+from problog4fairness.rows.types import Codes, Floats
 from problog4fairness.rows.values import Value, conventional, values_of
 
 
@@ -60,7 +60,10 @@ class TrainingRows:
     places
         ``[rows]``: the position of each row in the table, after whose rows come the audited ones that it lacks.
     audit_weights
-        How many people each audited row stands for, missing where nobody looked; None where they are a random sample.
+        How many people each audited row stands for, missing where nobody looked; None where the fair label is a column
+        of the table.
+    size
+        Rows of the table before those that were added.
     """
 
     features: pd.DataFrame
@@ -72,6 +75,20 @@ class TrainingRows:
     left_out: list[str]
     places: Codes
     audit_weights: pd.Series[float] | None = None
+    size: int = 0
+
+    @property
+    def sample_weight(self) -> Floats | None:
+        """How much each row counts in learning; None where all count the same.
+
+        A row of the table counts once, audited or not: its fair label is learned beside what was recorded. A row that
+        was only audited came into the sample by the design, and counts for all that it stands for.
+        """
+        added = self.places >= self.size
+        if self.audit_weights is None or not added.any():
+            return None
+        weights = np.where(added, self.audit_weights.fillna(1.0), 1.0)
+        return None if (weights == 1).all() else weights
 
     @property
     def known(self) -> Audit | pd.Series[Any] | None:
@@ -82,8 +99,11 @@ class TrainingRows:
         weights = self.audit_weights.to_numpy()[places]
         frame = pd.DataFrame({"fair": self.fair.iloc[places].to_numpy(dtype=object)})
         nothing = np.zeros(len(places), dtype=np.int64)
-        weights = weights / weights.mean() if len(weights) else weights
-        return Audit(frame, "stratified", weights, nothing, np.zeros(0), None, places, fair=("fair",))
+        if not len(weights):
+            return self.fair
+        weights = weights / weights.mean()
+        sampling: Literal["random", "stratified"] = "random" if np.ptp(weights) == 0 else "stratified"
+        return Audit(frame, sampling, weights, nothing, np.zeros(0), None, places, fair=("fair",))
 
 
 def training_rows(
@@ -148,6 +168,7 @@ def training_rows(
         check_column(frame, name, "column that the belief is about", "belief")
     if recorded in columns:
         raise P4FError(f"column {recorded!r} cannot be both the recorded label and the sensitive variable")
+    size = len(frame)
     frame = with_fair(frame, audit, recorded, fair, drop)
     labels = agreed_labels(frame, recorded, belief, favourable)
     written = None
@@ -187,6 +208,7 @@ def training_rows(
         [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT}],
         np.flatnonzero(frame[complete].notna().all(axis=1)),
         rows[AUDIT_WEIGHT] if AUDIT_WEIGHT in rows.columns else None,
+        size,
     )
 
 
@@ -296,7 +318,9 @@ def train_on_table(
     with warnings.catch_warnings():
         # The words about the model say it.
         warnings.simplefilter("ignore", GroupUseNote)
-        model.fit(rows.features, rows.label, sensitive_features=rows.groups, fair=rows.known)
+        model.fit(
+            rows.features, rows.label, sensitive_features=rows.groups, fair=rows.known, sample_weight=rows.sample_weight
+        )
     return model, _group_free(model, rows) if use_sensitive == "auto" else rows
 
 

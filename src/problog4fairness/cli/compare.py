@@ -10,6 +10,7 @@ import typer
 from problog4fairness.cli.data import (
     Audit,
     Belief,
+    Cluster,
     Decimal,
     Delimiter,
     Drop,
@@ -24,11 +25,13 @@ from problog4fairness.cli.data import (
     LearnerName,
     MaybeSensitive,
     Recorded,
+    Sampling,
     Seed,
     Table,
     UseSensitive,
     print_json,
     read,
+    read_audit,
     save,
     show,
     working,
@@ -51,6 +54,8 @@ def compare(
     sensitive: MaybeSensitive = None,
     audit: Audit = None,
     fair: Fair = None,
+    sampling: Sampling = None,
+    cluster: Cluster = None,
     favourable: Favourable = None,
     group: GroupValue = None,
     drop: Drop = None,
@@ -98,7 +103,8 @@ def compare(
         for name in COMPARISON_FILES if output.exists() else ():
             check_output(output / name, data, belief, audit)
     frame = read(data, delimiter, encoding, decimal)
-    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
+    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    audited = read_audit(audit, frame, fair, sampling, cluster, **reading)
     believed = belief_for(belief, frame, sensitive=sensitive, group=group)
     found = compare_tables(
         frame,

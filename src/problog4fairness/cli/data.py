@@ -20,10 +20,18 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.text import Text
 
+    from problog4fairness.beliefs import Audit as AuditedRows
     from problog4fairness.learners import Network
 
 _READING = "Reading tables"
 NETWORKS = "Networks only (--learner network)"
+
+
+class SamplingName(StrEnum):
+    """How audited rows were sampled, where their columns do not say it."""
+
+    random = "random"
+
 
 Table: TypeAlias = Annotated[
     str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - for standard input.", show_default=False)
@@ -44,6 +52,23 @@ Fair: TypeAlias = Annotated[
 Audit: TypeAlias = Annotated[
     Path | None,
     typer.Option("--audit", metavar="FILE", help="Audited rows in a table of their own, with the column --fair."),
+]
+Sampling: TypeAlias = Annotated[
+    SamplingName | None,
+    typer.Option(
+        "--sampling",
+        metavar="NAME",
+        help="random: the audited rows are a random sample. Rows that p4f plan drew say themselves how they were.",
+        show_default=False,
+    ),
+]
+Cluster: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Column of the audit with the person or officer to whom several rows belong.",
+    ),
 ]
 Favourable: TypeAlias = Annotated[
     str | None, typer.Option("--favourable", metavar="VALUE", help="The favourable label, as 1, yes or good.")
@@ -163,6 +188,37 @@ def read(
 
     with working(f"reading {source}"):
         return read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
+
+
+def read_audit(
+    source: Path | None,
+    frame: pd.DataFrame,
+    fair: str | Sequence[str] | None,
+    sampling: SamplingName | None,
+    cluster: str | None,
+    **options: Any,
+) -> pd.DataFrame | AuditedRows | None:
+    """Audited rows of a table of their own, or of ``frame``, with what was stated of their design.
+
+    Parameters
+    ----------
+    source
+        The file; None where the fair label is a column of ``frame``.
+    frame
+        The recorded data.
+    fair
+        The columns that were filled in.
+    sampling, cluster
+        What was stated.
+    options
+        As for :func:`read`.
+    """
+    rows = None if source is None else read(source, **options)
+    if sampling is None and cluster is None:
+        return rows
+    from problog4fairness.classifier.audited import stated_audit
+
+    return stated_audit(rows, frame, fair, sampling and sampling.value, cluster)
 
 
 def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:

@@ -10,6 +10,7 @@ import typer
 from problog4fairness.cli.data import (
     Audit,
     Belief,
+    Cluster,
     Decimal,
     Delimiter,
     Drop,
@@ -22,11 +23,13 @@ from problog4fairness.cli.data import (
     LearnedFrom,
     MaybeSensitive,
     Recorded,
+    Sampling,
     Seed,
     Table,
     When,
     print_json,
     read,
+    read_audit,
     save,
     show,
     working,
@@ -54,6 +57,8 @@ def doubt(
     sensitive: MaybeSensitive = None,
     audit: Audit = None,
     fair: Fair = None,
+    sampling: Sampling = None,
+    cluster: Cluster = None,
     favourable: Favourable = None,
     group: GroupValue = None,
     feature: Annotated[
@@ -97,7 +102,8 @@ def doubt(
     if figure is not None:
         check_output(figure, data, belief, audit)
     frame = read(data, delimiter, encoding, decimal)
-    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
+    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    audited = read_audit(audit, frame, [*([fair] if fair else []), *(fair_feature or ())], sampling, cluster, **reading)
     with working("getting ready"):
         from problog4fairness.classifier.table import belief_for
         from problog4fairness.doubt import check

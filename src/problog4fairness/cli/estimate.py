@@ -15,6 +15,7 @@ from problog4fairness.cli.data import (
     BeliefName,
     By,
     Changed,
+    Cluster,
     Decimal,
     Delimiter,
     Encoding,
@@ -29,6 +30,7 @@ from problog4fairness.cli.data import (
     Noise,
     OnlyGroup,
     Positive,
+    Sampling,
     SensitiveColumn,
     Sequential,
     Table,
@@ -62,6 +64,8 @@ def estimate(
     ],
     recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
     fair: Fair = None,
+    sampling: Sampling = None,
+    cluster: Cluster = None,
     belief: BeliefName = "label",
     favourable: Favourable = None,
     group: GroupValue = None,
@@ -91,7 +95,8 @@ def estimate(
 ) -> None:
     """Estimate how strong a bias is, from rows whose recorded and fair values are both known.
 
-    Rows that p4f plan drew say how they were drawn; others are taken as drawn at random.
+    Rows that p4f plan drew say how they were drawn; others are a random sample where --sampling random states it, and
+    are taken as one with a warning otherwise.
     Prints the parameters with their 95% intervals, and writes a ProbLog program with the numbers in it; with -o - only
     the program is printed.
     """
@@ -105,7 +110,7 @@ def estimate(
     refuse_both(output, as_json)
     check_output(output, audit, Path(belief) if Path(belief).is_file() else None)
     others = (*(feature or ()), *(fair_feature or ()), *(again or ()), *(by or ()), *(model or ()))
-    named = (name for name in (sensitive, recorded, fair, when, *others) if name is not None)
+    named = (name for name in (sensitive, recorded, fair, when, cluster, *others) if name is not None)
     wanted = list(dict.fromkeys([*named, *_read_by(belief, sensitive)]))
     reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     rows = _read(audit, wanted, drawn_from is not None, **reading)
@@ -133,6 +138,8 @@ def estimate(
         when=when,
         changed=changed or (),
         sequential=sequential,
+        sampling=sampling and sampling.value,
+        cluster=cluster,
         drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, **reading),
     )
     with working("estimating"):

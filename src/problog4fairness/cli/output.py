@@ -10,14 +10,17 @@ from problog4fairness.errors import printable
 
 # Arguments of the library that have an option; its messages name them as ``favourable=...``.
 OPTIONS = (
-    "audit", "belief", "by", "changed", "decimal", "delimiter", "drop", "encoding", "error", "fair", "fair_feature",
-    "favourable", "feature", "features", "folds", "group", "keep", "learn_from_audit", "learner",
-    "model", "only_group", "positive_rate", "recorded", "seeds", "sensitive", "test_features", "threshold",
+    "audit", "belief", "by", "changed", "cluster", "decimal", "delimiter", "drop", "encoding", "error", "fair",
+    "fair_feature", "favourable", "feature", "features", "folds", "group", "keep", "learn_from_audit", "learner",
+    "model", "only_group", "positive_rate", "recorded", "sampling", "seeds", "sensitive", "test_features", "threshold",
     "use_sensitive", "when",
 )  # fmt: skip
 _COLUMNS = {
-    "by", "drop", "fair", "fair_feature", "feature", "features", "keep", "model", "recorded", "sensitive", "when",
+    "by", "cluster", "drop", "fair", "fair_feature", "feature", "features", "keep", "model", "recorded", "sensitive",
+    "when",
 }  # fmt: skip
+# Where in Python an argument belongs; on the command line an option stands alone.
+_OF_PYTHON = re.compile(r" \(argument of [\w.]+\)")
 _ARGUMENT = re.compile(r"(?<![\w(])(" + "|".join(OPTIONS) + r")=(\[?\.\.\.\]?|'[^']*'|\S*?(?=[;,.]?(?:\s|$)))")
 
 
@@ -31,10 +34,11 @@ def with_options(message: str) -> str:
     def option(found: re.Match[str]) -> str:
         name, value = found.groups()
         kind = " COLUMN" if name in _COLUMNS else " VALUE"
-        shown = {"...": kind, "[...]": kind, "True": ""}.get(value, f" {value}")
+        bare = value.strip('"')
+        shown = {"...": kind, "[...]": kind, "True": ""}.get(value, f" {bare}")
         return f"--{name.replace('_', '-')}{shown}"
 
-    return _ARGUMENT.sub(option, message)
+    return _ARGUMENT.sub(option, _OF_PYTHON.sub("", message))
 
 
 # Commands that are done at once; the others have a sign of life.

@@ -9,6 +9,7 @@ import typer
 
 from problog4fairness.cli.data import (
     Audit,
+    Cluster,
     Decimal,
     Delimiter,
     Encoding,
@@ -16,6 +17,7 @@ from problog4fairness.cli.data import (
     Favourable,
     Json,
     Output,
+    Sampling,
     Seed,
     print_json,
     save,
@@ -42,6 +44,8 @@ def report(
     output: Output,
     audit: Audit = None,
     fair: Fair = None,
+    sampling: Sampling = None,
+    cluster: Cluster = None,
     recorded: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
@@ -121,6 +125,7 @@ def report(
         "fair": fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
         "purpose": purpose, "date": date or day.today().isoformat(), "seed": seed,
         "delimiter": delimiter, "encoding": encoding, "decimal": decimal,
+        "sampling": sampling and sampling.value, "cluster": cluster,
         "reviewed_by": reviewed_by, "approved_by": approved_by,
     }  # fmt: skip
     inputs = Inputs(

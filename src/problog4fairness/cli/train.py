@@ -12,6 +12,7 @@ from problog4fairness.cli.data import (
     NETWORKS,
     Audit,
     Belief,
+    Cluster,
     Decimal,
     Delimiter,
     Drop,
@@ -28,12 +29,14 @@ from problog4fairness.cli.data import (
     MaybeSensitive,
     Output,
     Recorded,
+    Sampling,
     Seed,
     Table,
     UseSensitive,
     chosen_learner,
     print_json,
     read,
+    read_audit,
     save,
     working,
 )
@@ -69,6 +72,8 @@ def train(
     group: GroupValue = None,
     audit: Audit = None,
     fair: Fair = None,
+    sampling: Sampling = None,
+    cluster: Cluster = None,
     drop: Drop = None,
     keep: Keep = None,
     features: LearnedFrom = None,
@@ -123,7 +128,8 @@ def train(
         learner, epochs=epochs, patience=patience, batch_size=batch_size, learning_rate=learning_rate
     )
     frame = read(data, delimiter, encoding, decimal)
-    audited = None if audit is None else read(audit, delimiter, encoding, decimal)
+    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+    audited = read_audit(audit, frame, fair, sampling, cluster, **reading)
     # Takes seconds to import; what is wrong with the files is said before.
     with working("getting ready"):
         from problog4fairness.classifier.learner_words import learner_facts, learner_words

@@ -61,6 +61,21 @@ def random_rows(case: Case) -> Codes:
     return rows
 
 
+def rows_by_label(case: Case) -> Codes:
+    """The audited rows, if they were sampled by nothing but group and recorded label, whose shares are not compared.
+
+    Then features and recorded labels of people with the same group and fair label are as independent in the audit as in
+    the table. Other strata make them depend on each other.
+    """
+    rows = audited_rows(case)
+    strata = case.groups[0][rows] * len(case.outcomes) + case.recorded[rows]
+    for stratum in np.unique(strata):
+        weights = case.stands_for[strata == stratum]
+        if weights.max() > weights.min() * (1 + 1e-9):
+            raise NotDone("the audited rows were sampled by more than group and recorded label")
+    return rows
+
+
 def cells_of(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
     """The cell of each audited row, its group and fair label; and the names of the groups with the label."""
     groups, names = case.groups
@@ -110,7 +125,7 @@ def conditional_test(case: Case) -> Finding:
     Recorded labels are shuffled within these cells, which changes nothing if the belief is right. Each feature is
     compared in each cell, and in all groups of a fair label together, as one that makes the same difference in each.
     """
-    rows = audited_rows(case)
+    rows = rows_by_label(case)
     if not case.rows.features:
         raise NotDone("there are no features")
     if not case.certain:

@@ -6,7 +6,7 @@ import numpy as np
 
 from problog4fairness.beliefs.amounts import count, percent
 from problog4fairness.beliefs.change import search_change
-from problog4fairness.doubt.audited import alike, audited_rows
+from problog4fairness.doubt.audited import alike, rows_by_label
 from problog4fairness.doubt.case import Case
 from problog4fairness.doubt.finding import Finding, NotDone
 from problog4fairness.rows.varying import days_of
@@ -19,7 +19,7 @@ def change_test(case: Case) -> Finding:
     """
     if case.when is None:
         raise NotDone("no column with days was named")
-    rows = audited_rows(case)
+    rows = rows_by_label(case)
     days = days_of(case.rows.frame[case.when].iloc[rows])
     wrong = case.recorded[rows] != case.fair
     found = search_change(days, alike(case, rows)[0], wrong.astype(np.float64), case.seed)

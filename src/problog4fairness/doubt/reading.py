@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count
+from problog4fairness.beliefs.audit import tell
 from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.classifier.audited import joined, with_fair
@@ -120,6 +121,8 @@ def _joined(
     needed = [name for name in frame.columns if name not in (*unused, fair)]
     known = [name for name in frame.columns if name not in columns]
     audited = Audit.of(audit, fair=columns, table=frame[known])
+    if audited.clusters is not None:
+        tell("the tests take the audited rows of one cluster as independent of each other, and reject too often for it")
     rows, found = frame[known], {}
     for name, column in fair_features.items():
         rows, found[name] = with_audit(frame[known], audited.frame, fair=column, needed=needed, places=audited.rows)
@@ -149,7 +152,9 @@ def _read(
         whole = pd.concat([whole, found.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
     true = None if found.fair is None else label_codes(found.fair.to_numpy(dtype=object), classes, "fair", missing=True)
     codes = label_codes(found.label, classes, missing=belief.missing_labels)
-    weights = None if found.audit_weights is None else found.audit_weights.fillna(0.0).to_numpy()
+    weights = None
+    if found.audit_weights is not None and found.audit_weights.nunique() > 1:
+        weights = found.audit_weights.fillna(0.0).to_numpy()
     return Rows(whole, tuple(map(str, found.features.columns)), classes, codes, true, audit_weights=weights)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from problog4fairness.bounded import MEBIBYTE, inside, parse_json, read_file
 from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.audited import stated_audit
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.build import Report
 from problog4fairness.reporting.names import Names
@@ -28,7 +29,8 @@ MANIFEST, PAGE, QUEUE, BELIEF, COMPARISON = "bundle.json", "report.html", "suspe
 MOST_BYTES = 256 * MEBIBYTE
 # Options of a report that are not files, with the flag of each.
 FLAGS = {
-    "fair": "--fair", "recorded": "--recorded", "favourable": "--favourable", "title": "--title", "author": "--author",
+    "fair": "--fair", "sampling": "--sampling", "cluster": "--cluster", "recorded": "--recorded",
+    "favourable": "--favourable", "title": "--title", "author": "--author",
     "purpose": "--purpose", "date": "--date", "delimiter": "--delimiter", "encoding": "--encoding",
     "decimal": "--decimal", "seed": "--seed", "reviewed_by": "--reviewed-by", "approved_by": "--approved-by",
 }  # fmt: skip
@@ -64,10 +66,14 @@ class Inputs:
         model = DebiasedClassifier.load(self.model)
         reading: dict[str, Any] = {name: self.options.get(name) for name in READING}
         frame = read_table(self.data, **reading)
-        audited = None if self.audit is None else read_table(self.audit, **reading)
+        audited: Any = None if self.audit is None else read_table(self.audit, **reading)
+        audited_rows = None if audited is None else len(audited)
+        if {"sampling", "cluster"} & set(self.options):
+            stated = {name: self.options.get(name) for name in ("fair", "sampling", "cluster")}
+            audited = stated_audit(audited, frame, **stated)
         sources = [Source.file(self.data, "data", len(frame)), Source.file(self.model, "model")]
-        if self.audit is not None and audited is not None:
-            sources.insert(1, Source.file(self.audit, "audit", len(audited)))
+        if self.audit is not None:
+            sources.insert(1, Source.file(self.audit, "audit", audited_rows))
         compared = self.comparison
         return report_tables(
             model,
@@ -80,7 +86,7 @@ class Inputs:
             names=Names(self.names),
             sources=sources,
             progress=progress,
-            **{name: value for name, value in self.options.items() if name not in READING},
+            **{name: value for name, value in self.options.items() if name not in (*READING, "sampling", "cluster")},
         )
 
     def command(self, output: str | Path = PAGE) -> str:

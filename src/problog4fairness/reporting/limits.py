@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from problog4fairness.beliefs.amounts import count, percent
+from problog4fairness.beliefs.drawing import planned_error
 from problog4fairness.beliefs.estimation import FEW_ROWS, LITTLE_SIGNAL
 from problog4fairness.beliefs.none import NoBias
 from problog4fairness.beliefs.probabilities import Parameter
@@ -24,7 +25,8 @@ def doubts(facts: Facts) -> list[str]:
     belief = facts.belief
     if belief == NoBias():
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
-    found = [doubt for own in facts.parameters if (doubt := _parameter_doubt(own, belief.overlap))]
+    error = planned_error(facts.sample)
+    found = [doubt for own in facts.parameters if (doubt := _parameter_doubt(own, belief.overlap, error))]
     stated = [own.called for own in facts.parameters if own.value is not None and own.rows is None]
     if stated:
         found.append(
@@ -63,10 +65,10 @@ def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
     return found
 
 
-def _parameter_doubt(own: Parameter, overlap: bool) -> str | None:
+def _parameter_doubt(own: Parameter, overlap: bool, error: float) -> str | None:
     if own.value is None or own.rows is None or own.low is None or own.high is None:
         return None
-    needed = own.still_needed(0.1)
+    needed = own.still_needed(error)
     more = f" Audit {count(needed, 'more row')} like these." if needed else ""
     if own.high - own.low > NO_IDEA:
         why = "Another parameter may explain the same errors. " if overlap else ""
@@ -74,7 +76,7 @@ def _parameter_doubt(own: Parameter, overlap: bool) -> str | None:
         return f"The audited rows do not tell {own.said}. {why}{way_out}"
     if own.rows < FEW_ROWS:
         return f"Only {count(own.rows, 'audited row')} tell about {own.said}.{more}"
-    if own.high - own.low > max(own.value, 0.1):
+    if own.is_wide(error):
         said = own.said[0].upper() + own.said[1:] if own.called != own.name else own.said
         return f"{said} is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
     return None

@@ -13,7 +13,7 @@ from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.base import Belief
 from problog4fairness.beliefs.convert import as_belief
 from problog4fairness.classifier import DebiasedClassifier
-from problog4fairness.classifier.audited import audited_rows, positions_of, sampled
+from problog4fairness.classifier.audited import positions_of, read_audit, sampled
 from problog4fairness.classifier.group_use import UseSensitive
 from problog4fairness.classifier.table import training_rows
 from problog4fairness.comparison import Comparison, compare
@@ -84,7 +84,11 @@ def compare_tables(
     )
 
 
-def _sampled(data: pd.DataFrame, audit: pd.DataFrame | None, fair: str | None, places: Codes) -> Audit | None:
+# The column of an audited row's number while rows are left out.
+_PLACE = "p4f_place"
+
+
+def _sampled(data: pd.DataFrame, audit: pd.DataFrame | Audit | None, fair: str | None, places: Codes) -> Audit | None:
     """How the audited rows were sampled, with their positions among the rows ``places`` of the table."""
     if fair is None:
         return None
@@ -105,7 +109,7 @@ def report_tables(
     model: DebiasedClassifier,
     data: pd.DataFrame,
     *,
-    audit: pd.DataFrame | None = None,
+    audit: pd.DataFrame | Audit | None = None,
     fair: str | None = None,
     recorded: str | None = None,
     favourable: object = None,
@@ -138,9 +142,11 @@ def report_tables(
     if audit is None and fair is not None:
         audit = data
     if audit is not None:
-        audit, fair = audited_rows(audit, fair)
-        audit = _clean(model, audit, column)
-        audit[fair] = _fair(model, audit, fair, favourable)
+        known = read_audit(audit, fair)
+        fair = known.fair[0]
+        rows = _clean(model, known.frame.assign(**{_PLACE: np.arange(len(known))}), column)
+        audit = known.take(rows.pop(_PLACE).to_numpy())
+        audit = replace(audit, frame=rows.assign(**{fair: _fair(model, rows, fair, favourable)}))
     cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
     why = f"no {' or '.join([column, *model.belief_.sensitive_columns])}"
     kept = {"data": len(cleaned), "audit": len(audit) if audit is not None else 0}
