@@ -15,10 +15,25 @@ import problog4fairness as p4f
 from problog4fairness.errors import P4FError
 from problog4fairness.reporting.bundle import Inputs, _page_differences, verify, write_bundle
 from problog4fairness.reporting.stored import read_comparison, save_comparison
-from tests.reporting.pages import Page, compared
+from tests.reporting.pages import Page, compared, trained
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarning")
 OPTIONS = {"fair": "repaid", "author": "A. Uditor", "purpose": "Small loans", "date": "2026-01-02", "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def loans():
+    return p4f.datasets.loans(rows=160, audited=60, new=1)
+
+
+@pytest.fixture(scope="module")
+def model(loans):
+    return trained(loans, p4f.LabelBias("poor_area", {0: 0.0, 1: 0.4}, 0.0))[0]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +48,7 @@ def filed(tmp_path_factory, loans, model):
         folder / "loans.p4f", str(folder / "loans.csv"), folder / "audit.csv", OPTIONS,
         {"granted = 1": "a loan"}, folder / "compared", False,
     )  # fmt: skip
-    made = inputs.report()
+    made = inputs.report(progress=False)
     files = write_bundle(made, inputs, folder / "evidence", folder / "design.txt")
     return folder, made, files
 
@@ -140,6 +155,27 @@ def test_what_is_made_from_the_evidence_is_made_again(filed, tmp_path):
         "bundle.json: the command is not the one that its options give",
         *(f"{name}: comes out otherwise" for name in names),
     }
+
+
+@pytest.mark.skipif(resource is None, reason="no limit of the size of files")
+@pytest.mark.parametrize("most", [0, 500, 20_000])
+def test_a_full_disk_leaves_the_old_files_whole(filed, tmp_path, most):
+    folder, made, _ = filed
+    copy = shutil.copytree(folder / "evidence", tmp_path / "evidence")
+    before = {path: path.read_bytes() for path in copy.rglob("*.*")}
+    inputs = Inputs(
+        folder / "loans.p4f", str(folder / "loans.csv"), folder / "audit.csv", {**OPTIONS, "title": "Other"},
+        {"granted = 1": "a loan"}, folder / "compared", False,
+    )  # fmt: skip
+    # A file that would grow beyond this fails as one does on a full disk.
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_bundle(made, inputs, copy)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {path: path.read_bytes() for path in copy.rglob("*.*")} == before
 
 
 def test_files_that_are_not_listed_are_named(filed, tmp_path):
