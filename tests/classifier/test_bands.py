@@ -42,8 +42,11 @@ def test_every_person_has_a_band_around_what_the_model_says(fitted):
     assert (people["fair_probability"] <= people["high"]).all()
     assert (people["label"] == fitted.predict(new)).all()
     held = (people["low"] < 0.5) & (people["high"] >= 0.5)
-    assert (people["decision"] == np.where(held, "open", "firm")).all()
-    assert 0 < bands.open == held.sum() < 80
+    assert (people.loc[held, "decision"] == "open").all()
+    # Boosted trees decide otherwise about some of the others.
+    rival = fitted.draws_.rival.log_proba(frame[:80].reset_index(drop=True)[list(fitted.columns_)]).argmax(1).numpy()
+    assert (people["decision"] == np.where(held | (rival != people["label"]), "open", "firm")).all()
+    assert 0 < held.sum() <= bands.open < 80
 
 
 def test_the_disparity_the_rates_and_the_accuracy_have_bands(fitted):

@@ -13,6 +13,7 @@ from problog4fairness.classifier.bands_result import ACCURACY, CHANCE, COLUMNS, 
 from problog4fairness.classifier.drawing import Draws
 from problog4fairness.classifier.explaining import fair_proba, predicted, predicts_from
 from problog4fairness.errors import P4FError
+from problog4fairness.learners.base import Fitted
 from problog4fairness.metrics.decisions import decide
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Codes, Floats
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from problog4fairness.rows.groups import Grouping
 
 FEW_FAIR = 10
+FORM = "The bands take the form of the learner for granted: a model of another form may be outside them."
 
 
 def bands_of(
@@ -74,6 +76,9 @@ def bands_of(
         [(*name, *ends) for name, *ends in zip(names, centre, low, high, strict=True)], columns=list(COLUMNS)
     )
     people = _people(model, value, chances, threshold, confidence, chosen)
+    if draws.rival is not None:
+        rival = model.classes_[decide(predicted(model.belief_, draws.rival, rows, source), threshold)]
+        people.loc[(rival != people["label"]).to_numpy(), "decision"] = OPEN
     people.index = pd.RangeIndex(len(rows)) if index is None else index
     return Bands(summary, people, len(draws.draws), confidence, threshold, _notes(draws, rows))
 
@@ -163,6 +168,10 @@ def _people(
     )
 
 
+def _form(rival: Fitted) -> str:
+    return "a linear model" if rival.kind == "linear" else "a model of boosted trees"
+
+
 def _notes(draws: Draws, rows: Rows) -> tuple[str, ...]:
     found = []
     if draws.left_out:
@@ -174,4 +183,5 @@ def _notes(draws: Draws, rows: Rows) -> tuple[str, ...]:
         found.append("The belief's numbers were stated, so the bands do not carry any doubt about them.")
     if rows.fair is not None and _known(rows) is None:
         found.append(f"Fewer than {FEW_FAIR} fair labels are known: accuracy was not looked at.")
+    found.append(FORM if draws.rival is None else f"{FORM} Decisions are firm only where {_form(draws.rival)} agrees.")
     return tuple(found)

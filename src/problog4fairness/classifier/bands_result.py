@@ -31,7 +31,7 @@ class Bands:
     people
         A row for each person, with the index of X: ``fair_probability`` (of the favourable label; with more classes,
         of the likeliest), ``low``, ``high``, ``label``, and ``decision``: ``firm`` where the whole band is on one side
-        of the threshold, ``open`` where it is not.
+        of the threshold and a learner of another form decides alike, ``open`` elsewhere.
     draws
         How many beliefs were drawn, and fits made.
     confidence
@@ -63,9 +63,10 @@ class Bands:
         found = [f"{_name(row)}: {_amount(row)}." for row in self.summary.to_dict("records")]
         total, open_ = len(self.people), self.open
         if total:
+            are = "is" if open_ == 1 else "are"
             found.append(
-                f"{count(open_)} of {count(total, 'decision')} ({percent(open_ / total)}) "
-                f"{'is' if open_ == 1 else 'are'} open: their band holds the threshold {self.threshold:g}."
+                f"{count(open_)} of {count(total, 'decision')} ({percent(open_ / total)}) {are} open: their band holds "
+                f"the threshold {self.threshold:g}, or a learner of another form decides otherwise."
             )
         return [*found, *self.notes]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,10 @@ from problog4fairness.classifier.fitting import learner_of
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.again import fit_again
 from problog4fairness.learners.base import Fitted, Task
+from problog4fairness.learners.boosted import Boosted
+from problog4fairness.learners.calibrated import Calibrated
+from problog4fairness.learners.choice import FittedChoice
+from problog4fairness.learners.linear import FittedLinear, Linear
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -60,10 +64,14 @@ class Draws:
         One by one.
     left_out
         How many others were left out, by which recorded labels say almost nothing about fair ones.
+    rival
+        What a learner of another form learned through the model's belief: boosted trees beside a linear model, and a
+        linear model beside all others; None for a table of more than two classes.
     """
 
     draws: tuple[Draw, ...]
     left_out: int = 0
+    rival: Fitted | None = None
 
 
 def check_count(count: Any) -> int:
@@ -113,7 +121,22 @@ def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, p
     ]
     fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, progress)
     beliefs = [belief for belief, _ in chosen]
-    return Draws(tuple(map(Draw, beliefs, fitted, weights)), left_out)
+    return Draws(tuple(map(Draw, beliefs, fitted, weights)), left_out, _rival(model, rows, tasks[0]))
+
+
+def _rival(model: DebiasedClassifier, rows: Rows, task: Task) -> Fitted | None:
+    """What a learner of another form learns through the model's own belief."""
+    if len(rows.classes) != 2:
+        return None
+    first = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
+    first = first.fitted if isinstance(first, FittedChoice) else first
+    learner = Boosted() if isinstance(first, FittedLinear) else Linear()
+    own = replace(task, observation=model.belief_.observe(rows), seed=model.seed_, weights=_weights_of(rows))
+    return learner.fit_many([own], False)[0]
+
+
+def _weights_of(rows: Rows) -> torch.Tensor | None:
+    return None if rows.weights is None else _tensor(rows.weights)
 
 
 def _usable(

@@ -293,7 +293,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         the rows from the Bayesian bootstrap, and fits the learner again (quickly: see
         :mod:`problog4fairness.learners.again`). Bands are quantiles over the draws. Those of the disparity, of rates
         and of accuracy are about the people that these rows are drawn from, not about these rows alone. That the belief
-        itself is right is taken for granted, and so is a calibration by audited rows.
+        itself is right is taken for granted, and so are the form of the learner and a calibration by audited rows.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             How many, where ``y`` is passed.
         threshold
             A fair label is favourable from this probability on. A decision is *firm* where the person's whole band is
-            on one side of it, otherwise *open*.
+            on one side of it and a learner of another form, fitted once, decides alike; otherwise *open*.
         confidence
             Of the bands.
         random_state

@@ -66,7 +66,8 @@ def bands(
     """How far what the audit and the rows leave open reaches: a band for each person, the disparity and the rates.
 
     The learner is fitted again on the recorded rows of the table, such as those of training, for beliefs that are drawn
-    from what the audit leaves open. Decisions are firm where the whole band is on one side of the threshold, else open.
+    from what the audit leaves open. Decisions are firm where the whole band is on one side of the threshold
+    and a learner of another form decides alike, else open; the bands take the form of the learner for granted.
     """
     from problog4fairness.rows import check_output, write_figure, write_table
 

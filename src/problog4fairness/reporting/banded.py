@@ -45,7 +45,8 @@ def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Marku
     told = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
         "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
-        "in its band, if the belief is right. A decision is open where the person's band holds the threshold."
+        "in its band, if the belief is right and the learner is of the right form. A decision is open where the "
+        "person's band holds the threshold, or where a learner of another form decides otherwise."
     )
     words = found.words()
     shown = figure(
