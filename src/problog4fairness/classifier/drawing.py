@@ -20,6 +20,7 @@ from problog4fairness.learners.boosted import Boosted
 from problog4fairness.learners.calibrated import Calibrated
 from problog4fairness.learners.choice import FittedChoice
 from problog4fairness.learners.linear import FittedLinear, Linear
+from problog4fairness.learners.trees import light
 from problog4fairness.rows.rows import Rows
 from problog4fairness.rows.types import Floats
 
@@ -66,7 +67,7 @@ class Draws:
         How many others were left out, by which recorded labels say almost nothing about fair ones.
     rival
         What a learner of another form learned through the model's belief: boosted trees beside a linear model, and a
-        linear model beside all others; None for a table of more than two classes.
+        linear model beside all others; None for more than two classes, and where trees cannot be boosted.
     """
 
     draws: tuple[Draw, ...]
@@ -131,6 +132,11 @@ def _rival(model: DebiasedClassifier, rows: Rows, task: Task) -> Fitted | None:
     first = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
     first = first.fitted if isinstance(first, FittedChoice) else first
     learner = Boosted() if isinstance(first, FittedLinear) else Linear()
+    if isinstance(learner, Boosted):
+        try:
+            light()
+        except P4FError:
+            return None
     own = replace(task, observation=model.belief_.observe(rows), seed=model.seed_, weights=_weights_of(rows))
     return learner.fit_many([own], False)[0]
 
