@@ -57,8 +57,9 @@ def test_many_rows_are_compared_on_some_of_them(monkeypatch):
     monkeypatch.setattr(choice, "FEW", 100)
     frame, fair = people(600, 0)
     seen = []
-    original = choice._loss
-    monkeypatch.setattr(choice, "_loss", lambda task, fit, rows: seen.append(len(rows)) or original(task, fit, rows))
+    original = choice.row_losses
+    count = lambda task, fit, rows: seen.append(len(rows)) or original(task, fit, rows)  # noqa: E731
+    monkeypatch.setattr(choice, "row_losses", count)
     Auto(compare_rows=200).fit(LABEL, rows_of(*recorded("label", frame, fair)))
     assert seen == [40, 40, 40]
 
