@@ -204,3 +204,26 @@ def test_something_before_a_model_file_is_refused(saved):
     saved.write_bytes(b"#!/bin/sh\n" + content)
     with pytest.raises(ModelFileError, match="something stands before"):
         p4f.DebiasedClassifier.load(saved)
+
+
+def test_rows_whose_numbers_alone_overflow_are_counted(tmp_path):
+    """NaN in some rows only, as in the file with 3,174 empty probabilities: all else is finite."""
+    frame, area, _, recorded = loans(100)
+    model = p4f.DebiasedClassifier(
+        p4f.LabelBias("poor", 0.1, 0.1),
+        p4f.learners.Network(hidden=(2,) * 12, max_epochs=1, networks=1),
+        random_state=0,
+    )
+    model.fit(frame, recorded, sensitive_features=area)
+    parameters = list(model.fitted_.networks[0].parameters())
+    with torch.no_grad():
+        for own in parameters:
+            own.fill_(3e38 if own.ndim > 1 else 0.0)
+        parameters[-2][:, 1:] = -3e38
+    model.save(tmp_path / "m.p4f")
+    again = p4f.DebiasedClassifier.load(tmp_path / "m.p4f")
+    lost = again.fitted_.log_proba(frame).isnan().any(1)
+    assert 0 < lost.sum() < len(frame)
+    with pytest.raises(p4f.errors.P4FError, match=f"no probability for {int(lost.sum())} of"):
+        again.predict_proba(frame)
+    assert np.isfinite(again.predict_proba(frame[~lost.numpy()])).all()
