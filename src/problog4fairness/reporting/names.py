@@ -20,6 +20,8 @@ _OF_LABELS = (
     ("(?:with|and) a fair {}", "who should have {}"),
     ("have a fair {}", "should have {}"),
     ("Fair {}", "Should have {},"),
+    ("points of fair {}", "points of those who should have {}"),
+    ("points of recorded as {}", "points of those recorded with {}"),
     ("were recorded as {}", "were recorded with {}"),
     ("Recorded as {}", "Recorded with {}"),
     ("the label = {}", "{}"),
