@@ -49,6 +49,14 @@ def test_a_planned_audit_is_weighted_by_the_sizes_of_its_strata():
     assert (LOANS.index[audit.rows] == audit.frame["row"]).all()
 
 
+def test_a_planned_row_without_a_group_is_named():
+    todo = planned()
+    todo["poor_area"] = todo["poor_area"].astype(float)
+    todo.loc[todo.index[3], "poor_area"] = np.nan
+    with pytest.raises(P4FError, match="1 audited rows have no group"):
+        BELIEF.estimate(todo, **COLUMNS)
+
+
 def test_hidden_columns_come_from_the_table():
     hidden = planned(hide=["poor_area", "granted"])
     assert not {"poor_area", "granted", "p4f_probability"} & set(hidden.columns)

@@ -77,6 +77,10 @@ def counted_design(
         known: Mapping[str, int] = dict(zip(table.strata.names, table.sizes.tolist(), strict=True))
     else:
         known = drawing.sizes if drawing is not None else {}
+    unknown = int((codes < 0).sum())
+    if unknown:
+        columns = ", ".join(belief.sensitive_columns)
+        raise P4FError(f"{unknown} audited rows have no group ({columns}); fill it in, or leave these rows out")
     counts = np.bincount(codes, minlength=len(strata.names))
     sizes = np.array([known.get(name, 0) for name in strata.names])
     for name, count, size in zip(strata.names, counts.tolist(), sizes.tolist(), strict=True):

@@ -101,6 +101,8 @@ def read_comparison(
         )
         # What was forged may only show where it is used.
         found.to_dict()
+        for labels in found.labels:
+            found.table(labels)
         np.array(list(found.data_disparity.values()), dtype=float)
         _ = found.verdict
     except FileNotFoundError as error:
