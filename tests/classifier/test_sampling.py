@@ -59,6 +59,10 @@ def test_rows_that_were_only_audited_count_for_all_that_they_stand_for():
     assert weights is not None
     assert (weights[:400] == 1).all()
     np.testing.assert_allclose(weights[400:], audit.weights[40:])
+    # Calibration multiplies both, and each row counts once for what it stands for.
+    assert isinstance(found.known, p4f.Audit)
+    places = found.known.rows
+    np.testing.assert_allclose(found.known.weights * weights[places], found.audit_weights.to_numpy()[places])
     known = p4f.Audit.of(PEOPLE[:60], fair="repaid", sampling="random")
     assert training_rows(TABLE, BELIEF, audit=known, favourable=1, **COLUMNS).sample_weight is None
 

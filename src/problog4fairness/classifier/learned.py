@@ -143,6 +143,7 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
     if count < FEW_AUDITED:
         return []
     true, chance, weights = rows.fair[known], fair[known], rows.standing()[known]
+    weights = weights if rows.weights is None else weights * rows.weights[known]
     # As many rows of a random sample tell as much.
     effective = float(weights.sum() ** 2 / (weights**2).sum())
     right = float(np.average(decide(chance) == true, weights=weights))

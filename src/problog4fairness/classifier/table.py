@@ -97,11 +97,13 @@ class TrainingRows:
             return self.fair
         places = np.flatnonzero(self.fair.notna())
         weights = self.audit_weights.to_numpy()[places]
+        if self.sample_weight is not None:
+            # Rows that were only audited count for what they stand for already, wherever the two are multiplied.
+            weights = weights / self.sample_weight[places]
         frame = pd.DataFrame({"fair": self.fair.iloc[places].to_numpy(dtype=object)})
         nothing = np.zeros(len(places), dtype=np.int64)
         if not len(weights):
             return self.fair
-        weights = weights / weights.mean()
         sampling: Literal["random", "stratified"] = "random" if np.ptp(weights) == 0 else "stratified"
         return Audit(frame, sampling, weights, nothing, np.zeros(0), None, places, fair=("fair",))
 
