@@ -109,7 +109,7 @@ def run(mode: str, texts: list[str], here: Path, mark: Path) -> list[tuple[dict[
         assert json.loads(process.stdout.readline()) == {"ready": True}
         answers = []
         for text in texts:
-            request = {"task": "compile", "text": text, "memory": 2**32, "seconds": 60}
+            request = {"task": "compile", "text": text, "memory": 2**32, "seconds": 60, "most": 2**20}
             process.stdin.write(json.dumps(request) + "\n")
             process.stdin.flush()
             answers.append((json.loads(process.stdout.readline()), traces(here, mark)))
