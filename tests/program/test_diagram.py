@@ -335,7 +335,7 @@ def test_laying_out_has_limits():
 
 
 def test_long_names_are_cut(tmp_path):
-    name = "a" * 10_000
+    name = "a" * 9_990
     started = time.monotonic()
     diagram = Program(f"0.5::{name}. b :- {name}. query(b). query({name}).").diagram()
     for suffix in SUFFIXES:
