@@ -68,6 +68,8 @@ class Audit:
         ``[strata]``: each stratum in words.
     fair
         The columns that were filled in.
+    by
+        By what rows were sampled, in words; empty for a random sample.
 
     Examples
     --------
