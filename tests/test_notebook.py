@@ -66,7 +66,7 @@ def test_a_program_shows_its_picture_and_what_is_left_open():
 def test_a_comparison_shows_its_table_its_verdict_and_its_figure(comparison):
     shown = comparison._repr_html_()
     assert "without poor_area" in shown
-    assert "Against leaving the column out" in shown
+    assert "Against without poor_area: " in shown
     assert "data:image/png;base64," in shown
     assert str(comparison).endswith(comparison.verdict)
 

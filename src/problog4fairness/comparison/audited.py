@@ -26,7 +26,8 @@ def audited_scores(data: ComparedRows, cells: Sequence[Cell], found: Predictions
 
     Every row is decided by classifiers that were not fitted on it, once for each seed, and counts by its weight in the
     audit. Intervals are 95% over rows and hold the classifiers fixed; ``low`` and ``high`` are equally far from the
-    value, the longer side of the interval, so that "± half" says them.
+    value, the longer side of the interval, so that "± half" says them. Both are NaN where nobody wrote an interval for
+    the metric.
     """
     rows = []
     known = np.flatnonzero(data.fair >= 0)
@@ -36,8 +37,10 @@ def audited_scores(data: ComparedRows, cells: Sequence[Cell], found: Predictions
             value = metric.value(judged)
             if np.isnan(value):
                 continue
-            estimate = metric.estimate(judged, 0.95)
-            half = max(value - estimate.low, estimate.high - value)
+            half = float("nan")
+            if metric.interval is not None:
+                estimate = metric.interval(judged, 0.95)
+                half = max(value - estimate.low, estimate.high - value)
             rows.append((name, metric.name, value, half / 1.96, value - half, value + half, len(known)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -65,7 +65,8 @@ class Comparison:
         What the first belief gains over each other method on rows with a fair label; see
         :class:`~problog4fairness.comparison.gains.Gain`.
     audited_scores
-        The scores on fair labels with intervals over the audited rows: ``method``, ``metric``, ``mean``, ``low``, ...
+        The scores on fair labels with intervals over the audited rows: ``method``, ``metric``, ``mean``, ``low``, ...;
+        NaN where the metric has no function for its interval.
     rates
         The share of favourable decisions by ``labels``, ``method`` and ``group``, and of the labels themselves.
     sample
@@ -212,7 +213,6 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the single folds as plain data, ready for JSON; numbers that are not known are None."""
-        records = self.summary.to_dict("records")
         return {
             "rows": self.rows,
             "audited": self.audited,
@@ -222,11 +222,11 @@ class Comparison:
             "kinds": dict(self.kinds),
             "learner": self.learner,
             "sample": self.sample,
-            "audited_scores": self.audited_scores.to_dict("records"),
-            "rates": [{name: _known(value) for name, value in row.items()} for row in self.rates.to_dict("records")],
+            "audited_scores": _records(self.audited_scores),
+            "rates": _records(self.rates),
             "gains": self.gains.reset_index(names="against").to_dict("records"),
             "verdict": self.verdict,
-            "summary": [{name: _known(value) for name, value in record.items()} for record in records],
+            "summary": _records(self.summary),
         }
 
     def check_labels(self, labels: str) -> Labels:
@@ -252,6 +252,10 @@ class Comparison:
 
 def _plus_minus(mean: float, high: float) -> str:
     return f"{mean:.3f}" if math.isnan(high) else f"{mean:.3f} ± {high - mean:.3f}"
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): _known(value) for name, value in row.items()} for row in table.to_dict("records")]
 
 
 def _known(value: Any) -> Any:
