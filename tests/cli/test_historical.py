@@ -14,12 +14,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileWarni
 
 
 def made(rows: int, seed: int) -> pd.DataFrame:
-    """Of women with a fair good job 40% have none; who repays follows from the job, here and in a fair world."""
+    """Of women with a fair good job 60% have none; who repays follows from job and age, here and in a fair world.
+
+    Of a woman without a good job the belief says: 20% + 50% · 0.3 / 0.8 and up to 25% by age, on both sides of a half;
+    of a man 20% to 45%. So the belief changes decisions, and only about some women.
+    """
     rng = np.random.default_rng(seed)
-    sex, fair = rng.integers(0, 2, rows), rng.integers(0, 2, rows)
-    job = np.where((sex == 1) & (rng.random(rows) < 0.4), 0, fair)
-    repaid, repaid_fair = ((rng.random(rows) < 0.2 + 0.6 * own).astype(int) for own in (job, fair))
-    words = {"sex": np.where(sex, "F", "M"), "job": job, "job_fair": fair, "age": rng.integers(20, 60, rows)}
+    sex, fair, age = rng.integers(0, 2, rows), rng.integers(0, 2, rows), rng.integers(20, 60, rows)
+    job = np.where((sex == 1) & (rng.random(rows) < 0.6), 0, fair)
+    older = 0.25 * (age - 20) / 40
+    repaid, repaid_fair = ((rng.random(rows) < 0.2 + 0.5 * own + older).astype(int) for own in (job, fair))
+    words = {"sex": np.where(sex, "F", "M"), "job": job, "job_fair": fair, "age": age}
     return pd.DataFrame({**words, "repaid": repaid, "repaid_fair": repaid_fair})
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
+from problog4fairness.metrics import METRICS, Metric
 from tests.comparison.data import BELIEF, QUICK, loans
 
 PROGRAM = r"""
@@ -210,3 +211,16 @@ def test_the_methods_say_what_they_are():
     assert found.kinds == {"mine": "ours", "the record as it is": "lower", "without poor_area": "unawareness"}
     assert list(found.about) == found.methods
     assert found.about["the record as it is"] == "learns the recorded labels as they are"
+
+
+def test_a_metric_without_an_interval_is_in_tables_without_one(monkeypatch):
+    people, recorded, fair = loans()
+    chosen = Metric("chosen", "share chosen", lambda judged: float(judged.decision.mean()), None, ("labels",))
+    monkeypatch.setitem(METRICS, "chosen", chosen)
+    found = compared(people, recorded, fair=fair, methods=["lower"])
+    table = found.table("fair")
+    assert not table["chosen"].str.contains("±").any()
+    assert table["accuracy"].str.contains("±").all()
+    told = [row for row in found.to_dict()["audited_scores"] if row["metric"] == "chosen"]
+    assert len(told) == 2
+    assert all(row["mean"] is not None and row["low"] is None for row in told)
