@@ -76,45 +76,10 @@ ESTIMATORS = [
 
 FRAME = "the check's data frame has numbers for names, so there is no column x0"
 LESS = "the network learns from one of the two informative columns"
-MEASURED = "the first column of the check is a measurement; groups must be two values"
 MISSING = "the first column of the check has missing values; every row needs a group"
 
 # What fails of the classes themselves where the sensitive column is named as for the classifier: an array's first
 # column is x0. The checks have no column of two groups; with groups made from all digits, above, they pass.
-OF_TWO_GROUPS = {
-    "check_class_weight_classifiers": MEASURED,
-    "check_classifier_data_not_an_array": MEASURED,
-    "check_classifiers_classes": MEASURED,
-    "check_classifiers_one_label_sample_weights": MEASURED,
-    "check_classifiers_train": MEASURED,
-    "check_dict_unchanged": MEASURED,
-    "check_dont_overwrite_parameters": MEASURED,
-    "check_dtype_object": MEASURED,
-    "check_estimators_dtypes": MEASURED,
-    "check_estimators_fit_returns_self": MEASURED,
-    "check_estimators_overwrite_params": MEASURED,
-    "check_estimators_pickle": MISSING,
-    "check_f_contiguous_array_estimator": MEASURED,
-    "check_fit2d_1feature": MEASURED,
-    "check_fit2d_predict1d": MEASURED,
-    "check_fit_check_is_fitted": MEASURED,
-    "check_fit_idempotent": MEASURED,
-    "check_fit_score_takes_y": MEASURED,
-    "check_methods_sample_order_invariance": MEASURED,
-    "check_methods_subset_invariance": MEASURED,
-    "check_n_features_in": MEASURED,
-    "check_n_features_in_after_fitting": MEASURED,
-    "check_pipeline_consistency": MEASURED,
-    "check_positive_only_tag_during_fit": MEASURED,
-    "check_readonly_memmap_input": MEASURED,
-    "check_sample_weight_equivalence_on_dense_data": MEASURED,
-    "check_sample_weights_list": MEASURED,
-    "check_sample_weights_not_an_array": MEASURED,
-    "check_sample_weights_not_overwritten": MEASURED,
-    "check_sample_weights_pandas_series": FRAME,
-    "check_sample_weights_shape": MEASURED,
-    "check_supervised_y_2d": MEASURED,
-}
 NAMED = {
     Unawareness: {
         "check_classifier_data_not_an_array": FRAME,
@@ -122,8 +87,6 @@ NAMED = {
         "check_sample_weight_equivalence_on_dense_data": STOCHASTIC,
         "check_sample_weights_pandas_series": FRAME,
     },
-    MassagingAnyLabels: OF_TWO_GROUPS,
-    ParityAnyLabels: OF_TWO_GROUPS,
 }
 
 
