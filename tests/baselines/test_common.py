@@ -76,7 +76,6 @@ ESTIMATORS = [
 
 FRAME = "the check's data frame has numbers for names, so there is no column x0"
 LESS = "the network learns from one of the two informative columns"
-MISSING = "the first column of the check has missing values; every row needs a group"
 
 # What fails of the classes themselves where the sensitive column is named as for the classifier: an array's first
 # column is x0. The checks have no column of two groups; with groups made from all digits, above, they pass.
