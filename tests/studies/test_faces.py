@@ -80,7 +80,7 @@ def test_the_report_is_whole(ran):
     study, folder, outcome = ran
     found = write_report(study, outcome, folder)
     assert len(found) == 30
-    names = {"results.csv", "summary.csv", "claims.md", "runs"}
+    names = {"results.csv", "summary.csv", "seeds.csv", "claims.md", "runs"}
     names |= {f"{name}.{ending}" for name in ("figure", "equalized_odds") for ending in ("pdf", "png")}
     assert {file.name for file in folder.iterdir()} == names
     pd.testing.assert_frame_equal(pd.read_csv(folder / "results.csv"), outcome.results)

@@ -24,7 +24,8 @@ def decisions(rows, seed):
     return frame.assign(hired=(due & ~refused).astype(int), due=due.astype(int))
 
 
-table, audit, new = decisions(4000, 0), decisions(800, 1), decisions(10_000, 2)
+table, new = decisions(4000, 0), decisions(10_000, 2)
+audit = p4f.Audit.of(table.sample(800, random_state=1), fair="due", table=table, sampling="random")
 
 # %%
 # The day is searched for among those of the audited rows. ``p`` is the chance of as clear a change where there was

@@ -11,7 +11,7 @@ import pandas as pd
 
 import problog4fairness as p4f
 
-rng = np.random.default_rng(0)
+rng = np.random.default_rng(5)
 rows = 6000
 fair = pd.DataFrame(
     {"score": rng.normal(50, 10, rows), "years": rng.normal(size=rows), "renter": rng.integers(0, 2, rows)}
@@ -24,7 +24,7 @@ recorded = fair.assign(score=np.where(low, 0.8 * fair["score"] - 2 + 6 * noise, 
 # %%
 # Of 400 people somebody found out the score that they should have had.
 
-audit = recorded.assign(fair_score=fair["score"])[:400]
+audit = p4f.Audit.of(recorded.assign(fair_score=fair["score"])[:400], fair="fair_score", sampling="random")
 belief = p4f.NumericMeasurementBias("score", "renter").estimate(audit, recorded="score", fair="fair_score")
 print(belief.parameters[["value", "low", "high", "rows"]].round(2).to_string())
 

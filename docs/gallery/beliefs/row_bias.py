@@ -28,7 +28,8 @@ def loans(rows, seed):
     return frame.assign(granted=(repaid & ~refused).astype(int), repaid=repaid.astype(int))
 
 
-table, audit, new = loans(4000, 0), loans(800, 1), loans(10_000, 2)
+table, new = loans(4000, 0), loans(10_000, 2)
+audit = p4f.Audit.of(table.sample(800, random_state=1), fair="repaid", table=table, sampling="random")
 
 # %%
 # One number for each group is contradicted by the audit, and the column on which the bias depends is named.
