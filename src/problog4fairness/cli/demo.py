@@ -71,9 +71,10 @@ def _commands(demo: Demo) -> dict[str, str]:
 
     loans, audit, _, belief, model, _, suspects = (quote(str(demo.folder / name)) for name in FILES)
     labels = f"--recorded {RECORDED} --sensitive {SENSITIVE} --favourable 1"
-    audited, seed = f"--audit {audit} --fair {FAIR}", f"--seed {demo.seed}"
+    random = "--sampling random"
+    audited, seed = f"--audit {audit} --fair {FAIR} {random}", f"--seed {demo.seed}"
     return {
-        "estimate": f"p4f estimate {audit} {labels} --group 1 --fair {FAIR} -o {belief}",
+        "estimate": f"p4f estimate {audit} {labels} --group 1 --fair {FAIR} {random} -o {belief}",
         "train": f"p4f train {loans} --belief {belief} {labels} {audited} --group-free --learner linear "
         f"{seed} -o {model}",
         "compare": f"p4f compare {loans} --belief {belief} {labels} {audited} --group-free --learner linear "

@@ -17,8 +17,10 @@ import pandas as pd
 from problog4fairness import datasets
 from problog4fairness.beliefs import belief_text
 from problog4fairness.beliefs.audit_table import AuditTable
+from problog4fairness.beliefs.audits import Audit
 from problog4fairness.beliefs.convert import named_belief
 from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.classifier.audited import stated_audit
 from problog4fairness.classifier.table import belief_for, train_on_table
 from problog4fairness.comparison.gains import Gain
 from problog4fairness.errors import P4FError
@@ -153,7 +155,9 @@ class Demo:
     def estimate(self) -> pd.DataFrame:
         """Write ``belief.pl``; gives the parameters as a table."""
         name = str(self.folder / "audit.csv")
-        table = AuditTable(self._read("audit.csv"), name, SENSITIVE, RECORDED, FAIR, favourable=1, group=1)
+        table = AuditTable(
+            self._read("audit.csv"), name, SENSITIVE, RECORDED, FAIR, favourable=1, group=1, sampling="random"
+        )
         belief = named_belief("label", table).estimate_table(table)
         write_whole(self.folder / "belief.pl", belief_text(belief, table.notes(belief)))
         return belief.parameters
@@ -166,9 +170,10 @@ class Demo:
             self._belief(loans),
             recorded=RECORDED,
             sensitive=SENSITIVE,
-            audit=self._read("audit.csv"),
+            audit=self._audit(loans),
             fair=FAIR,
             favourable=1,
+            use_sensitive=False,
             learner=LEARNER,
             random_state=self.seed,
             verbose=self.progress is not False,
@@ -185,9 +190,10 @@ class Demo:
             belief,
             recorded=RECORDED,
             sensitive=SENSITIVE,
-            audit=self._read("audit.csv"),
+            audit=self._audit(loans),
             fair=FAIR,
             favourable=1,
+            use_sensitive=False,
             learner=LEARNER,
             seeds=[self.seed + number for number in range(SEEDS)],
             folds=FOLDS,
@@ -210,7 +216,7 @@ class Demo:
             self.folder / "loans.p4f",
             str(self.folder / "loans.csv"),
             self.folder / "audit.csv",
-            {"fair": FAIR, "purpose": PURPOSE, "date": self.date, "seed": self.seed},
+            {"fair": FAIR, "sampling": "random", "purpose": PURPOSE, "date": self.date, "seed": self.seed},
             NAMES,
             self.folder,
         )
@@ -251,6 +257,10 @@ class Demo:
                 for method, model in made.items()
             }
         return self._decided
+
+    def _audit(self, loans: pd.DataFrame) -> Audit:
+        """The audited applications, drawn at random."""
+        return stated_audit(self._read("audit.csv"), loans, FAIR, "random", None)
 
     def _plain(self, features: pd.DataFrame, label: pd.Series[int]) -> DebiasedClassifier:
         return DebiasedClassifier(learner=LEARNER, favourable=1, random_state=self.seed).fit(features, label)
