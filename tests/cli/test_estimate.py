@@ -41,7 +41,7 @@ def test_warnings_are_lines(folder):
     few = pd.read_csv(folder / "audit.csv").head(30).assign(granted=lambda f: f["granted"].map({0: "bad", 1: "good"}))
     few.to_csv(folder / "few.csv", index=False, sep=";")
     refused = fails(p4f("estimate", "few.csv", *COLUMNS, "-o", "few.pl", folder=folder))
-    assert "say which one is favourable" in refused
+    assert "state which one is favourable" in refused
     assert "--favourable VALUE" in refused
     assert not (folder / "few.pl").exists()
     run = p4f("estimate", "few.csv", *COLUMNS, "--favourable", "good", "-o", "few.pl", "--json", folder=folder)

@@ -40,7 +40,7 @@ def test_rounds_until_it_says_stop(folder):
     draw = ("--draw", "todo.csv", "--error", ".2")
     run = p4f("plan", *OPTIONS, *draw, folder=folder)
     assert run.returncode == 0, run.stderr
-    assert "note: granted: 1 is favourable, 0 is not; say otherwise by --favourable VALUE" in run.stderr
+    assert "note: granted: 1 is favourable, 0 is not; override with --favourable VALUE" in run.stderr
     assert "note: poor_area: yes is the sensitive group, no is not; say otherwise by --group VALUE" in run.stderr
     assert "draw these 60 rows, fill them in, then ask again" in run.stdout
     assert "rows drawn at random from everybody by Hoeffding's inequality" in run.stdout

@@ -180,6 +180,21 @@ def test_the_fair_label_may_be_written_otherwise():
     )
 
 
+def test_no_and_yes_of_the_fair_label_follow_0_and_1_of_the_recorded_one():
+    data = frame(repaid=["no", "yes", "yes", "no", "no", "yes"])
+    with pytest.warns(FileNote) as notes:
+        roles = find_roles(data, recorded="granted", sensitive="area", fair="repaid")
+    said = [str(n.message) for n in notes]
+    assert "repaid: yes is favourable, as 1 of granted is; override with favourable=..." in said
+    assert (roles.labels, roles.fair_labels) == ((0, 1), ("no", "yes"))
+    assert roles.fair_codes(roles.clean(data)).tolist() == [0, 1, 1, 0, 0, 1]
+    # A fair label whose name says that yes is bad does not follow, nor words of which nobody knows the order.
+    for other, column in (("defaulted", data["repaid"]), ("repaid", ["bad", "good", "good", "bad", "good", "bad"])):
+        with pytest.raises(TableError, match=f"column '{other}' of the label has the values .*favourable=") as caught:
+            quiet(frame(**{other: column}), fair=other)
+        assert caught.value.argument == "favourable"
+
+
 def test_what_is_favourable_may_be_said_of_either_label():
     fair = ["bad", "good", "good", "bad", "good", "bad"]
     for favourable, labels, fair_labels in (

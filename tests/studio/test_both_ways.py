@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pandas as pd
 
 from problog4fairness import datasets
+from problog4fairness.beliefs import read_belief
 from problog4fairness.studio import tasks
 from problog4fairness.studio.auditing import Audit
 from problog4fairness.studio.project import AUDIT, BELIEF, MODEL, Project
@@ -49,9 +51,13 @@ def test_from_the_terminal_to_the_page_and_back(tmp_path):
 
     ok(p4f("estimate", audit_file, *ROLES, "--fair", "repaid", "-o", str(tmp_path / "again.pl")))
     told, again = (
-        [own.value for own in Project.open(tmp_path).belief().probabilities],
-        [line.split(" ::")[0] for line in (tmp_path / "again.pl").read_text().splitlines() if ":: label_" in line],
+        [line.split(" ::")[0] for line in file.read_text().splitlines() if ":: label_" in line]
+        for file in (Path(belief_file), tmp_path / "again.pl")
     )
-    assert list(map(str, told)) == again, "the page and the command tell the same from the same file"
+    assert len(told) == 4
+    assert told == again, "the page and the command tell the same from the same file"
+    read = Project.open(tmp_path).belief()
+    assert read.probabilities == read_belief(tmp_path / "again.pl").probabilities
+    assert list(map(str, (own.used for own in read.probabilities))) == again, "a file holds what is computed with"
     ok(p4f("predict", str(tmp_path / MODEL), table, "-o", str(tmp_path / "scored.csv")))
     assert len(pd.read_csv(tmp_path / "scored.csv")) == 400

@@ -8,7 +8,6 @@ from typing import Any
 import narwhals.stable.v1 as narwhals
 import numpy as np
 import pandas as pd
-from scipy.sparse import issparse
 
 from problog4fairness.errors import P4FError, among
 from problog4fairness.rows.counted import counts_of
@@ -54,6 +53,8 @@ def to_frame(data: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 def refuse_sparse(data: Any, name: str) -> None:
     """Raise the error that says how to pass a sparse matrix."""
+    from scipy.sparse import issparse
+
     if issparse(data):
         size = 8 * data.shape[0] * data.shape[1] / 1e6
         raise P4FError(f"{name} is a sparse matrix; pass it dense: X.toarray(), which takes {size:,.0f} MB")

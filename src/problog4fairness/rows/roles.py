@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.rows.columns import complete_rows
-from problog4fairness.rows.labels import ordered_pair
+from problog4fairness.rows.labels import is_unfavourable, ordered_pair
 from problog4fairness.rows.problems import TableError, listed, note
 from problog4fairness.rows.sensitive import has_others, others_of
 from problog4fairness.rows.types import Codes
@@ -237,7 +237,14 @@ def find_labels(
             f"({listed(seen)}) and {fair!r} ({listed(true)}); write both labels in one way"
         )
     labels = _label_pair(recorded, seen, favourable if said[0] else None)
-    return labels, _label_pair(fair, true, favourable if said[1] else None)
+    if said[1]:
+        return labels, _label_pair(fair, true, favourable)
+    if _means(labels[-1], true) and not is_unfavourable(fair):
+        # The order of the recorded label is known by now, and the fair one means the same: no and yes beside 0 and 1.
+        follows = _label_pair(fair, true, labels[-1])
+        note(f"{fair}: {follows[1]} is favourable, as {labels[-1]} of {recorded} is; override with favourable=...")
+        return labels, follows
+    return labels, _label_pair(fair, true, None)
 
 
 def _means(favourable: object, values: Sequence[Value]) -> bool:
