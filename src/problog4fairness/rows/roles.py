@@ -131,9 +131,9 @@ def find_roles(
     """Find out which value means what.
 
     Labels 0 and 1, false and true mean what they say, unless the name of the column says that 1 is bad, as ``default``
-    does: the second is favourable. Of groups, no and yes mean what they say, too: the second is the sensitive one. A
-    note tells that this was assumed. Of any other two values, and of three or more classes, the caller has to name one;
-    the error lists them.
+    does: the second is favourable. No and yes of a fair label follow a recorded label written as 0 and 1. Of groups, no
+    and yes mean what they say, too: the second is the sensitive one. A note tells that this was assumed. Of any other
+    two values, and of three or more classes, the caller has to name one; the error lists them.
 
     Parameters
     ----------
