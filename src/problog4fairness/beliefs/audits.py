@@ -318,17 +318,6 @@ class Audit:
         each = self.weights * np.asarray(scores, dtype=np.float64) / self.weights.sum()
         return float(np.sqrt(self._variance(each, clustered=True)))
 
-    def resample(self, rng: np.random.Generator) -> Codes:
-        """Rows drawn with replacement as the design drew them, by number: within strata, or whole clusters."""
-        if self.clusters is not None:
-            members = [np.flatnonzero(self.clusters == c) for c in np.unique(self.clusters)]
-            return np.concatenate([members[i] for i in rng.integers(len(members), size=len(members))])
-        found = []
-        for stratum in np.unique(self.strata):
-            mine = np.flatnonzero(self.strata == stratum)
-            found.append(rng.choice(mine, len(mine)))
-        return np.concatenate(found)
-
     def effective_weights(self, cells: Codes, outcomes: Codes) -> Floats:
         """Weights under which the shares of outcomes in each cell are weighted ones, counted in effective rows.
 
