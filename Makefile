@@ -49,7 +49,7 @@ browser: ## install Chromium where apt is there to do it; tests of pages run in 
 		echo "browser: no Chromium, and apt-get could not install it; tests of pages will be skipped" >&2
 
 screenshots: .venv/.ready ## take the documentation's pictures of p4f studio anew; needs Chromium
-	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.studio.screenshots docs/images/studio light dark phone
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.app.studio.screenshots docs/images/studio light dark phone
 
 bench: .venv/.ready .venv/.deepproblog ## measure speed against plain PyTorch and DeepProbLog
 	@for script in benchmarks/*.py; do \

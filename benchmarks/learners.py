@@ -37,9 +37,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 import problog4fairness as p4f
-from problog4fairness.classifier import Scorer
+from problog4fairness.data import read_chunks, write_chunks
+from problog4fairness.estimators import Scorer
 from problog4fairness.learners import Boosted, Learner, Network
-from problog4fairness.rows import read_chunks, write_chunks
 
 COLUMNS, BINARY, TREES, HELD_OUT = 20, 10, 100, 20_000
 LABEL = p4f.LabelBias("a", {1: 0.3, 0: 0.05}, 0.05)

@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from problog4fairness.studio.project import REVIEWS, Project
-from tests.reporting.browser import installed
-from tests.studio.driver import Page, Server
-from tests.studio.screenshots import demo, visit, walk
+from problog4fairness.app.studio import REVIEWS, Project
+from tests.app.report.browser import installed
+from tests.app.studio.driver import Page, Server
+from tests.app.studio.screenshots import demo, visit, walk
 
 # Milliseconds from a change in the page until something else in it has changed.
 CHANGED = """(part, change) => new Promise(done => {

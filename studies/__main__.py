@@ -20,7 +20,7 @@ def main() -> None:
     try:
         app(prog_name="python -m studies")
     except (P4FError, OSError) as error:
-        from problog4fairness.rows import reason_of
+        from problog4fairness.data import reason_of
 
         print(printable(" ".join(reason_of(error).split())), file=sys.stderr)
         sys.exit(2)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from problog4fairness.beliefs import Cell, Design, next_round, wanted_rows
+from problog4fairness.audit import Design, next_round, wanted_rows
+from problog4fairness.statistics import Cell
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 
 ERROR, CONFIDENCE = 0.1, 0.95

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness import DebiasedClassifier, datasets
-from problog4fairness.beliefs import AuditWarning, Belief, LabelBias
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs import Belief, LabelBias
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 
 PLANNED, RANDOM, ALL = "planned audit", "random audit as large", "all rows audited"

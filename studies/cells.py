@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.model_selection import StratifiedGroupKFold
 
 from problog4fairness.beliefs import Belief
-from problog4fairness.rows import Rows
+from problog4fairness.data import Rows
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]

@@ -245,7 +245,7 @@ def audit_design(quick: Quick = False, seeds: Seeds = None, jobs: Jobs = -1, out
 
 def _reproduce(study: Study, output: Path, **options: Any) -> None:
     """Run a study and write its report; print which claims hold, where everything is, and what failed."""
-    from problog4fairness.rows import TableError, ready_folder, reason_of
+    from problog4fairness.data import TableError, ready_folder, reason_of
     from studies.engine.report import write_report
     from studies.engine.run import run
 

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs import AuditWarning, LabelBias
-from problog4fairness.doubt import check
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs import LabelBias
+from problog4fairness.checks import check
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 
 TESTS = ("range", "affine groups", "plain learner", "class-conditional", "calibration", "independence", "parameters",

@@ -12,10 +12,11 @@ from typing import Literal
 import numpy as np
 import torch
 
-from problog4fairness.beliefs import AuditWarning, Belief, LabelBias, NoBias, chain
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs import Belief, LabelBias, NoBias, chain
+from problog4fairness.data import Rows
 from problog4fairness.errors import CheckpointError
 from problog4fairness.learners import Bar, Settings, fit_module
-from problog4fairness.rows import Rows
 from studies.data import Faces
 from studies.data.faces.protocol import ATTRIBUTES
 from studies.engine.stack import Identity, Keys, Stack, Table, Work

@@ -12,9 +12,9 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from problog4fairness.beliefs import Belief, NoBias
+from problog4fairness.data import Rows
 from problog4fairness.datasets import SyntheticSettings
 from problog4fairness.learners import Fitted, Learner, Reweighted, Task, named_learner
-from problog4fairness.rows import Rows
 from studies.cells import Array, Cell, Codes, People
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 from studies.paper_scores import paper_scores

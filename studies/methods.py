@@ -14,11 +14,11 @@ from typing import TypeAlias
 import numpy as np
 import torch
 
-from problog4fairness.baselines import expected_outcome, massage, parity_thresholds
 from problog4fairness.beliefs import Belief, NoBias, Observation
+from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
+from problog4fairness.evaluation import expected_outcome, massage, parity_thresholds
 from problog4fairness.learners import Fitted, Network, Task
-from problog4fairness.rows import Rows
 from studies.cells import Array, Cell
 
 Predict: TypeAlias = Callable[[Sequence[Cell], Network], Sequence[Array]]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs import AuditWarning, Belief
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs import Belief
 from problog4fairness.errors import LearningWarning
 from studies.belief_cases import CASES as OF_LABELS
 from studies.belief_cases import fitted

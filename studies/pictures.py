@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from problog4fairness.errors import P4FError
-from problog4fairness.lifetime import end_with_parent
+from problog4fairness.program import end_with_parent
 from studies.data import Faces, celeba, drawn_faces
 from studies.data.faces.protocol import PARTITIONS, Part
 

@@ -11,7 +11,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from problog4fairness.beliefs import AuditWarning, LabelBias
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs import LabelBias
 from problog4fairness.errors import one_line
 from studies.cells import Cell, People
 from studies.data import StudentData

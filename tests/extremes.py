@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError, ProbabilityError
-from problog4fairness.program.circuit import Circuit
+from problog4fairness.program import Circuit
 from tests.fuzz import circuits as fuzz
 
 LOGITS = (-500.0, -100.0, -50.0, -45.0, 0.0, 45.0, 100.0, 500.0)

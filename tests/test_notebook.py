@@ -26,7 +26,7 @@ def moves():
     model = p4f.DebiasedClassifier(BELIEF, "linear", random_state=0)
     loans = DATA.loans
     model.fit(loans[list(DATA.features)], loans["granted"], sensitive_features=loans["poor_area"])
-    return p4f.doubt.sensitivity(
+    return p4f.robustness.sensitivity(
         model, loans[list(DATA.features)], loans["granted"], sensitive_features=loans["poor_area"], values=5
     )
 

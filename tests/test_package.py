@@ -77,7 +77,7 @@ def test_readme_commands_run(tmp_path):
         command, *arguments = shlex.split(line)
         assert command == "p4f"
         run = subprocess.run(
-            [sys.executable, "-m", "problog4fairness.cli", *arguments], cwd=tmp_path, capture_output=True, text=True
+            [sys.executable, "-m", "problog4fairness.app.cli", *arguments], cwd=tmp_path, capture_output=True, text=True
         )
         assert run.returncode == 0, run.stderr
         assert (tmp_path / arguments[-1]).exists()

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from measure.listings import measurement_text
 from problog4fairness.errors import LimitError
-from problog4fairness.program.data import CircuitData
-from problog4fairness.program.sandbox import MEBIBYTE, Limits, Worker
+from problog4fairness.program import MEBIBYTE, CircuitData, Limits, Worker
 
 LIMITS = Limits(seconds=300, memory=8192 * MEBIBYTE)
 

@@ -13,9 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy
 
 import problog4fairness as p4f
-from problog4fairness.program.observed import Observed
-from problog4fairness.program.specialised import Specialised
-from problog4fairness.program.terms import Structure
+from problog4fairness.program import Observed, Specialised, Structure
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ROWS, FEATURES, HIDDEN, BATCH, LEARNING_RATE = 10_000, 4, 32, 64, 3e-4

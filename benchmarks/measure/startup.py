@@ -74,7 +74,8 @@ def _measure(name: str) -> dict[str, object]:
     import torch
 
     import problog4fairness as p4f
-    from problog4fairness.program import program, sandbox, specialise  # noqa: F401 - with all that they import
+    from problog4fairness.program import program
+    from problog4fairness.program.sandbox import process as sandbox
 
     imports = time.perf_counter() - began
     torch.set_num_threads(1)

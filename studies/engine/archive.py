@@ -17,8 +17,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from problog4fairness.data import FileWarning, reason_of, write_whole
 from problog4fairness.errors import P4FError, one_line
-from problog4fairness.rows import FileWarning, reason_of, write_whole
 from studies.engine.stack import Identity, Keys, Table
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from problog4fairness.errors import P4FError
-from problog4fairness.lifetime import end_with_parent
+from problog4fairness.program import end_with_parent
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from problog4fairness.data import ready_folder, write_table, write_whole
 from problog4fairness.metrics import summarise
-from problog4fairness.rows import ready_folder, write_table, write_whole
 from studies.engine.claims import Claim, claims_table, counted
 from studies.engine.run import Outcome
 from studies.engine.study import Study

@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from problog4fairness.data import ready_folder
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import ready_folder
 from studies.engine.archive import Archive, warn, with_numbers
 from studies.engine.bar import Reporter, StudyBar
 from studies.engine.fingerprint import fingerprint

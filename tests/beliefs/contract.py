@@ -11,14 +11,16 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from problog4fairness.beliefs import Belief, MeasurementBias, ProgramBelief, belief_text, read_belief
-from problog4fairness.beliefs.distorted import Distorted
-from problog4fairness.beliefs.text import atom
-from problog4fairness.classifier import DebiasedClassifier
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.files import belief_text, read_belief
+from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.beliefs.templates.features.distorted import Distorted
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.data import COUNT, Rows
 from problog4fairness.errors import MissingValueError, UnknownNameError
+from problog4fairness.estimators import DebiasedClassifier
 from problog4fairness.learners import Linear, Network
-from problog4fairness.rows.counted import COUNT
-from problog4fairness.rows.rows import Rows
+from problog4fairness.program import atom
 from tests.oracle import problog_answer
 
 LEARNERS = {
@@ -165,7 +167,7 @@ class BeliefContract:
         assert table.loc[list(self.known()), "value"].tolist() == list(self.known().values())
         assert self.make().parameters["value"].isna().all()
 
-    @pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+    @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
     def test_estimates_on_simulated_data_are_near_the_truth_and_cover_it(self):
         truth, known, covered = self.bound(), self.known(), []
         for seed in range(4):
@@ -177,7 +179,7 @@ class BeliefContract:
             covered += pd.Series(known).between(table["low"], table["high"]).tolist()
         assert np.mean(covered) >= 0.85
 
-    @pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+    @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
     def test_counted_rows_say_what_the_rows_say(self):
         rng = np.random.default_rng(0)
         audit, arguments = self.simulate(self.bound(), 400, rng)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Annotators
+from problog4fairness.beliefs.templates.records.annotators import Annotators
 from tests.beliefs.crowds import Crowd, crowd, dawid_skene
 
 LONG = {"row": "item", "annotator": "worker", "label": "label"}
@@ -103,7 +103,7 @@ def test_long_and_wide_tables_give_the_same():
     np.testing.assert_allclose(one.fair_proba(long, recorded=LONG), other.fair_proba(made.wide))
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_an_annotator_without_a_vote_in_a_group_is_as_the_others_there():
     made = crowd(7, items=600, workers=8, each=5, minority=0.3)
     votes = made.votes[(made.votes["worker"] != "w0") | (made.votes["group"] == 0)]
@@ -113,7 +113,7 @@ def test_an_annotator_without_a_vote_in_a_group_is_as_the_others_there():
     assert min(errors.values()) <= unseen <= max(errors.values())
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_a_check_goes_on_where_somebody_always_says_the_same():
     made = crowd(8, items=600, workers=4, each=4, symmetric=True)
     rng = np.random.default_rng(0)

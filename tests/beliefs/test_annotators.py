@@ -8,12 +8,12 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Annotators
-from problog4fairness.beliefs.belief_file import read_belief
-from problog4fairness.beliefs.general import observe_program
-from problog4fairness.beliefs.inputs import fair_inputs
+from problog4fairness.beliefs.describe.files import read_belief
+from problog4fairness.beliefs.likelihood.general import observe_program
+from problog4fairness.beliefs.likelihood.inputs import fair_inputs
+from problog4fairness.beliefs.templates.records.annotators import Annotators
+from problog4fairness.data import majority
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.labels import majority
 from tests.beliefs.contract import BeliefContract, draw, log_fair
 
 

@@ -10,7 +10,11 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias, MeasurementBias, chain
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.templates.chains import chain
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs.templates.labels.classes import ClassBias
+from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
@@ -69,7 +73,7 @@ def test_a_chain_of_one_is_that_bias():
     torch.testing.assert_close(chain(alone).label_table(), alone.label_table())
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_joint_estimation_does_not_count_errors_twice():
     test = TestChain()
     truth = test.bound()

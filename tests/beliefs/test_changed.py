@@ -9,10 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.beliefs import AuditWarning, Belief, ChangedBias, LabelBias, ProgramBelief, by, chain
-from problog4fairness.beliefs.change import search_change
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.templates.chains import chain
+from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.beliefs.templates.labels.change_point import search_change
+from problog4fairness.beliefs.templates.labels.changed import ChangedBias
+from problog4fairness.beliefs.templates.labels.dependence import by
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.data import days_of
 from problog4fairness.errors import MissingValueError, P4FError
-from problog4fairness.rows.varying import days_of
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
 REFORM = "2020-03-01"

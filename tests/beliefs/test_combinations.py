@@ -10,10 +10,9 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs.combinations import every, occurring
+from problog4fairness.beliefs.likelihood.combinations import every, occurring
+from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.rows import Rows
-from problog4fairness.rows.sensitive import Sensitive
 
 MANY = 18
 QUICK = p4f.learners.Network(max_epochs=1)
@@ -55,7 +54,7 @@ def test_tables_of_some_combinations_are_rows_of_the_whole_table():
     torch.testing.assert_close(belief.feature_tables(some)["q"], belief.feature_tables()["q"][place])
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_many_chained_biases_train_predict_and_are_estimated_in_little_memory():
     frame = table(400)
     features, label = frame.drop(columns="y"), frame["y"]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import ProgramBelief
+from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.errors import NetworkError, P4FError
 from tests.beliefs.contract import BeliefContract, draw
 

@@ -10,11 +10,10 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness import AuditWarning
-from problog4fairness.classifier.calibration import audited_folds, checked
-from problog4fairness.classifier.fitting import audit_weights, fair_codes, task_through
-from problog4fairness.doubt.reading import read_case
+from problog4fairness.checks import read_case
+from problog4fairness.data import Rows
+from problog4fairness.estimators import audit_weights, audited_folds, checked, fair_codes, task_through
 from problog4fairness.learners import Calibrated, Linear
-from problog4fairness.rows.rows import Rows
 
 ROWS, EACH, REPEATED = 3000, 60, 30
 COLUMNS = {"recorded": "recorded", "fair": "fair"}

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import torch
 
-from problog4fairness.beliefs import factored
-from problog4fairness.beliefs.factored import FactoredObserved, FactoredView, row_kinds
-from problog4fairness.beliefs.inputs import FairInputs
-from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs.likelihood import factored
+from problog4fairness.beliefs.likelihood.factored import FactoredObserved, FactoredView, row_kinds
+from problog4fairness.beliefs.likelihood.inputs import FairInputs
+from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.errors import InconsistentEvidenceError
 
 CASES = [((), 2), ((2, 2), 2), ((2, 3), 2), ((), 3), ((2, 2), 3)]

@@ -10,11 +10,13 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, MeasurementBias, ProgramBelief
-from problog4fairness.beliefs.combinations import every
-from problog4fairness.beliefs.distorted import program_tables
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.likelihood.combinations import every
+from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.beliefs.templates.features.distorted import program_tables
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.rows import Rows
 from tests.beliefs.contract import BeliefContract, draw, feature_tables
 from tests.beliefs.test_observe import require_equal
 
@@ -91,7 +93,7 @@ def dependent(rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame, np.ndar
     return fair.assign(**fair[NAMES].mask(lost, 0)), fair, (rng.random(rows) < 1 / (1 + np.exp(-z))).astype(int)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_it_closes_the_gap_that_independence_leaves():
     recorded, fair, y = dependent(8000, 0)
     audit = recorded.join(fair.add_prefix("fair "))[:500]
@@ -115,7 +117,7 @@ def test_it_closes_the_gap_that_independence_leaves():
     assert "joint=[" in str(found)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_drawn_tables_are_tables():
     recorded, fair, y = dependent(300, 1)
     belief = MeasurementBias(["u", "v"], "a", joint=True)

@@ -28,7 +28,7 @@ CASES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_plans_draws_and_bands(people, name):
     belief, recorded = CASES[name]

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs.likeliest import likely_vectors, row_seeds
-from problog4fairness.rows.rows import Rows
+from problog4fairness.beliefs.likelihood.sampled_inputs import likely_vectors, row_seeds
+from problog4fairness.data import Rows
 from tests.beliefs.contract import about_the_label
 
 

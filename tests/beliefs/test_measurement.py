@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import HistoricalBias, LabelBias, MeasurementBias
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs.templates.historical import HistoricalBias
+from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, draw, feature_tables, label_table
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from problog.engine_stack import StackBasedEngine
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import belief_text, read_belief
-from problog4fairness.beliefs.text import BUILT_IN, atom, comment, is_plain, predicates, unquoted
+from problog4fairness.beliefs.describe.files import belief_text, read_belief
 from problog4fairness.errors import P4FError
+from problog4fairness.program import BUILT_IN, atom, comment, is_plain, predicates, unquoted
 from tests.beliefs.contract import feature_tables, label_table
 
 EVIL = "x\nquery(evil).\n0.7::evil."

@@ -13,14 +13,15 @@ import torch
 from typer.testing import CliRunner
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief, read_belief
-from problog4fairness.rows.rows import Rows
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.files import read_belief
+from problog4fairness.data import Rows
 from tests.beliefs.contract import BeliefContract
 
 TRUTH = 0.4
 QUICK = p4f.learners.Network(max_epochs=15)
 COLUMNS = ("--recorded", "granted", "--sensitive", "poor_area")
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.data.FileNote")
 
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "contribute" / "examples" / "add_a_belief.py"
@@ -115,7 +116,7 @@ def test_it_is_saved_with_a_model(model, tmp_path):
 
 
 def test_its_parameters_are_doubted(model):
-    from problog4fairness.doubt.sensitivity import sensitivity
+    from problog4fairness.robustness import sensitivity
 
     found = sensitivity(model, X, Y, sensitive_features=DATA["poor_area"], values=5, seeds=1, progress=False)
     assert set(found.frame["parameter"]) == {"overlooked"}
@@ -143,7 +144,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(folder):
-    from problog4fairness.cli.app import app
+    from problog4fairness.app.cli import app
 
     def run(*arguments: str) -> str:
         with pytest.MonkeyPatch.context() as patch:
@@ -169,7 +170,7 @@ def test_the_command_line_estimates_trains_and_predicts(run, trained, folder, be
     assert (scored["fair_label"] == scored["repaid"]).mean() > 0.8
 
 
-@pytest.mark.filterwarnings("ignore:none of the 800 audited rows:problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore:none of the 800 audited rows:problog4fairness.audit.AuditWarning")
 def test_the_command_line_compares(run, trained):
     options = ("--audit", "audit.csv", "--fair", "repaid", "--seeds", "1", "--folds", "2", "--json")
     assert json.loads(run("compare", "loans.csv", *COLUMNS, "--belief", "belief.pl", *options))

@@ -8,10 +8,15 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, ClassBias, LabelBias, NumericMeasurementBias, ProgramBelief, chain
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.templates.chains import chain
+from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
+from problog4fairness.beliefs.templates.labels.classes import ClassBias
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Boosted, Linear, Network
-from problog4fairness.rows.rows import Rows
 from tests.beliefs.contract import LEARNERS, BeliefContract, distorted_labels
 from tests.oracle import problog_answer
 
@@ -313,7 +318,7 @@ def _estimate(audit, groups=None):
     return NumericMeasurementBias("score", "a", groups=groups).estimate(audit, recorded="score", fair="fair")
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 @pytest.mark.parametrize("shape", ["t4", "skewed"])
 def test_intervals_of_noise_and_spread_allow_for_other_shapes_than_the_normal_one(shape):
     held = []

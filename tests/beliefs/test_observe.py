@@ -8,10 +8,12 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief, Observation, ProgramBelief
-from problog4fairness.beliefs.combinations import occurring
-from problog4fairness.beliefs.tables import observe_tables
-from problog4fairness.rows.rows import Rows
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.likelihood.combinations import occurring
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.likelihood.tables import observe_tables
+from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.data import Rows
 from tests.oracle import problog_answer
 
 COUNT = 24

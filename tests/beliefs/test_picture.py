@@ -18,9 +18,9 @@ from problog4fairness import (
     UnknownGroup,
     chain,
 )
-from problog4fairness.beliefs.none import NoBias
-from problog4fairness.beliefs.words import Label
-from problog4fairness.program.diagram import Diagram
+from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.beliefs.templates.none import NoBias
+from problog4fairness.program import Diagram
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GRANTED = Label("granted")

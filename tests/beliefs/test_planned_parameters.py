@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs.belief import Belief
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 ROWS = 20_000
 STRENGTH = {"p": 0.1, "q": 0.3, "r": 0.5}
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning
+from problog4fairness.audit import AuditWarning
 from problog4fairness.errors import MissingValueError, P4FError
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 REGIONS = ["east", "north", "south"]
 
 

@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, LabelBias, PositiveUnlabelled, chain
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.templates.chains import chain
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.records.positive import PositiveUnlabelled
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
@@ -102,7 +105,7 @@ def test_where_nobody_is_surely_positive_it_says_that_the_record_does_not_tell()
     assert "the record hardly tells e(" in str(told[0].message)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_where_the_record_hardly_tells_intervals_hold_the_truth_and_draws_are_as_wide():
     """By the curvature at the mode, three in four did."""
     covered, spread = [], []
@@ -116,7 +119,7 @@ def test_where_the_record_hardly_tells_intervals_hold_the_truth_and_draws_are_as
     assert all(spread)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_some_audited_rows_help_to_learn_it():
     widths = np.zeros((3, 2))
     for seed in range(3):

@@ -11,11 +11,17 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, Belief, LabelBias, RowBias, belief_text, by, chain, read_belief
-from problog4fairness.beliefs.base import Belief as General
-from problog4fairness.beliefs.shrinkage import shrunk
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.belief import Belief as General
+from problog4fairness.beliefs.describe.files import belief_text, read_belief
+from problog4fairness.beliefs.templates.chains import chain
+from problog4fairness.beliefs.templates.labels.dependence import by
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.labels.row import RowBias
+from problog4fairness.data import Rows
 from problog4fairness.errors import MissingValueError, P4FError
-from problog4fairness.rows.rows import Rows
+from problog4fairness.statistics import shrunk
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
 OFFICERS = ("ann", "bob", "cleo")

@@ -10,9 +10,9 @@ import warnings
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import belief_text, read_belief
-from problog4fairness.beliefs.belief_json import belief_of
-from problog4fairness.beliefs.scanning import tokens
+from problog4fairness.beliefs.describe.files import belief_text, read_belief
+from problog4fairness.beliefs.describe.json_line import belief_of
+from problog4fairness.beliefs.describe.scanning import tokens
 from problog4fairness.errors import P4FError
 
 BELIEF = p4f.LabelBias("area", 0.2, 0.1)

@@ -10,9 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, LabelBias, MeasurementBias, SelectiveLabels, chain
-from problog4fairness.beliefs.profiling import GRID
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.templates.chains import chain
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.records.selective import SelectiveLabels
 from problog4fairness.errors import P4FError
+from problog4fairness.statistics import GRID
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
 GOOD, BAD = {1: 0.5, 0: 0.8}, {1: 0.1, 0: 0.3}
@@ -205,9 +209,9 @@ def test_class_weights_need_labels():
         model.fit(data[["income", "poor_area"]], data["paid"])
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote")
+@pytest.mark.filterwarnings("ignore::problog4fairness.data.FileNote")
 def test_the_command_line_keeps_rows_without_a_label(tmp_path):
-    from problog4fairness.cli.app import app
+    from problog4fairness.app.cli import app
 
     loans(1500, 0).drop(columns=["would", "officer"]).to_csv(tmp_path / "loans.csv", index=False)
     loans(1500, 1).drop(columns="officer").to_csv(tmp_path / "audit.csv", index=False)
@@ -246,7 +250,7 @@ def test_acceptance_by_a_score_is_found_by_likelihood(strength: float) -> None:
     assert stated.parameters["value"].tolist() == found.parameters["value"].tolist()
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_intervals_of_extreme_acceptance_have_ends(seed: int) -> None:
     """Where the likeliest logit was beyond the grid, there was no interval, and ends were those of the grid."""

@@ -10,8 +10,11 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning, LabelBias, UnknownGroup, belief_text, read_belief
-from problog4fairness.beliefs.belief_json import belief_of
+from problog4fairness.audit import AuditWarning
+from problog4fairness.beliefs.describe.files import belief_text, read_belief
+from problog4fairness.beliefs.describe.json_line import belief_of
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.records.unknown_group import UnknownGroup
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, distorted_labels
 
@@ -189,10 +192,9 @@ def test_a_value_without_a_linked_row_is_told_of():
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["never asked", "partly known"])
-@pytest.mark.filterwarnings("ignore::problog4fairness.rows.FileNote", "ignore::problog4fairness.rows.FileWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.data.FileNote", "ignore::problog4fairness.data.FileWarning")
 def test_a_table_is_trained_scored_and_reported(known):
-    from problog4fairness.classifier.scoring import score_rows
-    from problog4fairness.classifier.table import train_on_table
+    from problog4fairness.estimators import score_rows, train_on_table
 
     data = people(1200, 4).drop(columns="fair")
     data = (
@@ -225,7 +227,7 @@ def linked(rows: int, seed: int) -> tuple[pd.DataFrame, dict]:
     return pd.DataFrame(drawn | {"a": group}), {f"group({q},{r})": true[q, r] for q in range(4) for r in range(3)}
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_a_model_of_the_proxies_is_sharper_than_counts_and_covers_the_truth():
     belief = UnknownGroup("a", {"q": range(4), "r": range(3)})
     covered, widths = [], []
@@ -245,7 +247,7 @@ def test_a_model_of_the_proxies_is_sharper_than_counts_and_covers_the_truth():
     assert wide == pytest.approx([own.high - own.low for own in learned.probabilities], abs=0.06)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_a_model_knows_combinations_that_no_linked_row_has():
     table, _ = linked(400, 0)
     table = table[(table["q"] != 3) | (table["r"] != 2)].reset_index(drop=True)

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs.amounts import percent, percent_interval
-from problog4fairness.beliefs.words import Label
-from problog4fairness.rows.rows import Rows
+from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.data import Rows
+from problog4fairness.statistics import percent, percent_interval
 
 GRANTED = Label("granted", ("no", "yes"))
 OWN = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p :: n(X) :- a(X). z(X) :- y(X), \+n(X). ?- z(x)."

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import AuditWarning
+from problog4fairness.audit import AuditWarning
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 
 
 def audit_without_errors(rows: int = 100) -> pd.DataFrame:

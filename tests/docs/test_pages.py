@@ -91,7 +91,7 @@ def test_snippets_run(page, tables, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
 def test_commands_are_understood(page, tables, monkeypatch):
     """They are read and not run; the README's, which are the same, are run in test_package.py."""
-    from problog4fairness.cli.app import app
+    from problog4fairness.app.cli import app
 
     group = get_command(app)
     for name in ("belief.pl", "loans.p4f"):

@@ -66,7 +66,7 @@ def _programs() -> Sequence[bytes]:
 
 def _read_program(path: Path) -> object:
     from problog4fairness import Program
-    from problog4fairness.program.sandbox import Limits
+    from problog4fairness.program.sandbox.process import Limits
 
     program = Program.from_file(path, limits=Limits(seconds=5, memory=1 << 30))
     program.check()
@@ -79,7 +79,7 @@ def _read_program(path: Path) -> object:
 @cache
 def _beliefs() -> Sequence[bytes]:
     import problog4fairness as p4f
-    from problog4fairness.beliefs import belief_text
+    from problog4fairness.beliefs.describe.files import belief_text
 
     own = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
     audit = p4f.datasets.loans(rows=10, audited=500, new=10).audit
@@ -95,7 +95,7 @@ def _beliefs() -> Sequence[bytes]:
 
 
 def _read_belief(path: Path) -> object:
-    from problog4fairness.beliefs import read_belief
+    from problog4fairness.beliefs.describe.files import read_belief
 
     return str(read_belief(path))
 
@@ -204,7 +204,7 @@ def _models() -> Sequence[bytes]:
     import tempfile
 
     from problog4fairness import DebiasedClassifier, LabelBias
-    from problog4fairness.learners import Network
+    from problog4fairness.learners.networks.network import Network
 
     belief = LabelBias("poor", 0.3, 0.05)
     found = []
@@ -262,7 +262,7 @@ def _moves() -> Sequence[bytes]:
     import tempfile
 
     from problog4fairness import DebiasedClassifier, LabelBias
-    from problog4fairness.doubt import what_if
+    from problog4fairness.robustness.what_if import what_if
 
     data = ROWS[["area", "income"]].fillna(0), (ROWS["area"] != "north").astype(int)
     found = []
@@ -276,7 +276,7 @@ def _moves() -> Sequence[bytes]:
 
 
 def _read_moves(path: Path) -> object:
-    from problog4fairness.doubt import WhatIf
+    from problog4fairness.robustness.what_if_result import WhatIf
 
     moves = WhatIf.load(path)
     found = [moves.along(name, steps=3) for name in moves.names]
@@ -300,7 +300,7 @@ def _tables() -> Sequence[bytes]:
 
 
 def _read_table(path: Path) -> object:
-    from problog4fairness.rows import read_table
+    from problog4fairness.data.io.reading import read_table
 
     return read_table(path)
 
@@ -335,9 +335,10 @@ def _fit(checkpoint: Path, epochs: int) -> object:
     import numpy as np
     import torch
 
-    from problog4fairness.beliefs import NoBias
-    from problog4fairness.learners import Settings, fit_module
-    from problog4fairness.rows import Rows
+    from problog4fairness.beliefs.templates.none import NoBias
+    from problog4fairness.data.rows import Rows
+    from problog4fairness.learners.networks.module import fit_module
+    from problog4fairness.learners.settings import Settings
 
     inputs = torch.linspace(-1, 1, 40).view(20, 2)
     rows = Rows(pd.DataFrame({"number": range(20)}), ("number",), (0, 1), np.arange(20) % 2)
@@ -423,8 +424,8 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
     import tempfile
 
     import problog4fairness as p4f
-    from problog4fairness.reporting.bundle import Inputs, write_bundle
-    from problog4fairness.reporting.stored import save_comparison
+    from problog4fairness.app.report.files.bundle import Inputs, write_bundle
+    from problog4fairness.app.report.files.stored import save_comparison
 
     data = p4f.datasets.loans(rows=120, audited=40, new=1)
     belief = p4f.LabelBias("poor_area", {0: 0.0, 1: 0.4}, 0.0)
@@ -452,7 +453,7 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
 
 
 def _read_bundle(path: Path) -> object:
-    from problog4fairness.reporting.bundle import verify
+    from problog4fairness.app.report.files.bundle import verify
 
     table = path.parent / "loans.csv"
     table.write_bytes(_evidence()[1])
@@ -460,7 +461,7 @@ def _read_bundle(path: Path) -> object:
 
 
 def _read_comparison(path: Path) -> object:
-    from problog4fairness.reporting.stored import read_comparison
+    from problog4fairness.app.report.files.stored import read_comparison
 
     found = read_comparison(unpacked_folder(path))
     return found.verdict, found.to_dict()
@@ -474,8 +475,8 @@ def _projects() -> Sequence[bytes]:
     import tempfile
 
     import problog4fairness as p4f
-    from problog4fairness.studio.auditing import Audit, draw, plan
-    from problog4fairness.studio.project import Project
+    from problog4fairness.app.studio.auditing import Audit, draw, plan
+    from problog4fairness.app.studio.project import Project
 
     with tempfile.TemporaryDirectory() as folder:
         project = Project.open(Path(folder))
@@ -491,8 +492,8 @@ def _projects() -> Sequence[bytes]:
 
 
 def _read_project(path: Path) -> object:
-    from problog4fairness.studio.auditing import Audit
-    from problog4fairness.studio.project import Project
+    from problog4fairness.app.studio.auditing import Audit
+    from problog4fairness.app.studio.project import Project
 
     project = Project.open(unpacked_folder(path))
     columns = [own.name for own in project.columns()]
@@ -517,7 +518,7 @@ def _audits() -> Sequence[bytes]:
 
 def _read_audit(path: Path) -> object:
     import problog4fairness as p4f
-    from problog4fairness.rows import read_table
+    from problog4fairness.data.io.reading import read_table
 
     return str(p4f.LabelBias("poor_area").estimate(read_table(path), recorded="granted", fair="repaid"))
 
@@ -530,9 +531,9 @@ def _trees() -> Sequence[bytes]:
     import numpy as np
     import safetensors.torch
 
-    from problog4fairness.beliefs import NoBias
-    from problog4fairness.learners import Boosted
-    from problog4fairness.rows import Rows
+    from problog4fairness.beliefs.templates.none import NoBias
+    from problog4fairness.data.rows import Rows
+    from problog4fairness.learners.trees.boosted import Boosted
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"area": rng.choice(["north", "south", "east"], 300), "income": rng.normal(size=300)})
@@ -549,9 +550,9 @@ def _read_trees(path: Path) -> object:
     import safetensors
     import safetensors.torch
 
-    from problog4fairness.classifier.manifest import tensors_of
     from problog4fairness.errors import P4FError
-    from problog4fairness.learners.boosted import FittedBoosted
+    from problog4fairness.estimators.files.manifest import tensors_of
+    from problog4fairness.learners.trees.boosted import FittedBoosted
 
     content = path.read_bytes()
     wrong = (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from problog4fairness.data.problems import TableError
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import TableError
 from tests.fuzz import reading
 from tests.fuzz.targets import TARGETS, Target
 

@@ -16,8 +16,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners import Settings, fit_module
-from problog4fairness.program.observed import AffineObserved
+from problog4fairness.learners.networks.module import fit_module
+from problog4fairness.learners.settings import Settings
+from problog4fairness.program import AffineObserved
 from tests.learners.observations import recorded_label
 
 ROWS, TRAIN = 61, 49  # 49 = 3 * 16 + 1: the last batch of a loader is one row, which leaves the second process without

@@ -8,9 +8,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.inputs import FairInputs
-from problog4fairness.beliefs.observation import Observation
-from problog4fairness.program.observed import AffineObserved, Observed
+from problog4fairness.beliefs import FairInputs, Observation
+from problog4fairness.program import AffineObserved, Observed
 
 
 def observe(

@@ -10,7 +10,9 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners import Auto, Network, choice
+from problog4fairness.learners import auto as choice
+from problog4fairness.learners.auto import Auto
+from problog4fairness.learners.networks.network import Network
 from tests.learners.contract import LABEL, LearnerContract, people, recorded, rows_of
 
 

@@ -8,8 +8,10 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.learners import Boosted, Network, Task
+from problog4fairness.learners.base import Task
 from problog4fairness.learners.job import dealt, kinds_of, split
+from problog4fairness.learners.networks.network import Network
+from problog4fairness.learners.trees.boosted import Boosted
 
 
 def people(rows=600, copies=1, seed=0):

@@ -15,9 +15,10 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners import Settings, fit_module
-from problog4fairness.learners.batches import LoaderBatches, TensorBatches
-from problog4fairness.learners.sharing import Share
+from problog4fairness.learners.networks.batches import LoaderBatches, TensorBatches
+from problog4fairness.learners.networks.module import fit_module
+from problog4fairness.learners.networks.sharing import Share
+from problog4fairness.learners.settings import Settings
 from tests.learners.observations import recorded_label
 
 SCRIPT = Path(__file__).parent / "fabric_script.py"

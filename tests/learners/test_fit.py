@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
-from problog4fairness.learners import plan as plan_module
-from problog4fairness.learners.fit import fit_many
 from problog4fairness.learners.history import Fit
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.losses import loss_of
-from problog4fairness.learners.mlp import MLP, Layout
+from problog4fairness.learners.networks import batching_plan as plan_module
+from problog4fairness.learners.networks.fit import fit_many
+from problog4fairness.learners.networks.losses import loss_of
+from problog4fairness.learners.networks.mlp import MLP, Layout
 from problog4fairness.learners.settings import Settings
-from problog4fairness.program.observed import AffineObserved
+from problog4fairness.program import AffineObserved
 from tests.learners.observations import alone, blend, broken, data, recorded_label
 
 QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8, patience=10)
@@ -286,7 +286,7 @@ def test_memory_for_validation_is_bounded(monkeypatch):
     inputs, label = data(400)
     jobs = [Job(inputs, recorded_label(label), seed=seed, validation_rows=torch.arange(300)) for seed in range(2)]
     whole = fit_many(jobs, QUICK)
-    monkeypatch.setattr("problog4fairness.learners.fit.STACK_ACTIVATIONS", 1)
+    monkeypatch.setattr("problog4fairness.learners.networks.fit.STACK_ACTIVATIONS", 1)
     largest = 0
 
     class Spy(AffineObserved):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from problog4fairness.learners.losses import cross_entropy, focal, loss_of
+from problog4fairness.learners.networks.losses import cross_entropy, focal, loss_of
 from problog4fairness.learners.settings import Settings
 
 

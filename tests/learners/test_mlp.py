@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 import torch
 
-from problog4fairness.learners.mlp import MLP, Layout
-from problog4fairness.learners.stack import forward
+from problog4fairness.learners.networks.mlp import MLP, Layout
+from problog4fairness.learners.networks.stack import forward
 
 SIZES = [(3, 8, 5, 1), (2, 4, 3), (6, 2)]
 

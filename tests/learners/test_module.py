@@ -12,13 +12,13 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import ShapeError, TrainingError
-from problog4fairness.learners.fit import fit_many
 from problog4fairness.learners.history import Fit
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.mlp import MLP
-from problog4fairness.learners.module import fit_module
+from problog4fairness.learners.networks.fit import fit_many
+from problog4fairness.learners.networks.mlp import MLP
+from problog4fairness.learners.networks.module import fit_module
 from problog4fairness.learners.settings import Settings
-from problog4fairness.program.observed import AffineObserved
+from problog4fairness.program import AffineObserved
 from tests.learners.observations import blend, broken, data, recorded_label
 
 QUICK = Settings(learning_rate=0.01, batch_size=16, max_epochs=6)

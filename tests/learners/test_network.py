@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners import Network, Task
+from problog4fairness.learners.base import Task
+from problog4fairness.learners.networks.network import Network
 from tests.learners.contract import LABEL, LearnerContract, people, recorded, rows_of
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from problog4fairness.learners import plan as plan_module
 from problog4fairness.learners.job import Job
-from problog4fairness.learners.plan import plans
+from problog4fairness.learners.networks import batching_plan as plan_module
+from problog4fairness.learners.networks.batching_plan import plans
 from problog4fairness.learners.settings import Settings
 from tests.learners.observations import alone, blend, data, recorded_label
 

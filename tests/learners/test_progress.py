@@ -9,11 +9,13 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from problog4fairness.beliefs import NoBias
-from problog4fairness.learners import Boosted, Reweighted, Task
+from problog4fairness.data import Rows
 from problog4fairness.learners import progress as progress_module
-from problog4fairness.learners.again import fit_again
+from problog4fairness.learners.base import Task
+from problog4fairness.learners.em.reweighted import Reweighted
 from problog4fairness.learners.progress import Bar, each, listening, progress_bar
-from problog4fairness.rows import Rows
+from problog4fairness.learners.refit import fit_again
+from problog4fairness.learners.trees.boosted import Boosted
 
 
 class Terminal(io.StringIO):

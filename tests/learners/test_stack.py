@@ -4,10 +4,9 @@ import pandas as pd
 import pytest
 import torch
 
-from problog4fairness.beliefs.inputs import FairInputs
-from problog4fairness.beliefs.observation import Observation
-from problog4fairness.learners.mlp import Layout
-from problog4fairness.learners.stack import Dropout, Epoch, FewInputs, ManyInputs, Rows, forward
+from problog4fairness.beliefs import FairInputs, Observation
+from problog4fairness.learners.networks.mlp import Layout
+from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, ManyInputs, Rows, forward
 from tests.learners.observations import blend
 
 

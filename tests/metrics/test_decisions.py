@@ -8,9 +8,10 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import problog4fairness as p4f
-from problog4fairness.classifier import score_rows
-from problog4fairness.metrics import decide, scores
-from problog4fairness.reporting.facts import collect
+from problog4fairness.app.report import collect
+from problog4fairness.estimators import score_rows
+from problog4fairness.metrics.decisions import decide
+from problog4fairness.metrics.table import scores
 
 
 def test_a_half_is_decided_favourably_with_one_column_and_with_two():

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import Ellipse, confidence_ellipse
+from problog4fairness.metrics.ellipse import Ellipse, confidence_ellipse
 
 
 def test_by_hand():

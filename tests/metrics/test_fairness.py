@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.metrics import (
+from problog4fairness.metrics.functions import (
     equalized_odds_difference,
-    intervals_by_group,
     mean_probability_disparity,
     statistical_disparity,
 )
+from problog4fairness.metrics.table import intervals_by_group
 
 # A = 1: four rows, TP 1, FN 1, FP 0, TN 2. A = 0: six rows, TP 2, FN 1, FP 2, TN 1.
 A = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from problog4fairness import metrics as m
-from problog4fairness.beliefs.proportions import interval
+from problog4fairness.statistics import interval
 
 
 @pytest.mark.parametrize(

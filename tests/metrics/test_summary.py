@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import summarise
+from problog4fairness.metrics.summary import summarise
 
 # Seeds' averages: lower .6, .7, .8; upper .9, .9, .9.
 RESULTS = pd.DataFrame(

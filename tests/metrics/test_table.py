@@ -7,9 +7,8 @@ import pytest
 
 from problog4fairness import metrics
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics import METRICS, scores
-from problog4fairness.metrics.judged import Judged
-from problog4fairness.metrics.table import _part
+from problog4fairness.metrics.predictions import Judged
+from problog4fairness.metrics.table import METRICS, _part, scores
 from problog4fairness.metrics.values import accuracy
 
 

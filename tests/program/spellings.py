@@ -120,7 +120,9 @@ def main(mode: str) -> None:
     from problog.clausedb import ClauseDB
     from problog.engine_stack import StackBasedEngine
 
-    from problog4fairness.program import ground, syntax, wall, worker
+    from problog4fairness.program.circuit import grounding as ground
+    from problog4fairness.program.language import syntax
+    from problog4fairness.program.sandbox import wall, worker
 
     assert mode in MODES
     if mode != "list":

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import observation
+from problog4fairness.beliefs.likelihood import observation
 from problog4fairness.errors import LimitError
-from problog4fairness.program import passes
+from problog4fairness.program.circuit import passes
 
 TEXT = """
 nn(h,X) :: y1(X). nn(h,X) :: y2(X). nn(a,X) :: a(X). nn(b,X) :: b(X).
@@ -53,7 +53,7 @@ def test_evidence_in_pieces(monkeypatch):
 
 
 def test_one_pass_that_would_take_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr("problog4fairness.beliefs.general.PRODUCTS", 1)
+    monkeypatch.setattr("problog4fairness.beliefs.likelihood.general.PRODUCTS", 1)
     with pytest.raises(LimitError, match=r"more than 6\.0e\+01"):
         p4f.ProgramBelief(TEXT).observe(ROWS)
     long = p4f.Program(TEXT, limits=p4f.Limits(seconds=1e6))

@@ -19,10 +19,10 @@ from matplotlib.patches import FancyBboxPatch
 
 from problog4fairness import Limits, Program
 from problog4fairness.errors import LimitError, P4FError
-from problog4fairness.program.diagram import CLASSIFIER_FILL, SUFFIXES, Diagram, Node
-from problog4fairness.program.drawing import arranged
-from problog4fairness.program.layout import Box, Layout, Point, layered
-from problog4fairness.program.sandbox import run
+from problog4fairness.program.diagram.diagram import CLASSIFIER_FILL, SUFFIXES, Diagram, Node
+from problog4fairness.program.diagram.layout import Box, Layout, Point, layered
+from problog4fairness.program.diagram.plotting import arranged
+from problog4fairness.program.sandbox.process import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["label", "loan", "loan_noise", "measurement", "three_attributes"]
@@ -282,7 +282,7 @@ def test_a_failed_save_leaves_nothing_behind(tmp_path: Path):
 
 def test_matplotlib_comes_late_and_pyplot_never():
     code = (
-        "import sys; from problog4fairness.program.diagram import Diagram, Node;"
+        "import sys; from problog4fairness.program.diagram.diagram import Diagram, Node;"
         "assert 'matplotlib' not in sys.modules;"
         "Diagram((Node('q'),))._repr_svg_(); assert 'matplotlib.pyplot' not in sys.modules"
     )

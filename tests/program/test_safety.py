@@ -11,8 +11,8 @@ from problog.program import PrologString
 
 from problog4fairness import Limits, Program
 from problog4fairness.errors import GroundingError, LimitError, P4FError, UnknownPredicateError, UnsafeProgramError
-from problog4fairness.program.ground import compile_text
-from problog4fairness.program.safety import ALLOWED_LIBRARIES, SafeEngine
+from problog4fairness.program.circuit.grounding import compile_text
+from problog4fairness.program.language.safety import ALLOWED_LIBRARIES, SafeEngine
 
 LIBRARY = Path(problog.__file__).parent / "library"
 

@@ -19,7 +19,7 @@ import pytest
 
 from problog4fairness import Limits, Program
 from problog4fairness.errors import LimitError, P4FError
-from problog4fairness.program import sandbox
+from problog4fairness.program.sandbox import process as sandbox
 
 MEBIBYTE = 1024 * 1024
 TIGHT = Limits(seconds=0.7, memory=300 * MEBIBYTE)
@@ -357,7 +357,7 @@ def test_after_a_fork():
     """Parent and child each have a worker, and the end of the child is not the end of the parent's."""
     run = script("""
         import os, sys
-        from problog4fairness.program import sandbox
+        from problog4fairness.program.sandbox import process as sandbox
         ask = lambda text: sandbox.run("compile", text)["queries"][0]["name"]
         assert ask("0.5::a. query(a).") == "a"
         first = sandbox._workers[-1]._process.pid
@@ -379,7 +379,7 @@ def test_no_thread_is_left_behind():
     """From Python 3.12 on, a fork beside other threads is warned about; a caller with one thread keeps one."""
     run = script("""
         import os, threading
-        from problog4fairness.program import sandbox
+        from problog4fairness.program.sandbox import process as sandbox
         for number in range(5):
             sandbox.run("compile", f"0.5::a. query(a). % {number}")
             assert threading.active_count() == len(os.listdir("/proc/self/task")) == 1
@@ -393,7 +393,7 @@ def test_after_a_fork_while_a_program_runs():
     run = script("""
         import os, threading, time
         from problog4fairness.errors import LimitError
-        from problog4fairness.program import sandbox
+        from problog4fairness.program.sandbox import process as sandbox
         def busy():
             try:
                 sandbox.run("compile", "a :- X is 9**(9**9). query(a).", sandbox.Limits(seconds=2))
@@ -419,14 +419,14 @@ def test_after_a_fork_while_a_program_runs():
 def test_no_worker_outlives_its_caller():
     """After an ordinary end at once; after a kill at the latest when the time of its program is over."""
     ordinary = script("""
-        from problog4fairness.program import sandbox
+        from problog4fairness.program.sandbox import process as sandbox
         sandbox.run("compile", "0.5::a. query(a).")
         print(sandbox._workers[-1]._process.pid)
     """)
     assert not is_running(int(ordinary.stdout))
     killed = script("""
         import os, signal, threading, time
-        from problog4fairness.program import sandbox
+        from problog4fairness.program.sandbox import process as sandbox
         sandbox.run("compile", "0.5::a. query(a).")
         limits = sandbox.Limits(seconds=1)
         bomb = "a :- X is 9**(9**9). query(a)."
@@ -450,7 +450,7 @@ def test_a_busy_worker_ends_with_its_caller_long_before_its_limit():
     """Also in the middle of C code, and when the thread that asked for it ended long ago."""
     killed = script("""
         import os, signal, threading, time
-        from problog4fairness.program import sandbox
+        from problog4fairness.program.sandbox import process as sandbox
         first = threading.Thread(target=sandbox.run, args=("compile", "0.5::a. query(a)."))
         first.start()
         first.join()
@@ -494,7 +494,8 @@ def test_what_a_library_prints_does_not_disturb(capfd):
     """The worker answers on its own channel."""
     run = script(
         """
-        from problog4fairness.program import ground, worker
+        from problog4fairness.program.circuit import grounding as ground
+        from problog4fairness.program.sandbox import worker
         original = ground.compile_text
         def noisy(text):
             print("noise on standard output")

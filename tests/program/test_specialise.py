@@ -7,7 +7,7 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.errors import InconsistentEvidenceError, MissingValueError, ShapeError
-from problog4fairness.program import specialise as specialise_module
+from problog4fairness.program.circuit import specialise as specialise_module
 
 LABEL = r"""
 nn(h,X) :: y(X).   nn(a,X) :: a(X).

@@ -8,7 +8,8 @@ import textwrap
 
 import pytest
 
-from problog4fairness.program import sandbox, wall
+from problog4fairness.program.sandbox import process as sandbox
+from problog4fairness.program.sandbox import wall
 from tests.program import spellings
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="parts of the wall are those of Linux")
@@ -50,7 +51,7 @@ def test_no_spelling_loads_a_file(mode, effective, folder):
 def walled(code: str) -> str:
     """What Python prints when it runs ``code`` behind the wall."""
     script = "import os, sys, socket, subprocess, ctypes\n"
-    script += "from problog4fairness.program import wall\nwall.close()\n" + textwrap.dedent(code)
+    script += "from problog4fairness.program.sandbox import wall\nwall.close()\n" + textwrap.dedent(code)
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240)
     return run.stdout + run.stderr
 
@@ -74,7 +75,8 @@ def test_what_python_refuses(attempt):
 def test_what_the_system_refuses_by_itself(brick, tmp_path):
     """Without the audit hook: Landlock, and the limit of open files."""
     (tmp_path / "there").write_text("secret")
-    code = f"from problog4fairness.program import wall; wall.{brick}(); print(open({str(tmp_path / 'there')!r}).read())"
+    opened = f"print(open({str(tmp_path / 'there')!r}).read())"
+    code = f"from problog4fairness.program.sandbox import wall; wall.{brick}(); {opened}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240)
     assert "secret" not in run.stdout
     assert run.stderr.splitlines()[-1].startswith(("PermissionError", "OSError: [Errno 24]"))

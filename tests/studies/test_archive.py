@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from problog4fairness.rows import FileWarning
+from problog4fairness.data import FileWarning
 from studies.engine.archive import Archive, digest_of, name_of
 
 IDENTITY = {"settings": {"method": "ours", "seeds": [0, 1]}, "code": "abc"}

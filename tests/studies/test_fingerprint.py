@@ -39,24 +39,24 @@ def package(tmp_path, monkeypatch):
 def test_everything_that_computes_is_reached(module):
     found = set(reached(module))
     assert {
-        "problog4fairness.beliefs.estimation",
-        "problog4fairness.beliefs.observation",
-        "problog4fairness.learners.fit",
+        "problog4fairness.audit.estimation.estimation",
+        "problog4fairness.beliefs.likelihood.observation",
+        "problog4fairness.learners.networks.fit",
         "problog4fairness.metrics",
-        "problog4fairness.program.ground",
-        "problog4fairness.program.worker",  # only ever run in a process of its own
-        "problog4fairness.rows.rows",
+        "problog4fairness.program.circuit.grounding",
+        "problog4fairness.program.sandbox.worker",  # only ever run in a process of its own
+        "problog4fairness.data.rows",
         "studies.engine.stack",
         module,
     } <= found
-    assert ("problog4fairness.baselines.relabelling" in found) == (module != "studies.face_runs")
+    assert ("problog4fairness.evaluation.methods.relabelling" in found) == (module != "studies.face_runs")
     assert ("problog4fairness.datasets.synthetic" in found) == (module == "studies.synthetic_cells")
     assert ("studies.data.drawn_faces" in found) >= (module == "studies.face_runs")
 
 
 @pytest.mark.parametrize("module", STACKS)
 def test_what_only_shows_results_does_not_throw_them_away(module):
-    shown = ("problog4fairness.cli", "problog4fairness.reporting", "studies.commands", "studies.engine.claims")
+    shown = ("problog4fairness.app.cli", "problog4fairness.app.report", "studies.commands", "studies.engine.claims")
     shown += ("studies.engine.report", "studies.panels", "studies.synthetic_figure")
     assert not [name for name in reached(module) if name.startswith(shown)]
 
@@ -98,4 +98,4 @@ def test_the_front_door_of_the_library_stands_for_all_rooms(package):
     now()
     (folder / "one.py").write_text("import problog4fairness as p4f\n")
     now()
-    assert "problog4fairness.reporting.build" in reached("somebodys.one")
+    assert "problog4fairness.app.report.build" in reached("somebodys.one")

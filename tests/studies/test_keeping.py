@@ -14,7 +14,7 @@ import pytest
 import safetensors.torch
 from typer.testing import CliRunner
 
-from problog4fairness.rows import FileWarning, TableError
+from problog4fairness.data import FileWarning, TableError
 from studies.commands import app
 from studies.engine.report import write_report
 from studies.engine.run import Outcome, run

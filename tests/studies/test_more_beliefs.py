@@ -45,7 +45,7 @@ def test_claims_and_figure(results):
     assert sum(axes.get_visible() for axes in draw(results).axes) == len(CASES) * len(METRICS)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.beliefs.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_the_record_is_made_by_the_true_parameters(name):
     case, rng = CASES[name], np.random.default_rng(0)

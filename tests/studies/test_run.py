@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from problog4fairness.data import FileWarning
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import FileWarning
 from studies.engine.archive import Archive
 from studies.engine.bar import Reporter, StudyBar
 from studies.engine.run import identity_of, run

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
+from problog4fairness.data import FileWarning
 from problog4fairness.errors import P4FError
-from problog4fairness.rows import FileWarning
 from studies.data import student
 from studies.engine.archive import Archive, name_of
 from studies.engine.report import summary_of, write_report

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from problog4fairness.beliefs import NoBias
+from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners import Settings, fit_module
-from problog4fairness.rows import Rows
 from studies.vision import ResidualNetwork, named_network, resnet50
 from studies.vision.named import network_version
 

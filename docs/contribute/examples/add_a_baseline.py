@@ -10,7 +10,7 @@ refused: nobody knows whether that was right.
 import numpy as np
 
 import problog4fairness as p4f
-from problog4fairness.baselines import METHODS, Method, Steps, Trained, Training
+from problog4fairness.evaluation import METHODS, Method, Steps, Trained, Training
 
 
 class WithoutRefused(Method):
@@ -53,7 +53,7 @@ print(found.table("fair")[["accuracy", "disparity", "positive_rate"]].to_string(
 
 # %%
 # In the library a method is a file of ``baselines/`` and an entry of ``baselines/named.py``;
-# ``tests/comparison/test_methods.py`` checks that it does beside others what it does alone. Here it is taken out
+# ``tests/evaluation/test_methods.py`` checks that it does beside others what it does alone. Here it is taken out
 # again.
 
 del METHODS["without refused"]

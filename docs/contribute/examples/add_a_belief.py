@@ -9,11 +9,9 @@ from it. This one says that fair 1s of one group were overlooked.
 from typing import Any
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief, Parameter
-from problog4fairness.beliefs.favourable import favourable_json
-from problog4fairness.beliefs.probabilities import parameters_from_json, parameters_json
-from problog4fairness.beliefs.sensitive import sensitive_from_json, sensitive_json
-from problog4fairness.rows.sensitive import Sensitive
+from problog4fairness.beliefs import Belief, favourable_json, sensitive_from_json, sensitive_json
+from problog4fairness.data import Sensitive
+from problog4fairness.statistics import Parameter, parameters_from_json, parameters_json
 
 
 class Overlooked(Belief):

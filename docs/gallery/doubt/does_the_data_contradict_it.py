@@ -37,7 +37,7 @@ p4f.check(swapped, loans, recorded="granted", audit=audit, fair="repaid", progre
 # them need not be right.
 
 beliefs = {"turned down in poor areas": belief, "turned down elsewhere": swapped, "no bias": p4f.NoBias()}
-which = p4f.doubt.compare_beliefs(beliefs, loans, recorded="granted")
+which = p4f.checks.compare_beliefs(beliefs, loans, recorded="granted")
 print(which.table.round(4).to_string())
 
 # %%

@@ -18,7 +18,7 @@ model.fit(data.loans[features], data.loans["granted"], sensitive_features=poor)
 # %%
 # Audited rows give the accuracy at each value; without them disparity and changed decisions are still there.
 
-moves = p4f.doubt.sensitivity(
+moves = p4f.robustness.sensitivity(
     model,
     data.loans[features],
     data.loans["granted"],

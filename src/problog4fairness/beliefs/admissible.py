@@ -10,9 +10,9 @@ from torch import Tensor
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs.base import Belief
-    from problog4fairness.beliefs.probabilities import Parameter
-    from problog4fairness.rows.rows import Rows
+    from problog4fairness.beliefs.belief import Belief
+    from problog4fairness.data import Rows
+    from problog4fairness.statistics import Parameter
 
 # Below this, recorded labels say so little about fair ones that a fit is a matter of chance.
 LEAST_SIGNAL = 0.05

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from problog4fairness.beliefs.audit_table import AuditTable
-from problog4fairness.beliefs.base import Belief, known_kinds
-from problog4fairness.beliefs.belief_file import read_belief
-from problog4fairness.beliefs.custom import ProgramBelief
-from problog4fairness.beliefs.none import NoBias
+from problog4fairness.audit import AuditTable
+from problog4fairness.beliefs.belief import Belief, known_kinds
+from problog4fairness.beliefs.describe.files import read_belief
+from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.errors import P4FError, among
-from problog4fairness.program.program import Program
+from problog4fairness.program import Program
 
 
 def as_belief(belief: object) -> Belief:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs.base import Belief
+    from problog4fairness.beliefs.belief import Belief
 
 
 def agreed(known: Any, labels: Collection[Any], said: Any) -> Any:

@@ -1,8 +1,5 @@
 """Data to learn from, and to test on: the loans of the examples, and people of whom everything is known."""
 
-from problog4fairness.datasets.enumeration import Limits
-from problog4fairness.datasets.equations import SyntheticSettings
-from problog4fairness.datasets.loans import LoanData, loans
-from problog4fairness.datasets.synthetic import SyntheticData, synthetic
+import lazy_loader
 
-__all__ = ["Limits", "LoanData", "SyntheticData", "SyntheticSettings", "loans", "synthetic"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

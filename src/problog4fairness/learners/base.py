@@ -12,10 +12,9 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
-from problog4fairness.beliefs.base import Belief
-from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.rows.rows import Rows
 
 # The shape of a tensor and its type.
 Shape: TypeAlias = tuple[tuple[int, ...], torch.dtype]

@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.observation import Observation
+from problog4fairness.beliefs import Observation
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners.base import Task
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from problog4fairness.errors import P4FError, UnknownNameError, among
+from problog4fairness.learners.auto import CANDIDATES, Auto
 from problog4fairness.learners.base import Learner
-from problog4fairness.learners.choice import CANDIDATES, Auto
-from problog4fairness.learners.em import Reweighted
+from problog4fairness.learners.em.reweighted import Reweighted
 from problog4fairness.learners.plain import require
 
 LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}

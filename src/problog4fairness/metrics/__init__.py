@@ -17,36 +17,6 @@ Everywhere y = 1 is the favourable label and A = 1 the sensitive group; other la
 ``favourable`` and ``levels``. Inputs are matched row by row, by position; the index of a series is not looked at.
 """
 
-from problog4fairness.metrics.decisions import decide
-from problog4fairness.metrics.differences import difference_interval
-from problog4fairness.metrics.ellipse import Ellipse, confidence_ellipse
-from problog4fairness.metrics.functions import (
-    accuracy,
-    equalized_odds_difference,
-    f1,
-    mean_probability_disparity,
-    statistical_disparity,
-)
-from problog4fairness.metrics.scorer import make_fair_scorer
-from problog4fairness.metrics.summary import summarise
-from problog4fairness.metrics.table import METRICS, Metric, interval, intervals_by_group, metric_frame, scores
+import lazy_loader
 
-__all__ = [
-    "METRICS",
-    "Ellipse",
-    "Metric",
-    "accuracy",
-    "confidence_ellipse",
-    "decide",
-    "difference_interval",
-    "equalized_odds_difference",
-    "f1",
-    "interval",
-    "intervals_by_group",
-    "make_fair_scorer",
-    "mean_probability_disparity",
-    "metric_frame",
-    "scores",
-    "statistical_disparity",
-    "summarise",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from problog4fairness.beliefs.proportions import Estimate, proportion
 from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Estimate, proportion
 
 
 def difference_interval(

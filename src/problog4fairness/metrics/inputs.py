@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from problog4fairness.data import has_others
 from problog4fairness.errors import P4FError, ShapeError
-from problog4fairness.rows.sensitive import has_others
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.metrics import values
 from problog4fairness.metrics.inputs import groups, same_length
-from problog4fairness.metrics.judged import Judged, Need, judged
+from problog4fairness.metrics.predictions import Judged, Need, judged
+from problog4fairness.statistics import Estimate
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs.audits import Audit
+    from problog4fairness.audit import Audit
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The metrics themselves, each a function of :class:`~problog4fairness.metrics.judged.Judged`, and their intervals.
+"""The metrics, each a function of :class:`~problog4fairness.metrics.predictions.Judged`, and their intervals.
 
 Intervals need counts only, so 100,000 rows cost milliseconds where a bootstrap costs minutes. They speak of *this*
 classifier on new rows of the same kind; what another seed or another fold would give is the matter of
@@ -12,11 +12,11 @@ from itertools import combinations
 
 import numpy as np
 
-from problog4fairness.beliefs.proportions import Estimate
 from problog4fairness.errors import P4FError
 from problog4fairness.metrics.differences import difference_of
 from problog4fairness.metrics.inputs import Floats
-from problog4fairness.metrics.judged import Judged
+from problog4fairness.metrics.predictions import Judged
+from problog4fairness.statistics import Estimate
 
 
 def accuracy(j: Judged) -> float:

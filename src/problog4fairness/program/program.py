@@ -22,18 +22,19 @@ from problog4fairness.errors import (
     UnreadableFileError,
     among,
 )
-from problog4fairness.program import cache, sandbox
-from problog4fairness.program.data import CircuitData
-from problog4fairness.program.sandbox import Limits
-from problog4fairness.program.terms import spaceless
+from problog4fairness.program.circuit.compiled import CircuitData
+from problog4fairness.program.language.terms import spaceless
+from problog4fairness.program.sandbox import cache
+from problog4fairness.program.sandbox import process as sandbox
+from problog4fairness.program.sandbox.process import Limits
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from problog4fairness.program.check import Findings
-    from problog4fairness.program.circuit import Circuit
-    from problog4fairness.program.diagram import Diagram
-    from problog4fairness.program.weights import Values
+    from problog4fairness.program.circuit.circuit import Circuit
+    from problog4fairness.program.circuit.weights import Values
+    from problog4fairness.program.diagram.diagram import Diagram
+    from problog4fairness.program.lint import Findings
 
 MAX_TEXT = 4 * sandbox.MEBIBYTE
 _FILE = re.compile(r"[^\n%:]{1,255}\.(pl|problog)")
@@ -163,7 +164,7 @@ class Program:
 
     def compile(self) -> Circuit:
         """Ground and compile. Done once for a text: the result is kept in memory and in the user's cache folder."""
-        from problog4fairness.program.circuit import Circuit
+        from problog4fairness.program.circuit.circuit import Circuit
 
         return Circuit(self.compiled(), self.bound, [network.name for network in self.networks], self.parameters)
 
@@ -193,14 +194,14 @@ class Program:
         classifier
             The network that is the classifier; all others are columns of the data, hence observed.
         """
-        from problog4fairness.program.diagram import Diagram
+        from problog4fairness.program.diagram.diagram import Diagram
 
         graph = _run("diagram", self._text, self._limits, self._source)
         return Diagram.from_json(graph, classifier=classifier, limits=self._limits)
 
     def check(self) -> Findings:
         """Compile, and tell what was found: sizes, and warnings about what looks like a slip."""
-        from problog4fairness.program.check import check
+        from problog4fairness.program.lint import check
 
         return check(self)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problog4fairness import LabelBias
-from problog4fairness.beliefs import AuditWarning
+from problog4fairness.audit import AuditWarning
 from problog4fairness.errors import P4FError
 from studies.data import student
 from studies.data.student import FEATURES, LABELS, MATHS

@@ -1,0 +1,129 @@
+"""``p4f check``, ``p4f query`` and ``p4f draw``: one program file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from problog4fairness.app.cli.output import say
+from problog4fairness.errors import P4FError, printable
+from problog4fairness.program import MEBIBYTE, Limits, Program
+
+File: TypeAlias = Annotated[Path, typer.Argument(metavar="FILE", help="A ProbLog program.", show_default=False)]
+Seconds: TypeAlias = Annotated[
+    float, typer.Option("--seconds", min=0.1, metavar="N", help="Seconds that compiling may take.")
+]
+Memory: TypeAlias = Annotated[
+    int, typer.Option("--memory", min=256, metavar="MIB", help="Memory that it may take, in MiB.")
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command(epilog="Example:  p4f check examples/label.pl")(check)
+    app.command(
+        epilog="Example:  p4f query examples/label.pl --nn h=0.7 --nn a=1 --set p1=0.3 --set p2=0 --set p3=0 --set p4=0"
+    )(query)
+    app.command(epilog="Example:  p4f draw examples/label.pl -o label.svg")(draw)
+
+
+def check(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
+    """Read and compile a program, and say what was found in it.
+
+    Networks, parameters, queries and evidence; how large the circuit is and how long compiling took; and what looks
+    like a slip: networks and parameters that no query depends on, queries whose answer is always the same.
+    """
+    found = _program(file, seconds, memory).check()
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in found.rows():
+        table.add_row(name, printable(value))
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    for warning in found.warnings:
+        console.print(printable(f"warning: {warning}"), style="yellow")
+
+
+def query(
+    file: File,
+    nn: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nn",
+            metavar="NAME=P",
+            help="Output of a network: h=0.7, 'h(x_(1,0,0,0))=0.2', or g=0.2,0.3,0.5 for outcomes.",
+        ),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=P", help="A parameter: p1=0.3, or 'p1(2)=0.3'.")
+    ] = None,
+    as_json: Json = False,
+    seconds: Seconds = 60.0,
+    memory: Memory = 2048,
+) -> None:
+    """Print the probability of each query, given the evidence.
+
+    With --json, an object from query, without spaces, to probability.
+    """
+    import torch
+
+    networks = {name: torch.tensor(values if len(values) > 1 else values[0], dtype=torch.float64)
+                for name, values in map(_assignment, nn or [])}  # fmt: skip
+    values = {}
+    for text in parameters or []:
+        name, numbers = _assignment(text)
+        if len(numbers) != 1:
+            raise P4FError(f"--set {text}: a parameter has one value")
+        values[name] = numbers[0]
+    answers = _program(file, seconds, memory).probability(networks, values)
+    if as_json:
+        print(json.dumps({name: float(value) for name, value in answers.items()}))
+        return
+    width = max(len(printable(name)) for name in answers)
+    for name, value in answers.items():
+        say(f"{printable(name):<{width}}  {float(value):.10g}")
+
+
+def draw(
+    file: File,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="A file ending in .svg, .png, .pdf or .mmd (Mermaid)."),
+    ],
+    classifier: Annotated[
+        str, typer.Option("--classifier", metavar="NAME", help="The network that is the classifier.")
+    ] = "h",
+    seconds: Seconds = 60.0,
+    memory: Memory = 2048,
+) -> None:
+    """Draw the causal picture of a program: what depends on what, dashed where it is not observed."""
+    from problog4fairness.data import check_output
+
+    check_output(output, file)
+    _program(file, seconds, memory).diagram(classifier=classifier).save(output)
+    say(output)
+
+
+def _program(file: Path, seconds: float, memory: int) -> Program:
+    return Program.from_file(file, limits=Limits(seconds=seconds, memory=memory * MEBIBYTE))
+
+
+def _assignment(text: str) -> tuple[str, list[float]]:
+    name, equals, numbers = text.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(",")]
+    except ValueError:
+        values = []
+    if not (equals and name.strip() and values):
+        raise P4FError(f"{text!r} is not of the form name=0.3")
+    return name.strip(), values

@@ -1,0 +1,176 @@
+"""``p4f report``: one page about a model; ``p4f verify``: whether the evidence behind one still gives it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from problog4fairness.app.cli.data import (
+    Audit,
+    Cluster,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Fair,
+    Favourable,
+    Json,
+    Output,
+    Sampling,
+    Seed,
+    print_json,
+    save,
+    working,
+)
+from problog4fairness.app.cli.output import say
+
+_RECORD = "For the record"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command(
+        epilog="Example:  p4f report loans.p4f --data loans.csv --audit audit.csv --fair repaid -o report.html"
+    )(report)
+    app.command(epilog="Example:  p4f verify evidence --data loans.csv")(verify)
+
+
+def report(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
+    ],
+    data: Annotated[str, typer.Option("--data", metavar="FILE", help="The recorded data; - for standard input.")],
+    output: Output,
+    audit: Audit = None,
+    fair: Fair = None,
+    sampling: Sampling = None,
+    cluster: Cluster = None,
+    recorded: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
+    ] = None,
+    favourable: Favourable = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--names",
+            metavar="COLUMN=VALUE:WORDS",
+            help="What a group's people, or what a label gives, is called on the page, such as "
+            "poor_area=1:'applicants from poor areas' or granted=1:'a loan'; repeat for more.",
+        ),
+    ] = None,
+    comparison: Annotated[
+        Path | None,
+        typer.Option("--comparison", metavar="FOLDER", help="What p4f compare wrote; one is computed by default."),
+    ] = None,
+    no_comparison: Annotated[bool, typer.Option("--no-comparison", help="Leave the comparison out.")] = False,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity/--no-sensitivity", help="Whether to vary the parameters.")
+    ] = True,
+    suspects: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all rows for review, likeliest first, as CSV.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Heading of the page.", rich_help_panel=_RECORD)
+    ] = None,
+    author: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who made the report.", rich_help_panel=_RECORD)
+    ] = None,
+    purpose: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the model is to be used for.", rich_help_panel=_RECORD)
+    ] = None,
+    date: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Its date; today by default.", rich_help_panel=_RECORD)
+    ] = None,
+    reviewed_by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who reviewed it, and when.", rich_help_panel=_RECORD)
+    ] = None,
+    approved_by: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who approved it, and when.", rich_help_panel=_RECORD)
+    ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write all evidence there, too, for p4f verify.", rich_help_panel=_RECORD),
+    ] = None,
+    design: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How the audit was drawn, for the bundle.", rich_help_panel=_RECORD),
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Write one page about a model: what it believes, how sure that is, what it changes, and what could be wrong.
+
+    The page needs no other file and no network; it can be printed, mailed, and read on a phone.
+    """
+    from datetime import date as day
+
+    from problog4fairness.data import check_output
+    from problog4fairness.errors import P4FError
+
+    if comparison is not None and no_comparison:
+        raise P4FError("--comparison and --no-comparison contradict each other; leave one out")
+    for path in (output, suspects):
+        if path is not None:
+            check_output(path, data, model, audit)
+    with working("looking at the model"):
+        from problog4fairness.app.report import Inputs, Names, write_bundle
+
+    given = {
+        "fair": fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
+        "purpose": purpose, "date": date or day.today().isoformat(), "seed": seed,
+        "delimiter": delimiter, "encoding": encoding, "decimal": decimal,
+        "sampling": sampling and sampling.value, "cluster": cluster,
+        "reviewed_by": reviewed_by, "approved_by": approved_by,
+    }  # fmt: skip
+    inputs = Inputs(
+        model,
+        data,
+        audit,
+        options={name: value for name, value in given.items() if value is not None},
+        names=Names.parsed(names or []).words,
+        comparison=comparison or not no_comparison,
+        sensitivity=sensitivity,
+    )
+    made = inputs.report()
+    files: list[object] = []
+    with working("writing"):
+        save(made.save, output)
+        if suspects is not None:
+            save(made.save_queue, suspects)
+            files.append(suspects)
+        if bundle is not None:
+            files += write_bundle(made, inputs, bundle, design)
+    if as_json:
+        print_json({"report": output, "files": [*files, output], **made.to_dict()})
+        return
+    say(*made.summary, *(f"warning: {warning}" for warning in (*made.concerns, *made.warnings)), *files, output)
+
+
+def verify(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="What p4f report --bundle wrote.", show_default=False)
+    ],
+    data: Annotated[
+        str, typer.Option("--data", metavar="FILE", help="The recorded data, which are not in the folder.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Make a report again from its evidence, and say what differs.
+
+    The exit status is 1 where something does.
+    """
+    with working("making the report again"):
+        from problog4fairness.app.report import verify as differences
+
+        found = differences(folder, data)
+    if as_json:
+        print_json({"folder": folder, "differences": found})
+    else:
+        say(*(found or ["Nothing differs: the files are those of the report, and they give the same page."]))
+    if found:
+        raise typer.Exit(1)

@@ -1,0 +1,5 @@
+"""From a model and its data to a page that can be filed."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

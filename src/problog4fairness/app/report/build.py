@@ -1,0 +1,329 @@
+"""A report to show: what is believed, how sure that is, what the model changes, and what could be wrong."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.app.report import refits
+from problog4fairness.app.report.facts import Facts, collect
+from problog4fairness.app.report.files.record import Record, Source, record
+from problog4fairness.app.report.files.suspects import write_queue
+from problog4fairness.app.report.html.figures import draw_changes
+from problog4fairness.app.report.html.markup import Markup
+from problog4fairness.app.report.html.names import Names
+from problog4fairness.app.report.html.page import page
+from problog4fairness.app.report.sections import evidence
+from problog4fairness.app.report.sections import main as sections
+from problog4fairness.app.report.sections.banded import bands
+from problog4fairness.app.report.sections.card import card, glossary
+from problog4fairness.app.report.sections.doubted import doubted
+from problog4fairness.app.report.sections.groups import by_group
+from problog4fairness.app.report.sections.limits import doubts, limits
+from problog4fairness.app.report.sections.queue import suspects
+from problog4fairness.app.report.sections.summary import summary
+from problog4fairness.audit import Audit
+from problog4fairness.data import is_frame, to_frame, write_whole
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import DebiasedClassifier
+from problog4fairness.evaluation import Comparison
+from problog4fairness.robustness import Sensitivity
+from problog4fairness.statistics import count, in_labels
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A page, and the tables behind its sections.
+
+    Attributes
+    ----------
+    title
+        Its heading.
+    html
+        The page: one text that needs no other file, host or script.
+    parameters
+        The parameters of the belief, with ``more_for_10_points`` and ``more_for_5_points``, the audited rows still
+        missing.
+    changes
+        By group: shares of favourable labels on record and as decided, decisions raised and lowered, with intervals.
+        For several sensitive variables, all groups one after the other; the last row is ``all``.
+    audited
+        By group: fair rate, accuracy and kinds of errors on audited rows; None without an audit.
+    comparison, sensitivity
+        As :func:`~problog4fairness.compare` and :func:`~problog4fairness.robustness.sensitivity` returned them; None
+        where they were not asked for, or could not be made (then ``warnings`` says why).
+    suspects, queue
+        The rows most likely distorted, by their number from 1: those on the page, and all.
+    summary, warnings, concerns
+        The sentences that begin the page, the warnings on it, and what speaks against the model.
+    good
+        How the favourable label is called.
+    names
+        What groups and labels are called.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
+    >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
+    >>> page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", comparison=False, sensitivity=False)
+    >>> page.html.startswith("<!DOCTYPE html>"), page.parameters["value"].tolist()
+    (True, [0.4])
+    """
+
+    title: str
+    html: str = field(repr=False)
+    parameters: pd.DataFrame = field(repr=False)
+    changes: pd.DataFrame = field(repr=False)
+    audited: pd.DataFrame | None = field(repr=False)
+    comparison: Comparison | None = field(repr=False)
+    sensitivity: Sensitivity | None = field(repr=False)
+    suspects: pd.DataFrame = field(repr=False)
+    queue: pd.DataFrame = field(repr=False)
+    summary: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    concerns: tuple[str, ...] = ()
+    good: str = "the favourable label"
+    names: Names = field(default=Names(), repr=False)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all."""
+        write_whole(Path(path), self.html)
+
+    def plot(self) -> Figure:
+        """The main figure: shares of favourable labels by group, on record, as decided and by the audit."""
+        return draw_changes(self.changes, self.audited, self.good, self.names)
+
+    def save_queue(self, path: str | PathLike[str]) -> None:
+        """Write all rows for review, likeliest first, as CSV with six digits."""
+        write_queue(self.queue, path)
+
+    def __repr__(self) -> str:
+        return f"Report({self.title!r}, {len(self.html):,} characters)"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, where nothing of it can touch the notebook."""
+        inside = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{inside}" title="{html.escape(self.title)}" width="100%" height="700"></iframe>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain data, ready for JSON; numbers that are not known are None."""
+        frames = {"parameters": self.parameters, "changes": self.changes, "suspects": self.suspects}
+        if self.audited is not None:
+            frames["audited"] = self.audited
+        if self.sensitivity is not None:
+            frames["sensitivity"] = self.sensitivity.spans
+        tables = {
+            name: [_plain(row) for row in frame.reset_index().to_dict("records")] for name, frame in frames.items()
+        }
+        compared = None if self.comparison is None else self.comparison.to_dict()
+        words = {"title": self.title, "summary": list(self.summary), "warnings": list(self.warnings)}
+        words["concerns"] = list(self.concerns)
+        return {**words, **tables, "comparison": compared}
+
+
+def report(
+    clf: DebiasedClassifier,
+    data: pd.DataFrame,
+    *,
+    audit: pd.DataFrame | Audit | None = None,
+    fair: str | None = None,
+    recorded: str | None = None,
+    comparison: Comparison | bool = True,
+    sensitivity: Sensitivity | bool = True,
+    title: str | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+    names: Mapping[str, Mapping[Any, str]] | Names | None = None,
+    author: str | None = None,
+    purpose: str | None = None,
+    date: str | None = None,
+    reviewed_by: str | None = None,
+    approved_by: str | None = None,
+    sources: Sequence[Source] = (),
+) -> Report:
+    """What a model believes, how sure that is, what it changes, and what could be wrong, on one page.
+
+    The same inputs give the same page, to the letter.
+
+    Parameters
+    ----------
+    clf
+        A trained classifier. Of three or more classes shares and gaps are those of the favourable one.
+    data
+        Recorded data: the features, the sensitive column and the recorded label. Rows without a label are left out.
+    audit, fair
+        Audited rows, and the name of their column with the fair label, in the values of the recorded one. Numbers from
+        them are weighted by their design: that of their columns ``p4f_...``, or of a :class:`~problog4fairness.Audit`.
+        Where the model has learned from a row, it is judged by a model that was fitted without it.
+    recorded
+        The column of the recorded label; by default the name that it had in training.
+    comparison
+        Whether to compare with other methods on the model's own learner (three seeds, three folds), or what
+        :func:`~problog4fairness.compare` returned.
+    sensitivity
+        Whether to vary the parameters, or what :func:`~problog4fairness.robustness.sensitivity` returned. Both are
+        fitted on 20,000 rows at most, drawn at random; the page says so.
+    title
+        Heading of the page.
+    seed
+        Of that draw and of the comparison.
+    progress
+        Whether to show progress bars; by default only where standard error is a terminal.
+    names
+        What groups and labels are called on the page, by column and value: ``{"poor_area": {1: "applicants from poor
+        areas"}, "granted": {1: "a loan", 0: "no loan"}}``. A group is called by words for its people, a label by words
+        for what they get.
+    author, purpose, date
+        For the record: who made it, what the model is for, and when.
+    reviewed_by, approved_by
+        Who signs it off, and when: ``Ana Vos, 2026-11-18``; without, there is a line to sign on paper.
+    sources
+        The files behind the data, with their hashes.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
+    >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
+    >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
+    >>> page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", comparison=False, sensitivity=False)
+    >>> len(page.summary) > 2  # page.save("report.html") writes the page
+    True
+    """
+    data, audit = (to_frame(own) if is_frame(own) else own for own in (data, audit))
+    facts = collect(clf, data, audit, fair, recorded)
+    sample, notes = refits.sampled(facts, seed)
+    problems: list[str] = []
+    compared = comparison if isinstance(comparison, Comparison) else None
+    if comparison and compared is None:
+        try:
+            compared = refits.compared(facts, sample, seed, progress)
+        except P4FError as error:
+            problems.append(f"The comparison with other methods could not be made: {error}")
+    varied = sensitivity if isinstance(sensitivity, Sensitivity) else None
+    if sensitivity and varied is None:
+        try:
+            varied = refits.varied(facts, sample, progress)
+        except P4FError as error:
+            problems.append(f"The sensitivity to the parameters could not be found: {error}")
+    called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
+    doubt = [
+        ("doubts", "Do the data contradict the belief?", doubted(facts, seed, progress)),
+        ("bands", "How sure the model can be", bands(facts, called, seed, progress)),
+    ]
+    made = Record(author, purpose, date, sources, seed, reviewed_by, approved_by)
+    return _written(facts, compared, varied, doubt, problems, notes, title, called, made)
+
+
+def _written(
+    facts: Facts,
+    compared: Comparison | None,
+    varied: Sensitivity | None,
+    doubt: list[tuple[str, str, Markup | None]],
+    problems: list[str],
+    notes: list[str],
+    title: str | None,
+    names: Names,
+    made: Record,
+) -> Report:
+    label, divisions = facts.label, facts.divisions
+    heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
+    warned = [*doubts(facts), *problems]
+    concerns = [_sentence(own) for own in facts.model.concerns_]
+    told = summary(facts, compared)
+    parts = [
+        ("summary", "Summary", sections.opening(told)),
+        ("limits", "Limits and warnings", sections.limits(concerns, warned, limits(facts, notes))),
+        ("belief", "The belief", sections.belief(facts)),
+        ("parameters", "Parameters, and how sure they are", sections.parameters(facts)),
+        ("learner", "Learner", sections.learner(facts)),
+        ("changes", "What the model changes", sections.changed(facts, names)),
+    ]
+    grouped = by_group(facts, names)
+    if grouped is not None:
+        parts.append(("groups", "Confusion matrix and calibration, by group", grouped))
+    if compared is not None:
+        same_rows = facts.overlap is not None and facts.estimated
+        parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
+    if varied is not None:
+        meanings = [in_labels(own, label.values) for own in varied.parameters["meaning"]]
+        shown = replace(varied, parameters=varied.parameters.assign(meaning=meanings))
+        left_out = [own.called for own in facts.parameters if own.name not in varied.parameters.index]
+        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(shown, names, left_out)))
+    parts += [(name, heading, content) for name, heading, content in doubt if content is not None]
+    parts.append(("suspects", "Rows for review", suspects(facts)))
+    parts.append(("record", "Record", record(facts, made)))
+    headings = {name: heading for name, heading, _ in parts}
+    parts.append(("card", "Model card", card(facts, made, headings)))
+    parts.append(("glossary", "Glossary", glossary()))
+    audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
+    about = (
+        f"{count(len(facts.data), 'row')} of recorded data{audited}; the label is {label.column}, with {label.good} as "
+        "the favourable one."
+    )
+    footer = (
+        f"Made with problog4fairness {version('problog4fairness')}. This page holds everything it needs; "
+        "it loads nothing and runs nothing."
+    )
+    return Report(
+        title=heading,
+        html=names.page(page(heading, about, parts, footer)),
+        parameters=_parameters(facts),
+        changes=_together([division.changes for division in divisions]),
+        audited=_together([division.audited for division in divisions if division.audited is not None]),
+        comparison=compared,
+        sensitivity=varied,
+        suspects=facts.review.shown,
+        queue=facts.review.table,
+        summary=tuple(map(names.said, told)),
+        warnings=tuple(map(names.said, warned)),
+        concerns=tuple(concerns),
+        good=label.good,
+        names=names,
+    )
+
+
+def _sentence(concern: str) -> str:
+    """What speaks against a model, as a sentence."""
+    return f"{concern[:1].upper()}{concern[1:]}."
+
+
+def _parameters(facts: Facts) -> pd.DataFrame:
+    table = facts.belief.parameters.rename(columns={"still_needed": "more_for_10_points"})
+    table["meaning"] = [in_labels(own, facts.label.values) for own in table["meaning"]]
+    # An amount, which is no probability, needs no points.
+    needed = {own.name: own.still_needed(0.05) for own in facts.belief.probabilities}
+    return table.assign(more_for_5_points=[needed.get(str(name)) for name in table.index])
+
+
+def _together(frames: list[pd.DataFrame]) -> pd.DataFrame | None:
+    """The groups of all sensitive variables, and everybody once, last; None of no variable."""
+    return pd.concat([*(frame.drop(index="all") for frame in frames), frames[0].loc[["all"]]]) if frames else None
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Values of a data frame as JSON knows them."""
+    found = {}
+    for name, value in row.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        missing = value is pd.NA or (isinstance(value, float) and math.isnan(value))
+        found[str(name)] = None if missing else value if isinstance(value, int | float | str | bool) else str(value)
+    return found

@@ -1,0 +1,110 @@
+"""What a model changes: recorded labels against its decisions, group by group, with intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.audit import Audit
+from problog4fairness.data import Codes, Grouping, Rows
+from problog4fairness.metrics import difference_interval
+from problog4fairness.statistics import Estimate, interval
+
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def changes(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+    """A row for each group, and one for all; ``decisions`` are labels by their position.
+
+    ``recorded`` and ``decided`` are shares of favourable labels, ``raised`` and ``lowered`` the shares of decisions
+    that differ from the record in either direction; each with ``_low`` and ``_high``, Wilson's 95% interval. Rows of
+    uncertain group count for each group by their share.
+    """
+    recorded, decided = _favourable(rows, rows.recorded), _favourable(rows, decisions)
+    measures = {
+        "recorded": recorded,
+        "decided": decided,
+        "raised": decided & ~recorded,
+        "lowered": recorded & ~decided,
+    }
+    return _by_group(way, {name: (values, None) for name, values in measures.items()})
+
+
+def audited_quality(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
+    """A row for each group, and one for all: shares of favourable labels, and of decisions and records that are right.
+
+    All are estimates for the people that the audited rows were sampled from, weighted by the design. ``rows`` counts
+    the audited rows and ``judged`` those with a decision: -1 among the decisions is none, of a row that the model has
+    learned from and that was not predicted out of fold. Of many classes those are right that are the fair one; errors
+    are about the favourable one against the others.
+    """
+    fair, decided, judged = _favourable(rows, rows.fair), _favourable(rows, decisions), decisions >= 0
+    measures: dict[str, tuple[Bools, Bools | None]] = {
+        "fair": (fair, None),
+        "accuracy": (decisions == rows.fair, judged),
+        "wrongly_refused": (~decided, fair & judged),
+        "wrongly_granted": (decided, ~fair & judged),
+    }
+    if rows.recorded is not None:
+        measures["record_right"] = (rows.recorded == rows.fair, None)
+    found = _by_group(way, measures, sample)
+    found.insert(1, "judged", np.column_stack([way.shares, np.ones(len(rows))])[judged].sum(axis=0))
+    return found
+
+
+def disparities(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
+    """The difference of shares of favourable labels on record and as decided, with Newcombe's interval.
+
+    Of two groups that of the sensitive one minus that of the other, of more the largest.
+    """
+    found = [_difference(way, _favourable(rows, codes)) for codes in (rows.recorded, decisions)]
+    return pd.DataFrame(found, columns=["value", "low", "high"], index=["recorded", "decided"])
+
+
+def _difference(way: Grouping, values: Bools) -> tuple[float, float, float]:
+    means = way.means(values.astype(np.float64))
+    if np.isnan(means).any():
+        return np.nan, np.nan, np.nan
+    low, high = (0, 1) if len(means) == 2 else (int(means.argmin()), int(means.argmax()))
+    if not way.certain:
+        return float(means[high] - means[low]), np.nan, np.nan
+    total = way.shares.sum(axis=0).round().astype(int)
+    chosen = (values @ way.shares).round().astype(int)
+    found = difference_interval(int(chosen[high]), int(total[high]), int(chosen[low]), int(total[low]))
+    return found.value, found.low, found.high
+
+
+def _favourable(rows: Rows, codes: Codes | None) -> Bools:
+    favourable: Bools = np.asarray(codes) == rows.favourable
+    return favourable
+
+
+def _by_group(
+    way: Grouping, measures: dict[str, tuple[Bools, Bools | None]], sample: Audit | None = None
+) -> pd.DataFrame:
+    everybody = np.ones((len(way.shares), 1))
+    shares = np.column_stack([way.shares, everybody])
+    frame = pd.DataFrame({"rows": shares.sum(axis=0)}, index=pd.Index([*way.groups, "all"], name="group"))
+    for name, (values, among) in measures.items():
+        weights = shares if among is None else shares * among[:, None]
+        if sample is not None and way.certain:
+            found = [sample.mean(values, weights[:, column] > 0) for column in range(shares.shape[1])]
+        else:
+            weights = weights if sample is None else weights * sample.weights[:, None]
+            found = [_share(values, weights[:, column]) for column in range(shares.shape[1])]
+        frame[name] = [estimate.value for estimate in found]
+        frame[f"{name}_low"] = [estimate.low for estimate in found]
+        frame[f"{name}_high"] = [estimate.high for estimate in found]
+    return frame
+
+
+def _share(values: Bools, weights: np.ndarray[Any, np.dtype[np.float64]]) -> Estimate:
+    total = float(weights.sum())
+    if total == 0:
+        return Estimate(float("nan"), 0.0, 1.0, 0)
+    value = min(1.0, float(values @ weights) / total)
+    # Rows that count differently tell as much as so many that count alike (Kish).
+    alike = total**2 / float((weights**2).sum())
+    return Estimate(value, *interval(value, min(total, alike) if (weights > 1).any() else total), round(total))

@@ -1,0 +1,288 @@
+"""From a CSV to a fair model and a report, on loans that were made up, one step after the other."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness import datasets
+from problog4fairness.app.report.files.bundle import Inputs
+from problog4fairness.app.report.files.stored import COMPARISON_FILES, save_comparison
+from problog4fairness.app.report.files.tables import compare_tables
+from problog4fairness.app.report.refits import FOLDS, SEEDS
+from problog4fairness.audit import Audit, AuditTable
+from problog4fairness.beliefs import belief_text, named_belief
+from problog4fairness.data import FileNote, read_table, write_table, write_whole
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import DebiasedClassifier, belief_for, stated_audit, train_on_table
+from problog4fairness.evaluation import Gain
+from problog4fairness.metrics import accuracy
+
+RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
+ROWS, AUDITED = 5000, 400
+FILES = ("loans.csv", "audit.csv", "new.csv", "belief.pl", "loans.p4f", "report.html", "suspects.csv")
+# What learns in the demo: quick, and as good as a network on these loans.
+LEARNER = "linear"
+NAMES = {
+    "poor_area = 1": "applicants from poor areas",
+    "poor_area = 0": "applicants from other areas",
+    "granted = 1": "a loan",
+    "granted = 0": "no loan",
+}
+PURPOSE = "To show what a report looks like; these loans were made up"
+KNOWING, RECORD, WITHOUT, THIS = (
+    "knowing the fair labels", "the record as it is", f"without {SENSITIVE}", "this model",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the demo.
+
+    Attributes
+    ----------
+    name
+        Which step it is: ``make``, ``estimate``, ``train``, ``compare``, ``report``, ``judge`` or ``verdict``.
+    title, about
+        Its heading, and what happens in it.
+    run
+        Does it; gives a text or a table to show.
+    """
+
+    name: str
+    title: str
+    about: str
+    run: Callable[[], Any]
+
+
+class Demo:
+    """The main job on made-up loans, in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where the files go; it is made if need be.
+    seed
+        Of the loans, of training and of the comparison.
+    rows
+        Applications on file; as many new people judge the result, and 400 of them, or half, are audited.
+    progress
+        Whether to show progress bars; by default only where standard error is a terminal.
+
+    Examples
+    --------
+    ``for step in Demo("demo").steps: print(step.title, step.run())``
+    """
+
+    def __init__(
+        self, folder: str | PathLike[str], seed: int = 0, rows: int = ROWS, progress: bool | None = None
+    ) -> None:
+        self.folder = Path(folder)
+        self.seed = seed
+        self.rows = rows
+        self.audited = min(AUDITED, rows // 2)
+        self.progress = progress
+        self.date = date.today().isoformat()
+        self._model: DebiasedClassifier | None = None
+        self._decided: dict[str, pd.Series[int]] | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps, to be run in order."""
+        return (
+            Step(
+                "make",
+                "Loans, and an audit",
+                f"A bank has {self.rows:,} applications on file. It turned down many from poor areas who could have "
+                f"repaid, and {self.audited} applications were checked by hand.",
+                self.make,
+            ),
+            Step(
+                "estimate",
+                "Estimate",
+                "How often was a fair label recorded wrongly, by area? The audited rows tell, with 95% intervals.",
+                self.estimate,
+            ),
+            Step(
+                "train",
+                "Train",
+                "A linear model learns the fair label: it must explain the recorded ones through the belief.",
+                self.train,
+            ),
+            Step(
+                "compare",
+                "Compare",
+                "Is it better than doing nothing, or something simpler? Trained on parts of the data, tested on the "
+                "rest, by the audited labels.",
+                self.compare,
+            ),
+            Step("report", "Report", "Everything on one page, with what could be wrong about it.", self.report),
+            Step(
+                "judge",
+                "Was it right?",
+                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, beside one "
+                "that knows the fair labels, which nobody does, one that learns the record as it is, and one that "
+                "leaves the column out.",
+                self.judge,
+            ),
+            Step("verdict", "Verdict", "Was it worth it?", self.verdict),
+        )
+
+    def make(self) -> str:
+        """Write ``loans.csv``, ``audit.csv`` and ``new.csv``; an error where files of these names are not a demo's."""
+        drawn = self._drawn()
+        filed = self._filed(drawn).drop(columns=FAIR)
+        self._refuse_others(",".join(filed.columns))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_table(filed, str(self.folder / "loans.csv"))
+        write_table(drawn.audit, str(self.folder / "audit.csv"))
+        write_table(drawn.new.drop(columns=FAIR), str(self.folder / "new.csv"))
+        return ", ".join(str(self.folder / name) for name in FILES[:3])
+
+    def estimate(self) -> pd.DataFrame:
+        """Write ``belief.pl``; gives the parameters as a table."""
+        name = str(self.folder / "audit.csv")
+        table = AuditTable(
+            self._read("audit.csv"), name, SENSITIVE, RECORDED, FAIR, favourable=1, group=1, sampling="random"
+        )
+        belief = named_belief("label", table).estimate_table(table)
+        write_whole(self.folder / "belief.pl", belief_text(belief, table.notes(belief)))
+        return belief.parameters
+
+    def train(self) -> str:
+        """Write ``loans.p4f``; says on how many rows and for how long it was trained."""
+        loans = self._read("loans.csv")
+        self._model, rows = train_on_table(
+            loans,
+            self._belief(loans),
+            recorded=RECORDED,
+            sensitive=SENSITIVE,
+            audit=self._audit(loans),
+            fair=FAIR,
+            favourable=1,
+            use_sensitive=False,
+            learner=LEARNER,
+            random_state=self.seed,
+            verbose=self.progress is not False,
+        )
+        self._model.save(self.folder / "loans.p4f")
+        return f"{len(rows.features):,} rows: {self.folder / 'loans.p4f'}"
+
+    def compare(self) -> pd.DataFrame:
+        """Write the comparison's files; gives its table."""
+        loans = self._read("loans.csv")
+        belief = self._belief(loans)
+        found = compare_tables(
+            loans,
+            belief,
+            recorded=RECORDED,
+            sensitive=SENSITIVE,
+            audit=self._audit(loans),
+            fair=FAIR,
+            favourable=1,
+            use_sensitive=False,
+            learner=LEARNER,
+            seeds=[self.seed + number for number in range(SEEDS)],
+            folds=FOLDS,
+            progress=self.progress,
+        )
+        save_comparison(found, self.folder, belief)
+        return found.table()
+
+    def report(self) -> str:
+        """Write ``report.html``; gives its summary."""
+        made = self.inputs.report(self.progress)
+        made.save(self.folder / "report.html")
+        made.save_queue(self.folder / "suspects.csv")
+        return "\n".join([*made.summary, str(self.folder / "report.html")])
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the report is made from."""
+        return Inputs(
+            self.folder / "loans.p4f",
+            str(self.folder / "loans.csv"),
+            self.folder / "audit.csv",
+            {"fair": FAIR, "sampling": "random", "purpose": PURPOSE, "date": self.date, "seed": self.seed},
+            NAMES,
+            self.folder,
+        )
+
+    def judge(self) -> pd.DataFrame:
+        """On new people, by their fair labels: accuracy, and the share who get a loan, of four ways to decide."""
+        new = self._drawn().new
+        rows = [
+            (
+                method,
+                accuracy(new[FAIR], decided),
+                *(float(decided[new[SENSITIVE] == group].mean()) for group in (1, 0)),
+            )
+            for method, decided in self.decisions().items()
+        ]
+        columns = ["method", "accuracy", "poor areas get a loan", "other areas"]
+        return pd.DataFrame(rows, columns=columns).set_index("method")
+
+    def verdict(self) -> str:
+        """What this model gains over leaving the column out, and who gets a loan by it who should and should not."""
+        new, decided = self._drawn().new, self.decisions()
+        gain = Gain.of(new[FAIR], decided[THIS], decided[WITHOUT])
+        return f"Against leaving the column out: {gain.sentence(len(new), 'a loan')}. {gain.covers}"
+
+    def decisions(self) -> dict[str, pd.Series[int]]:
+        """What four ways to decide say of the new people; the first is what nobody can have."""
+        if self._decided is None:
+            drawn = self._drawn()
+            filed, new, every = self._filed(drawn), drawn.new, [*drawn.features, SENSITIVE]
+            made = {
+                KNOWING: self._plain(filed[every], filed[FAIR]),
+                RECORD: self._plain(filed[every], filed[RECORDED]),
+                WITHOUT: self._plain(filed[list(drawn.features)], filed[RECORDED]),
+                THIS: self._model or DebiasedClassifier.load(self.folder / "loans.p4f"),
+            }
+            self._decided = {
+                method: pd.Series(model.predict(new[list(model.feature_names_in_)]).astype(int))
+                for method, model in made.items()
+            }
+        return self._decided
+
+    def _audit(self, loans: pd.DataFrame) -> Audit:
+        """The audited applications, drawn at random."""
+        return stated_audit(self._read("audit.csv"), loans, FAIR, "random", None)
+
+    def _plain(self, features: pd.DataFrame, label: pd.Series[int]) -> DebiasedClassifier:
+        return DebiasedClassifier(learner=LEARNER, favourable=1, random_state=self.seed).fit(features, label)
+
+    def _refuse_others(self, header: str) -> None:
+        """Raise an error where the folder holds somebody's files: a demo's are known by the header of its loans."""
+        taken = [self.folder / name for name in (*FILES, *COMPARISON_FILES) if (self.folder / name).exists()]
+        if not taken:
+            return
+        loans = self.folder / "loans.csv"
+        with loans.open("rb") if loans.is_file() else io.BytesIO() as file:
+            if file.readline(1000).decode(errors="replace").strip() != header:
+                raise P4FError(f"{taken[0]} is there already and is not a demo's; choose another folder")
+
+    def _drawn(self) -> datasets.LoanData:
+        return datasets.loans(rows=self.rows - self.audited, audited=self.audited, new=self.rows, seed=self.seed)
+
+    def _filed(self, drawn: datasets.LoanData) -> pd.DataFrame:
+        """All that the bank has on file, the audited rows among them, with the fair labels that nobody has."""
+        rows = pd.concat([drawn.loans.assign(**{FAIR: drawn.loans_repaid}), drawn.audit], ignore_index=True)
+        return rows.iloc[np.random.default_rng(self.seed).permutation(len(rows))].reset_index(drop=True)
+
+    def _read(self, name: str) -> pd.DataFrame:
+        return read_table(self.folder / name)
+
+    def _belief(self, loans: pd.DataFrame) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FileNote)
+            return belief_for(self.folder / "belief.pl", loans, sensitive=SENSITIVE)

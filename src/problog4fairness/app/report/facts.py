@@ -1,0 +1,190 @@
+"""All that a report shows, before it is written: numbers and tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from problog4fairness.app.report.changes import audited_quality, changes, disparities
+from problog4fairness.app.report.coding import coded, feature_names, groupings, require_columns
+from problog4fairness.app.report.files.suspects import QueueCheck, Review, checked_queue, review
+from problog4fairness.audit import Audit
+from problog4fairness.beliefs import Label
+from problog4fairness.data import Codes, Floats, Grouping, Rows, matches
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, sampled
+from problog4fairness.metrics import decide
+from problog4fairness.statistics import in_labels
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
+    from problog4fairness.statistics import Parameter
+
+
+@dataclass(frozen=True)
+class Division:
+    """What the model changes for one sensitive variable: shares by group, disparities, and what the audit says."""
+
+    way: Grouping
+    changes: pd.DataFrame
+    disparities: pd.DataFrame
+    audited: pd.DataFrame | None
+
+    def furthest(self, kind: str) -> str:
+        """The two groups whose rates of one kind, ``recorded`` or ``decided``, are furthest apart."""
+        rates = self.changes.drop(index="all")[kind]
+        return f"{rates.idxmax()} above {rates.idxmin()}"
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A model on a table of recorded data, and where there is one on an audit.
+
+    Attributes
+    ----------
+    model
+        The classifier.
+    label
+        How the label is called.
+    data, rows
+        The rows that have a recorded label, as a table and coded.
+    audit, fair
+        The rows that have a fair label, and its column; None without an audit.
+    divisions
+        By sensitive variable, what the model changes.
+    review, queue
+        The rows that were most likely distorted, and whether that was right on audited rows (None where unknown).
+    audit_rows, audit_chances
+        The audited rows coded, and the probability of each fair label, ``[rows, classes]``: out of fold for rows that
+        the model has learned from, and NaN for those that it has learned from without predicting them out of fold; None
+        without an audit.
+    sample
+        How the audited rows were sampled; None without an audit.
+    learned, judged
+        How many audited rows the model has learned from, and how many of all are predicted out of sample.
+    overlap
+        How many audited rows are also in the data; None without an audit.
+    dropped
+        How many rows have no recorded label.
+    """
+
+    model: DebiasedClassifier
+    label: Label
+    data: pd.DataFrame
+    rows: Rows
+    audit: pd.DataFrame | None
+    fair: str | None
+    divisions: list[Division]
+    review: Review
+    overlap: int | None
+    dropped: int
+    audit_rows: Rows | None = None
+    audit_chances: Floats | None = None
+    queue: QueueCheck | None = None
+    sample: Audit | None = None
+    learned: int = 0
+    judged: int = 0
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the belief; what each means is said with the values of the label."""
+        values = self.label.values
+        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.probabilities)
+
+    @property
+    def belief(self) -> Belief:
+        """The belief of the model."""
+        belief: Belief = self.model.belief_
+        return belief
+
+    @property
+    def estimated(self) -> bool:
+        """Whether audited rows gave some parameter of the belief."""
+        return any(parameter.rows is not None for parameter in self.belief.probabilities)
+
+
+def collect(
+    model: DebiasedClassifier,
+    data: pd.DataFrame,
+    audit: pd.DataFrame | Audit | None,
+    fair: str | None,
+    recorded: str | None,
+) -> Facts:
+    """Predict, count and compare; the parameters are those of :func:`~problog4fairness.report`."""
+    check_is_fitted(model)
+    column = recorded or model.recorded_
+    if column is None:
+        raise P4FError("name the column of the recorded label by recorded=...; the model does not know it")
+    kept = _labelled(data, column, "the data")
+    rows = coded(model, kept, "the data", recorded=column)
+    ways = groupings(model, rows)
+    judged: list[pd.DataFrame | None] = [None] * len(ways)
+    overlap, queue = None, None
+    audit_rows, audit_chances, sample, learned = None, None, None, 0
+    if audit is not None:
+        if fair is None:
+            raise P4FError("name the column of the fair label in the audit by fair=...")
+        sample = sampled(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
+        audit = sample.frame
+        audit_rows, own = _audited(model, audit, fair, column)
+        audit_chances, seen = held_out_proba(model, audit_rows, own)
+        learned = int(seen.sum())
+        judged = [*_judged(model, audit_rows, audit_chances, ways, sample)]
+        queue = checked_queue(model, audit_rows, audit_chances, seen, sample)
+        overlap = int((matches(kept, audit, fair) >= 0).sum())
+    shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
+    found, chances = review(model, rows, kept[shown], ways[0])
+    decided = decide(chances)
+    divisions = [
+        Division(way, changes(way, rows, decided), disparities(way, rows, decided), quality)
+        for way, quality in zip(ways, judged, strict=True)
+    ]
+    label = Label(column, tuple(model.classes_.tolist()))
+    dropped = len(data) - len(kept)
+    out_of_sample = 0 if audit_chances is None else int((~np.isnan(audit_chances[:, 0])).sum())
+    return Facts(
+        model, label, kept, rows, audit, fair, divisions, found, overlap, dropped, audit_rows, audit_chances, queue,
+        sample, learned, out_of_sample,
+    )  # fmt: skip
+
+
+def _labelled(frame: pd.DataFrame, column: str, where: str) -> pd.DataFrame:
+    """The rows that have a label."""
+    require_columns(frame, [column], where)
+    kept = frame[frame[column].notna()].reset_index(drop=True)
+    if not len(kept):
+        raise P4FError(f"no row of {where} has a value of {column!r}")
+    return kept
+
+
+def _audited(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, recorded: str) -> tuple[Rows, Floats]:
+    """Audited rows coded, and the model's probability of each fair label, ``[rows, classes]``."""
+    seen = recorded in audit.columns and bool(audit[recorded].notna().all())
+    rows = coded(model, audit, "the audit", recorded=recorded if seen else None, fair=fair)
+    return rows, fair_proba(model, rows)
+
+
+def _judged(
+    model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping], sample: Audit
+) -> list[pd.DataFrame]:
+    """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
+    found = [audited_quality(way, rows, decisions(chances), sample) for way in groupings(model, rows)]
+    # Nobody of a group may have been audited.
+    nobody = {"rows": 0, "judged": 0}
+    return [own.reindex([*way.groups, "all"]).fillna(nobody) for own, way in zip(found, ways, strict=True)]
+
+
+def decisions(chances: Floats) -> Codes:
+    """``[rows]``: the label that is decided for, -1 where nothing was predicted."""
+    known = ~np.isnan(chances[:, 0])
+    found = np.full(len(chances), -1, dtype=np.int64)
+    found[known] = decide(chances[known])
+    return found
+
+
+def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:
+    return [name for name in model.belief_.sensitive_columns if name in frame.columns]

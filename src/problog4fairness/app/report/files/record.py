@@ -1,0 +1,174 @@
+"""What makes a page a record: who made it, for what, from which files, with which settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.app.report.coding import feature_names
+from problog4fairness.app.report.facts import Facts
+from problog4fairness.app.report.html.markup import Content, Markup, join, table, tag, terms
+from problog4fairness.data import plain_file
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import PACKAGES, learner_of, settled
+from problog4fairness.statistics import count
+
+if TYPE_CHECKING:
+    from problog4fairness.estimators import DebiasedClassifier
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that a report was made from.
+
+    Attributes
+    ----------
+    name
+        Its name, without the folder.
+    role
+        What it holds: ``data``, ``audit``, ``model``.
+    sha256
+        Its hash; empty where it was no file.
+    rows
+        How many rows were read; None where it is no table.
+    left_out
+        Reasons, and how many rows were left out for each.
+    """
+
+    name: str
+    role: str
+    sha256: str = ""
+    rows: int | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def file(cls, path: str | Path, role: str, rows: int | None = None) -> Source:
+        """A file as it is now; ``-`` is standard input, of which nothing is left to be hashed."""
+        if str(path) == "-":
+            return cls("standard input", role, rows=rows)
+        return cls(Path(path).name, role, sha256(path), rows)
+
+
+@dataclass(frozen=True)
+class Record:
+    """Who made a report, for what, and from what.
+
+    Attributes
+    ----------
+    author, purpose, date
+        As they were stated.
+    sources
+        The files.
+    seed
+        Of whatever was drawn at random for the report.
+    reviewed_by, approved_by
+        Who signed it off, and when.
+    """
+
+    author: str | None = None
+    purpose: str | None = None
+    date: str | None = None
+    sources: Sequence[Source] = ()
+    seed: int = 0
+    reviewed_by: str | None = None
+    approved_by: str | None = None
+
+
+def sha256(path: str | Path, most: int | None = None) -> str:
+    """The hash of a plain file, which may have so many bytes."""
+    with plain_file(path) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise P4FError(f"{path} has more than {most:,} bytes")
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def model_hash(model: DebiasedClassifier) -> str | None:
+    """The hash of the file that the model is saved as; None where it cannot be saved."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.p4f"
+        try:
+            model.save(path)
+        except P4FError:
+            return None
+        return sha256(path)
+
+
+def record(facts: Facts, made: Record) -> Markup:
+    """The section: what was stated, files with their hashes, settings, and lines to sign."""
+    stated = {
+        "Date": made.date or NOT_STATED,
+        "Author": made.author or NOT_STATED,
+        "Purpose and intended use": made.purpose or NOT_STATED,
+        **{who: name for who, name in (("Reviewed by", made.reviewed_by), ("Approved by", made.approved_by)) if name},
+    }
+    parts: list[Content] = [terms(stated), tag("h3", "Files"), _files(facts, made), tag("h3", "Model and settings")]
+    parts += [terms(_settings(facts, made)), _signatures(stated)]
+    return join(parts, "\n")
+
+
+def _files(facts: Facts, made: Record) -> Markup:
+    sources = list(made.sources) or [
+        Source("a table in memory", "data", rows=len(facts.data) + facts.dropped),
+        *([] if facts.audit is None else [Source("a table in memory", "audit", rows=len(facts.audit))]),
+    ]
+    rows = []
+    for source in sources:
+        left = {reason: number for reason, number in source.left_out.items() if number}
+        if source.role == "data" and facts.dropped:
+            left[f"no {facts.label.column}"] = facts.dropped
+        rows.append(
+            [
+                source.role,
+                source.name,
+                "" if source.rows is None else count(source.rows),
+                "; ".join(f"{n:,}: {why}" for why, n in left.items()) or ("" if source.rows is None else "none"),
+                tag("code", source.sha256 or "–"),
+            ]
+        )
+    header = ["What", "File", "Rows read", "Rows left out", "SHA-256"]
+    return table(header, rows, caption="What this report was made from", numbers=(2,))
+
+
+def _settings(facts: Facts, made: Record) -> dict[str, Content]:
+    model = facts.model
+    learner = settled(learner_of(model.learner), model.fitted_)
+    options = {
+        name: value
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("belief", "learner", "verbose") and value is not None
+    }
+    return {
+        "Model, SHA-256": tag("code", model_hash(model) or "–"),
+        "Learner": tag("code", _shown(learner)),
+        "Rounds of training": count(model.n_iter_),
+        "Options": ", ".join(f"{name} = {value}" for name, value in options.items()) or "none",
+        "Features": ", ".join(feature_names(model)),
+        "Sensitive": ", ".join(facts.belief.sensitive_columns) or "none",
+        "Threshold": f"{facts.label.good} is decided where its probability is at least 0.5"
+        if len(facts.label.values) == 2
+        else "none: the likeliest of the classes is decided",
+        "Seed of the report": str(made.seed),
+        "Versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+    }
+
+
+def _shown(learner: Any) -> str:
+    """A learner with all its settings."""
+    settings = ", ".join(f"{name}={value!r}" for name, value in vars(learner).items() if not name.startswith("_"))
+    return re.sub(r" object at 0x\w+", "", f"{type(learner).__name__}({settings})")
+
+
+def _signatures(stated: Mapping[str, str]) -> Markup:
+    """Lines to sign on paper, for whom nobody signed yet."""
+    missing = (who for who in ("Made by", "Reviewed by", "Approved by") if who not in stated)
+    lines = (tag("p", f"{who}, date", class_="sign") for who in missing)
+    return tag("div", *lines, class_="signatures")

@@ -1,0 +1,188 @@
+"""The rows whose record was most likely distorted, for somebody to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from problog4fairness.app.report.neighbours import neighbours
+from problog4fairness.audit import Audit
+from problog4fairness.data import Floats, Grouping, Rows, rounded_csv, write_whole
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import DebiasedClassifier, distortion_of, explain, fair_proba
+from problog4fairness.statistics import Estimate
+
+LABEL = "the recorded label is not the fair one"
+FEATURES = "a recorded feature is not the fair one"
+DISAGREES = "the fair label is another one than the recorded label, by their features alone"
+MOST_SHOWN = 20
+# Neighbours are looked for of so many rows at most, the likeliest.
+MOST_EXPLAINED = 10_000
+
+
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, eq=False)
+class Review:
+    """Rows to look at.
+
+    Attributes
+    ----------
+    table
+        All rows that may be distorted, likeliest first, by their number from 1. After the columns of the data come
+        ``fair_probability``, ``distorted``, the ``odds`` that it is, and the share of favourable records among the
+        ``alike_elsewhere``: the most similar people of other groups.
+    what
+        What is likely of them, in words.
+    expected
+        How many rows are expected to be like that, by group (and ``all``) and recorded label.
+    tied
+        How many rows are not shown although they are as likely as the last one that is.
+    """
+
+    table: pd.DataFrame
+    what: str
+    expected: pd.DataFrame
+    tied: int
+
+    @property
+    def shown(self) -> pd.DataFrame:
+        """The rows that a page shows."""
+        return self.table.head(MOST_SHOWN)
+
+
+@dataclass(frozen=True)
+class QueueCheck:
+    """Whether the queue was right on audited rows: those more likely distorted than not, and the others.
+
+    Attributes
+    ----------
+    queued, right
+        How many audited rows would be on the queue, and the share of them that was distorted, weighted.
+    others, missed
+        How many would not, and the share of them that was distorted, weighted.
+    """
+
+    queued: int
+    right: Estimate
+    others: int
+    missed: Estimate
+
+
+def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grouping) -> tuple[Review, Floats]:
+    """The rows to look at, and for every row the probability of each fair label, ``[rows, classes]``.
+
+    Parameters
+    ----------
+    model
+        A trained classifier.
+    rows
+        Recorded data.
+    shown
+        The same rows with the columns to show.
+    way
+        The groups by which the expected number is told, and in which people alike are looked for.
+    """
+    chances, chance, what = _explained(model, rows)
+    fair, known = chances[:, -1], np.nan_to_num(chance)
+    order = np.lexsort((np.arange(len(known)), -known))
+    order = order[known[order] > 0]
+    last = known[order[min(MOST_SHOWN, len(order)) - 1]] if len(order) else 0.0
+    tied = int((known >= last - 1e-12).sum()) - min(MOST_SHOWN, len(order)) if len(order) else 0
+    table = shown.iloc[order].set_axis(pd.Index(order + 1, name="row"))
+    alike = np.full(len(order), np.nan)
+    alike[:MOST_EXPLAINED] = neighbours(rows, way, order[:MOST_EXPLAINED])
+    with np.errstate(divide="ignore"):
+        odds = known / (1 - known)
+    for name, values in (
+        ("fair_probability", fair[order]),
+        ("distorted", chance[order]),
+        ("odds", odds[order]),
+        ("alike_elsewhere", alike),
+    ):
+        while name in table.columns:
+            name += "_"
+        table[name] = values
+    return Review(table, what, _expected(rows, way, known), tied), chances
+
+
+def write_queue(table: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write all rows for review, likeliest first, as CSV with six digits."""
+    write_whole(Path(path), rounded_csv(table, 6, index=True))
+
+
+def checked_queue(
+    model: DebiasedClassifier, rows: Rows, chances: Floats, learned: Bools, sample: Audit
+) -> QueueCheck | None:
+    """Whether the queue was right on audited rows; None where it is not about their labels, or none can be judged by.
+
+    Parameters
+    ----------
+    model, rows
+        The model, and the audited rows.
+    chances, learned
+        P(fair label), out of fold where the model has learned from a row, and where it has.
+    sample
+        How the rows were sampled.
+    """
+    if rows.recorded is None or rows.fair is None:
+        return None
+    # The list is made without the fair labels that judge it.
+    _, chance, what = _explained(model, replace(rows, fair=None))
+    if what == FEATURES:
+        return None
+    known = ~learned
+    if learned.any():
+        again = _out_of_fold(model, replace(rows, fair=None), chances, what)
+        if again is not None:
+            chance, known = np.where(learned, again, chance), known | ~np.isnan(chances[:, 0])
+    if not known.any():
+        return None
+    queued, wrong = known & (np.nan_to_num(chance) > 0.5), rows.recorded != rows.fair
+    others = known & ~queued
+    return QueueCheck(int(queued.sum()), sample.mean(wrong, queued), int(others.sum()), sample.mean(wrong, others))
+
+
+def _out_of_fold(model: DebiasedClassifier, rows: Rows, chances: Floats, what: str) -> Floats | None:
+    """How likely each row's record was distorted, by predictions out of fold; None where features are distorted."""
+    filled = np.where(np.isnan(chances), 1 / chances.shape[1], chances)
+    if what == DISAGREES:
+        return np.asarray(1 - filled[np.arange(len(rows)), np.asarray(rows.recorded)])
+    observation = model.belief_.observe(rows)
+    if observation.variants > 1:
+        return None
+    table = np.full((len(observation.table), chances.shape[1]), 1 / chances.shape[1])
+    table[observation.inputs[:, 0].numpy()] = filled
+    return distortion_of(observation, torch.from_numpy(np.log(np.maximum(table, 1e-300))), rows)
+
+
+def _expected(rows: Rows, way: Grouping, chance: Floats) -> pd.DataFrame:
+    favourable = np.asarray(rows.recorded) == rows.favourable
+    shares = np.column_stack([way.shares, np.ones(len(chance))])
+    columns = {name: (chance * own) @ shares for name, own in (("favourable", favourable), ("other", ~favourable))}
+    return pd.DataFrame(columns, index=pd.Index([*way.groups, "all"], name="group"))
+
+
+def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, str]:
+    """P(fair label), ``[rows, classes]``, the probability that each row's record was distorted, and what that means.
+
+    Where the belief says that labels are distorted, it is that of the label; where only features are, that at least one
+    of them is. Programs that do not say which label is fair get the model's probability of the other label.
+    """
+    try:
+        found = explain(model, rows)
+    except P4FError:
+        fair = fair_proba(model, rows)
+        return fair, 1 - fair[np.arange(len(rows)), np.asarray(rows.recorded)], DISAGREES
+    fair, label = found.fair, np.asarray(found.distorted)
+    features = model.belief_.feature_distortion(rows)
+    if features and np.nan_to_num(label).max() < 1e-9:
+        return fair, 1 - np.prod([1 - chance for chance in features.values()], axis=0), FEATURES
+    return fair, label, LABEL

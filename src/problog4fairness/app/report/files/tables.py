@@ -1,0 +1,216 @@
+"""Comparisons and reports from tables as they were read: which value means what, and which audited rows are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.app.report.build import Report, report
+from problog4fairness.app.report.facts import collect
+from problog4fairness.app.report.files.record import Source
+from problog4fairness.app.report.files.suspects import Review
+from problog4fairness.audit import Audit
+from problog4fairness.beliefs import Belief, as_belief
+from problog4fairness.data import (
+    Codes,
+    check_column,
+    complete_rows,
+    find_labels,
+    plain,
+    plain_feature,
+    rewritten,
+    values_of,
+)
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import (
+    DebiasedClassifier,
+    UseSensitive,
+    positions_of,
+    read_audit,
+    sampled,
+    training_rows,
+)
+from problog4fairness.evaluation import Comparison, compare
+
+
+def compare_tables(
+    data: pd.DataFrame,
+    belief: Belief | None,
+    *,
+    recorded: str,
+    sensitive: str | None = None,
+    audit: pd.DataFrame | None = None,
+    fair: str | None = None,
+    favourable: object = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+    use_sensitive: UseSensitive = "auto",
+    **options: Any,
+) -> Comparison:
+    """:func:`~problog4fairness.compare` on a table as it was read, with the audited rows of another one.
+
+    Parameters
+    ----------
+    data
+        Recorded data.
+    belief
+        How they came from the fair data.
+    recorded, sensitive, fair
+        Columns of the recorded label, the sensitive variable and the fair label. Without ``audit``, the fair label is a
+        column of ``data``, empty where nobody looked.
+    audit
+        Audited rows: those that also occur in ``data``, equal in all shared columns, are the same people; the others
+        are added.
+    favourable
+        The favourable label, or a text that means it.
+    drop, keep
+        Columns not to learn from, and columns to keep whatever they look like.
+    features
+        The columns to learn from, whatever they look like; None for all.
+    use_sensitive, options
+        As for :func:`~problog4fairness.compare`.
+    """
+    known = as_belief(belief)
+    rows = training_rows(
+        data, known, recorded=recorded, sensitive=sensitive, audit=audit, fair=fair, favourable=favourable, drop=drop,
+        keep=keep, features=features, use_sensitive=use_sensitive,
+    )  # fmt: skip
+    return compare(
+        rows.features,
+        rows.label,
+        belief=known,
+        sensitive_features=rows.groups if rows.groups is not None else sensitive,
+        fair=rows.fair,
+        audit=_sampled(data, audit, fair, rows.places),
+        favourable=rows.favourable,
+        use_sensitive=use_sensitive,
+        **options,
+    )
+
+
+# The column of an audited row's number while rows are left out.
+_PLACE = "p4f_place"
+
+
+def _sampled(data: pd.DataFrame, audit: pd.DataFrame | Audit | None, fair: str | None, places: Codes) -> Audit | None:
+    """How the audited rows were sampled, with their positions among the rows ``places`` of the table."""
+    if fair is None:
+        return None
+    if audit is None:
+        known = np.flatnonzero(data[fair].notna())
+        if len(known) in (0, len(data)):
+            return None
+        found = sampled(data.iloc[known].reset_index(drop=True), fair)
+        found = replace(found, rows=known)
+    else:
+        found = positions_of(sampled(audit, fair, data), len(data))
+    place = np.full(int(max(places.max(initial=0), found.rows.max(initial=0))) + 1, -1, dtype=np.int64)
+    place[places] = np.arange(len(places))
+    return replace(found, rows=np.where(found.rows >= 0, place[found.rows], -1))
+
+
+def report_tables(
+    model: DebiasedClassifier,
+    data: pd.DataFrame,
+    *,
+    audit: pd.DataFrame | Audit | None = None,
+    fair: str | None = None,
+    recorded: str | None = None,
+    favourable: object = None,
+    sources: Sequence[Source] = (),
+    **options: Any,
+) -> Report:
+    """:func:`~problog4fairness.report` on tables as they were read.
+
+    Parameters
+    ----------
+    model
+        A trained model.
+    data, audit
+        Recorded data and audited rows. Without ``audit``, rows of ``data`` with a fair label are the audited ones.
+    fair, recorded
+        Columns of the fair and of the recorded label; the latter is known to most models.
+    favourable
+        The favourable value of the fair label, where that is written in another way than the recorded one.
+    sources
+        The files that the tables were read from; how many rows were left out is noted.
+    options
+        As for :func:`~problog4fairness.report`.
+    """
+    column = _recorded(model, recorded)
+    taken = {*model.belief_.sensitive_columns, *model.feature_names_in_}
+    for name, role in ((column, "recorded"), (fair, "fair")):
+        if name in taken or (fair == column and role == "fair"):
+            raise P4FError(f"column {name!r} cannot be the {role} label: the model knows it as something else")
+    check_column(data, column, "recorded label", "recorded")
+    if audit is None and fair is not None:
+        audit = data
+    if audit is not None:
+        known = read_audit(audit, fair)
+        fair = known.fair[0]
+        rows = _clean(model, known.frame.assign(**{_PLACE: np.arange(len(known))}), column)
+        audit = known.take(rows.pop(_PLACE).to_numpy())
+        audit = replace(audit, frame=rows.assign(**{fair: _fair(model, rows, fair, favourable)}))
+    cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
+    why = f"no {' or '.join([column, *model.belief_.sensitive_columns])}"
+    kept = {"data": len(cleaned), "audit": len(audit) if audit is not None else 0}
+    sources = [
+        replace(source, left_out={why if source.role == "data" else "not audited": source.rows - kept[source.role]})
+        if source.rows is not None and source.role in kept
+        else source
+        for source in sources
+    ]
+    return report(model, cleaned, audit=audit, fair=fair, recorded=column, sources=sources, **options)
+
+
+def review_table(model: DebiasedClassifier, data: pd.DataFrame, *, recorded: str | None = None) -> Review:
+    """The rows for review of a table as it was read, without the rest of a report.
+
+    Parameters
+    ----------
+    model, data, recorded
+        As for :func:`report_tables`.
+    """
+    column = _recorded(model, recorded)
+    check_column(data, column, "recorded label", "recorded")
+    return collect(model, _clean(model, data, column), None, None, column).review
+
+
+def _recorded(model: DebiasedClassifier, recorded: str | None) -> str:
+    column = recorded or model.recorded_
+    if column is None:
+        raise P4FError("the model does not know the column of the recorded label; name it by recorded=...")
+    return column
+
+
+def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.DataFrame:
+    """A copy in which labels and groups are written as the model knows them; rows without them are left out."""
+    belief = model.belief_
+    sensitive, features = (
+        [c for c in own if c in frame.columns] for own in (belief.sensitive_columns, belief.features)
+    )
+    labels = [recorded] if recorded in frame.columns else []
+    kept = complete_rows(frame, [*sensitive, *labels])
+    cleaned: dict[str, Any] = {name: plain_feature(kept[name]) for name in features}
+    for name in sensitive:
+        values = values_of(kept[name])
+        cleaned[name] = rewritten(kept[name], values, values, "sensitive variable")
+    classes = model.classes_.tolist()
+    for name in labels:
+        cleaned[name] = rewritten(kept[name], [plain(value) for value in classes], classes, "recorded label")
+    return kept.assign(**cleaned)
+
+
+def _fair(model: DebiasedClassifier, audit: pd.DataFrame, fair: str, favourable: object) -> Any:
+    """The fair label in the values of the recorded one."""
+    classes = model.classes_.tolist()
+    known = [plain(value) for value in classes]
+    if len(classes) > 2 or set(values_of(audit[fair])) <= set(known):
+        return rewritten(audit[fair], known, classes, "fair label")
+    pair, _ = find_labels(audit, fair, None, favourable)
+    return rewritten(audit[fair], pair, classes, "fair label")

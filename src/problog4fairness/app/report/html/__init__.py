@@ -1,0 +1,1 @@
+"""HTML and figures of a page that needs no other file."""

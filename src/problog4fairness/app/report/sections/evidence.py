@@ -1,0 +1,208 @@
+"""The sections of a report about other methods and about other values of the parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, PercentFormatter
+
+from problog4fairness.app.report.html.markup import (
+    Content,
+    Markup,
+    bullets,
+    figure,
+    folded,
+    join,
+    stacked,
+    table,
+    tag,
+    terms,
+)
+from problog4fairness.app.report.html.names import Names
+from problog4fairness.app.report.html.svg import inline, page_style
+from problog4fairness.evaluation import APART, Comparison
+from problog4fairness.metrics import METRICS
+from problog4fairness.robustness import ACCURACY, CHANGED, Sensitivity
+from problog4fairness.statistics import MISSING, called, count, percent, points
+
+NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
+
+
+def comparison(found: Comparison, same_rows: bool = False) -> Markup:
+    """The model and other methods.
+
+    Parameters
+    ----------
+    found
+        The comparison.
+    same_rows
+        Whether the audited rows may have given the belief its parameters.
+    """
+    seeds, folds = (found.results[name].nunique() for name in ("seed", "fold"))
+    names = " and ".join(f"{kind} labels" for kind in found.labels)
+    with page_style():
+        drawing = in_units(found.plot())
+    alternative = "Accuracy against disparity. " + " ".join(_compared(found))
+    caption = "Accuracy against disparity. The grey line is the disparity of the labels themselves."
+    if "fair" in found.labels:
+        caption += " On fair labels, higher and nearer to the line is better."
+    caption += " On recorded labels that only means closer to the record, with all that is wrong with it."
+    parts: list[Content] = [
+        tag(
+            "p",
+            f"The belief against methods that do without it, on {count(found.rows, 'row')}. Each is fitted "
+            f"{seeds} × {folds} times with the same learner, and tested on rows that it was not fitted on, by {names}. "
+            "Scores on recorded labels favour methods that repeat the bias; only fair labels tell who is right.",
+        ),
+        tag("p", " ".join(_warnings(found, same_rows))),
+        _score_table(found, found.labels[0]),
+        *(folded(f"On {kind} labels", _score_table(found, kind)) for kind in found.labels[1:]),
+        terms(found.about),
+        figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
+        *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
+    ]
+    return join(parts, "\n")
+
+
+def _score_table(found: Comparison, kind: Literal["fair", "recorded"]) -> Markup:
+    wide = found.table(kind)
+    metrics = [name for name in METRICS if name in wide.columns]
+    rows = [[method, *(_score(str(wide.loc[method, name]), name) for name in metrics)] for method in wide.index]
+    caption = f"On {kind} labels of {count(found.audited if kind == 'fair' else found.rows, 'row')}"
+    caption += f". {found.intervals(kind)}"
+    header = ["Method", *(_titled(name) for name in metrics)]
+    if APART in wide.columns:
+        rows = [[*row, str(wide.loc[row[0], APART])] for row in rows]
+        header.append("Groups furthest apart")
+    return table(header, rows, caption=caption, numbers=range(1, 1 + len(metrics)))
+
+
+def _titled(metric: str) -> str:
+    label = METRICS[metric].label
+    return f"{label}, points" if METRICS[metric].better == "nearer 0" else label
+
+
+def _warnings(found: Comparison, same_rows: bool) -> list[str]:
+    """What the tables do not tell."""
+    gap = "difference" if len(found.levels) == 2 else "largest difference"
+    sentences = [f"Disparity is the {gap} between the groups' rates of favourable decisions."]
+    for kind in found.labels if len(found.levels) > 2 else ():
+        pair = found.furthest(kind)
+        if pair is not None:
+            sentences.append(f"By the {kind} labels themselves, {pair[0]} is furthest above {pair[1]}.")
+    if same_rows and found.audited:
+        sentences.append(
+            "The parameters of the belief may come from these very rows, also from those that it is tested on here."
+        )
+    return sentences
+
+
+def _score(shown: str, metric: str) -> Markup:
+    """What :meth:`Comparison.table` writes, with its interval below it: shares in percent, differences in points."""
+    value, _, spread = shown.partition(" ± ")
+    if value == "nan":
+        return stacked(MISSING, "")
+    digits, unit = (f"{float(value):.3f}", "") if metric == "f1" else (f"{100 * float(value):.1f}", "%")
+    unit = "" if METRICS[metric].better == "nearer 0" else unit
+    digits = re.sub(r"^-(0\.0+)$", r"\1", digits).replace("-", "−")
+    half = spread if metric == "f1" or not spread else f"{100 * float(spread):.1f}"
+    return stacked(f"{digits}{unit}", f"± {half}" if spread else "")
+
+
+def in_units(figure: Figure) -> Figure:
+    """A figure of shares and differences with percents and points on its axes, as the page has them."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            label = axis.get_label().get_text()
+            if any(word in label for word in ("disparity", "difference")):
+                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f}".replace("-", "−")))
+                axis.set_label_text(f"{label}, in points")
+            elif label in ("accuracy", METRICS["accuracy"].label):
+                axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    return figure
+
+
+def _compared(found: Comparison) -> list[str]:
+    means = found.summary.set_index(["labels", "method", "metric"])["mean"]
+    return [
+        f"On {kind} labels, {method}: accuracy {percent(means.get((kind, method, 'accuracy'), np.nan))}, "
+        f"disparity {points(means.get((kind, method, 'disparity'), np.nan))} points."
+        for kind in found.labels
+        for method in found.methods
+    ]
+
+
+def sensitivity(found: Sensitivity, names: Names, left_out: Sequence[str] = ()) -> Markup:
+    """What moves if a parameter is wrong; ``left_out`` are parameters that were not varied."""
+    found = replace(found, parameters=found.parameters.assign(meaning=found.parameters["meaning"].map(names.said)))
+    sentences = _moves(found)
+    known_as = [called(str(name), said) for name, said in found.parameters["meaning"].items()]
+    known = found.parameters["low"] < found.parameters["high"]
+    over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"
+    if not known.any():
+        over = "around its value"
+    again = f"fitted again, {count(found.fits, 'time')}" if found.fits else "asked again"
+    opening = (
+        f"{_listed(known_as)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
+        f"the other parameters kept their values, and the model was {again}."
+    )
+    if left_out:
+        were = "was" if len(left_out) == 1 else "were"
+        opening += f" {_listed(left_out)} {were} not varied, to keep this readable."
+    alternative = "How the metrics move with each parameter. " + " ".join(sentences)
+    caption = "The dot is the value that the model uses"
+    caption += ", the shaded band the parameter's 95% interval." if known.any() else "."
+    if found.fits:
+        caption += " Models that are fitted once differ by chance: moves of a point or so mean nothing."
+    return join(
+        [
+            tag("p", opening),
+            figure(
+                inline(in_units(found.plot()), "sensitivity", alternative), caption, "Sensitivity to each parameter"
+            ),
+            bullets([*sentences, *found.notes]),
+        ],
+        "\n",
+    )
+
+
+def _listed(parameters: Sequence[str]) -> str:
+    """Parameters as the beginning of a sentence; of those that are called by what they mean, how many there are."""
+    long = [own for own in parameters if " " in own]
+    if len(long) < 2:
+        return ", ".join(parameters).replace("how often", "How often", 1)
+    return f"{len(parameters)} parameters"
+
+
+def _fine(share: float) -> str:
+    """A share with one digit more than usual, for small differences."""
+    return f"{100 * share:.1f}%"
+
+
+def _moves(found: Sensitivity) -> list[str]:
+    """For each metric, how far it moves."""
+    known = bool((found.parameters["low"] < found.parameters["high"]).any())
+    by_metric = {metric: own.dropna() for metric, own in found.spans.groupby("metric")}
+    meanings = found.parameters["meaning"]
+    return [_move(metric, by_metric[metric], known, meanings) for metric in found.metrics if len(by_metric[metric])]
+
+
+def _move(metric: str, spans: pd.DataFrame, known: bool, meanings: pd.Series[str]) -> str:
+    disparity = metric.startswith("disparity")
+    shown, unit = (points, " points") if disparity else (_fine, "")
+    name = NAMES.get(metric, metric.capitalize())
+    widest = spans.loc[(spans["high"] - spans["low"]).idxmax()]
+    who = called(str(widest["parameter"]), meanings[widest["parameter"]])
+    inside = (
+        f"within the intervals, {who} moves it most, between {shown(widest['low'])} and {shown(widest['high'])}{unit}; "
+    )
+    return (
+        f"{name}: {inside if known else ''}over all values tried it stays between {shown(spans['lowest'].min())} and "
+        f"{shown(spans['highest'].max())}{unit}."
+    )

@@ -1,0 +1,172 @@
+"""What a reader must know before relying on a report: doubts about this belief and these data, and limits of any."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from problog4fairness.app.report.facts import Facts
+from problog4fairness.audit import FEW_ROWS, LITTLE_SIGNAL, group_signal, planned_error
+from problog4fairness.beliefs import NoBias
+from problog4fairness.estimators import predicts_from
+from problog4fairness.statistics import Parameter, count, percent
+
+# An interval as wide as this says nothing.
+NO_IDEA = 0.9
+FEW_IN_GROUP = 100
+
+
+def doubts(facts: Facts) -> list[str]:
+    """Warnings about this belief and these data."""
+    belief = facts.belief
+    if belief == NoBias():
+        return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
+    error = planned_error(facts.sample)
+    found = [doubt for own in facts.parameters if (doubt := _parameter_doubt(own, belief.overlap, error))]
+    stated = [own.called for own in facts.parameters if own.value is not None and own.rows is None]
+    if stated:
+        found.append(
+            f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
+            f"no interval says how sure {'it is' if len(stated) == 1 else 'they are'}."
+        )
+    found += _little_signal(facts)
+    for division in facts.divisions:
+        found += _few(division.changes, division.audited)
+    if facts.sample is not None and facts.sample.sampling == "unknown":
+        found.append(
+            "Nothing says how the audited rows were sampled; they are taken as a random sample. Keep the columns that "
+            "p4f plan wrote, or state the design: p4f.Audit.of(...)."
+        )
+    if facts.audit is None:
+        found.append(
+            "No audited rows were given for this report, so nothing here says how often the model is right. "
+            "Audit some rows at random, and compare."
+        )
+    return found
+
+
+def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
+    """Groups with few rows in the data, or in the audit."""
+    small = changes[(changes["rows"] < FEW_IN_GROUP) & (changes.index != "all")]
+    found = [
+        f"The data have only {count(row.rows, 'row')} with {group}; numbers for that group are rough."
+        for group, row in small.iterrows()
+    ]
+    if audited is not None:
+        few = audited[(audited["rows"] < FEW_ROWS) & (audited.index != "all")]
+        found += [
+            f"Only {count(row.rows, 'audited row')} with {group}: accuracy for that group is hardly known."
+            for group, row in few.iterrows()
+        ]
+    return found
+
+
+def _parameter_doubt(own: Parameter, overlap: bool, error: float) -> str | None:
+    if own.value is None or own.rows is None or own.low is None or own.high is None:
+        return None
+    needed = own.still_needed(error)
+    more = f" Audit {count(needed, 'more row')} like these." if needed else ""
+    if own.high - own.low > NO_IDEA:
+        why = "Another parameter may explain the same errors. " if overlap else ""
+        way_out = "State a value, or rule it out."
+        return f"The audited rows do not tell {own.said}. {why}{way_out}"
+    if own.rows < FEW_ROWS:
+        return f"Only {count(own.rows, 'audited row')} tell about {own.said}.{more}"
+    if own.is_wide(error):
+        said = own.said[0].upper() + own.said[1:] if own.called != own.name else own.said
+        return f"{said} is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
+    return None
+
+
+def _little_signal(facts: Facts) -> list[str]:
+    """The group whose recorded labels say least about the fair ones, where that is little."""
+    found = group_signal(facts.belief, facts.belief.observe(facts.rows), facts.rows)
+    if found is None or found[0] >= LITTLE_SIGNAL:
+        return []
+    return [
+        f"Where {found[1]}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
+        f"{found[0]:.2f}): what the model says of that group rests on the others."
+    ]
+
+
+def limits(facts: Facts, notes: Sequence[str] = ()) -> list[str]:
+    """What no such report can promise; ``notes`` say how this one was made."""
+    return [
+        "Recorded data alone can contradict the belief, but they cannot confirm it. A different belief would give a "
+        "different model, and both could explain the record equally well. Only audited rows can tell them apart.",
+        *_sampled(facts),
+        "The fair labels of an audit must be right. What the audit gets wrong, the model repeats.",
+        *_seen(facts),
+        *_classes(facts),
+        *facts.belief.caveats(),
+        *_used_twice(facts),
+        *notes,
+        "Intervals are 95% and speak of chance in the rows, given this model; only those of the comparison speak of "
+        "repetitions on the same rows. None of them covers a wrong belief or another population.",
+        "Do not use this model for people unlike those in the data, or as the only ground of a decision about "
+        "anybody. The list of rows for review holds suspicions, not findings.",
+    ]
+
+
+def _sampled(facts: Facts) -> list[str]:
+    """How the audited rows were sampled."""
+    if facts.sample is None:
+        return []
+    found = f"The audited rows: {facts.sample.describe()}."
+    if facts.sample.sampling == "stratified":
+        return [f"{found} Numbers from them are estimates for the people that they were sampled from."]
+    return [f"{found} If they were chosen in another way, numbers from them are wrong for the people in the data."]
+
+
+def _classes(facts: Facts) -> list[str]:
+    """What is told of a label with many classes."""
+    label = facts.label
+    if len(label.values) == 2:
+        return []
+    return [
+        f"{label.column} has {len(label.values)} classes. A decision is right where it is the fair class; shares, "
+        f"differences and kinds of errors are about {label.good} against all others, whichever those are."
+    ]
+
+
+def _seen(facts: Facts) -> list[str]:
+    """What the model decides from."""
+    belief, columns = facts.belief, ", ".join(facts.belief.sensitive_columns)
+    corrects = predicts_from(facts.model) == "biased"
+    found = []
+    if columns and corrects:
+        found.append(
+            f"The model corrects what is on record by {columns} before it predicts. People with the same "
+            "other features may get different decisions because of it. Check whether they may."
+        )
+    elif columns and not facts.model.group_use_.used:
+        found.append(
+            f"The model does not see {columns}: it assumes that people with the same other features "
+            "have the same fair label. Other features may still stand in for what it does not see."
+        )
+    elif columns:
+        found.append(f"The model sees {columns} and may decide differently by group. Check whether it may.")
+    if belief.features and not corrects:
+        found.append(
+            "The model learnt that features are distorted, but it predicts from features as they are given. Here it "
+            "was given the recorded ones; decisions from corrected features would be others."
+        )
+    return found
+
+
+def _used_twice(facts: Facts) -> list[str]:
+    """Whether the audited rows served the model before they judged it."""
+    if facts.overlap is None:
+        return []
+    used = []
+    if facts.learned and facts.judged:
+        used.append(
+            f"The model has learned from {count(facts.learned)} of the audited rows; what judges it are predictions of "
+            "models that were fitted without them."
+        )
+    if facts.estimated:
+        used.append("The audited rows that judge the model may also have given its parameters.")
+    if facts.overlap:
+        used.append(f"{count(facts.overlap, 'audited row is', 'audited rows are')} also in the data.")
+    return [" ".join([*used, "Accuracy on rows that nobody has used yet can be lower."])] if used else []

@@ -1,0 +1,263 @@
+"""The audit of a project: which rows are to be looked at, what was said about them, and what that tells so far."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.app.studio.facts import cell
+from problog4fairness.app.studio.project import AUDIT, REVIEWS, Project
+from problog4fairness.app.studio.reviews import Reviews
+from problog4fairness.audit import OWN, ROW, AuditTable, PlannedTable
+from problog4fairness.beliefs import Annotators, HistoricalBias, MeasurementBias, NumericMeasurementBias, UnknownGroup
+from problog4fairness.data import Roles, read_table, write_table
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import AuditPlan
+    from problog4fairness.beliefs import Belief
+
+IN_A_SHEET = f"this belief is audited in a spreadsheet, not row by row; take {AUDIT} out of the folder to get one"
+# Held by who changes the file of drawn rows, which several pages may have open.
+_CHANGING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What reviewers are asked for: the fair label, or the fair value of a feature.
+
+    Attributes
+    ----------
+    column
+        Where the recorded one stands.
+    labels
+        What it may be, the favourable or higher one first.
+    feature
+        Whether it is a feature.
+    """
+
+    column: str
+    labels: tuple[str, ...]
+    feature: bool = False
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The key of each label: 1 and 0 where there are two."""
+        keys = "10" if len(self.labels) == 2 else "123456789"
+        return dict(zip(keys, self.labels, strict=False))
+
+    @classmethod
+    def of(cls, project: Project, belief: Belief) -> Asked:
+        """What the parameters of a belief are about."""
+        if isinstance(belief, HistoricalBias) and belief.label is None:
+            belief = belief.measurement
+        if isinstance(belief, NumericMeasurementBias):
+            raise P4FError(IN_A_SHEET)
+        if belief.numbers:
+            raise P4FError(
+                "this page reviews labels; p4f plan --belief numeric --feature ... --draw audit.csv draws rows to be "
+                "measured, p4f estimate reads them"
+            )
+        if not isinstance(belief, MeasurementBias):
+            roles = project.roles()
+            return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))
+        values = [project.values(name) for name in belief.features]
+        if len(values) > 1 or len(values[0]) != 2:
+            raise P4FError(IN_A_SHEET)
+        return cls(belief.features[0], (str(values[0][1]), str(values[0][0])), feature=True)
+
+
+def plan(project: Project, error: float | None = None) -> AuditPlan:
+    """Which rows to look at next, after those that are answered.
+
+    Parameters
+    ----------
+    project
+        The project; it has a belief.
+    error
+        Half the width of the interval of every parameter; as it was chosen by default.
+    """
+    said, belief = project.choices, project.belief().unknown()
+    feature = [asked.column] if (asked := Asked.of(project, belief)).feature else []
+    table = PlannedTable(
+        project.frame,
+        str(said.table),
+        str(said.sensitive),
+        recorded=None if feature else said.recorded,
+        favourable=said.favourable,
+        group=said.group,
+        features=feature,
+        fair_features=[said.fair for _ in feature],
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the column may still be empty; what was assumed is told with the plan
+        pilot = table.filled_in(read_table(project.path(AUDIT)), said.fair) if project.has(AUDIT) else None
+        return belief.plan_audit(
+            table.coded(belief),
+            recorded=table.recorded,
+            fair=table.columns(belief, said.fair),
+            error=said.error if error is None else error,
+            pilot=pilot,
+            favourable=None if feature else table.roles.favourable,
+        )
+
+
+def from_table(project: Project) -> Belief:
+    """The belief with what the table itself tells: votes that agree, or rows of which the group is known."""
+    belief = project.belief().unknown()
+    if isinstance(belief, Annotators):
+        return belief.estimate(project.frame, favourable=project.roles().favourable)
+    if isinstance(belief, UnknownGroup):
+        return belief.estimate(project.frame)
+    raise P4FError("the table does not tell the parameters of this belief; draw rows and look at them")
+
+
+def tells_itself(belief: Belief) -> bool:
+    """Whether a table can tell parameters of this belief without an audit."""
+    return isinstance(belief, Annotators | UnknownGroup)
+
+
+def draw(project: Project, found: AuditPlan) -> None:
+    """Write the next round below what is there."""
+    with _CHANGING:
+        before = read_table(project.path(AUDIT), verbatim=True) if project.has(AUDIT) else None
+        rows = found.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
+        write_table(rows, str(project.path(AUDIT)))
+
+
+@dataclass
+class Audit:
+    """The drawn rows of a project, and the answers about them.
+
+    Parameters
+    ----------
+    project
+        The project; its file of drawn rows is there.
+    """
+
+    project: Project
+
+    def __post_init__(self) -> None:
+        self.roles: Roles = self.project.roles()
+        self._drawn: tuple[int, pd.DataFrame] | None = None
+        self.fair = self._fair_column()
+        if ROW not in self.drawn:
+            raise P4FError(f"{AUDIT} lacks the column {ROW!r}: p4f plan did not draw it; p4f estimate takes it so")
+        self.asked = Asked.of(self.project, self.project.belief())
+        self.labels = self.asked.labels
+        self.reviews = Reviews(self.project.path(REVIEWS), self.labels)
+
+    def _fair_column(self) -> str:
+        """The column of the fair label: as it was chosen, or the one that a command added under another name."""
+        if self.project.choices.fair not in self.drawn:
+            added = set(map(str, self.drawn.columns)) - set(map(str, self.project.frame.columns)) - set(OWN)
+            if len(added) != 1:
+                raise P4FError(f"{AUDIT} has no column {self.project.choices.fair!r} for the fair label")
+            self.project.choose(fair=added.pop())
+        return self.project.choices.fair
+
+    @property
+    def drawn(self) -> pd.DataFrame:
+        """The drawn rows, read again where the file has changed: others may draw a round, or fill it in."""
+        if not self.project.has(AUDIT):
+            raise P4FError(f"there is no {AUDIT} any more; draw rows on the audit's screen")
+        changed = self.project.path(AUDIT).stat().st_mtime_ns
+        if self._drawn is None or self._drawn[0] != changed:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the column of the fair label may still be empty
+                self._drawn = changed, read_table(self.project.path(AUDIT))
+        return self._drawn[1]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the drawn rows, in the order in which they are shown."""
+        return _row_numbers(self.drawn)
+
+    def next_for(self, reviewer: str) -> int | None:
+        """The first row about which this reviewer said nothing yet."""
+        said = self.reviews.of(reviewer)
+        return next((number for number in self.numbers if number not in said), None)
+
+    def shown(self, number: int) -> dict[str, str]:
+        """What a reviewer sees of a row: everything but what was recorded, and what the plan added."""
+        hidden = {self.roles.recorded, self.asked.column, self.fair}
+        row = self.drawn[self.drawn[ROW] == number].iloc[0]
+        known = set(map(str, self.project.frame.columns))
+        return {str(name): cell(value) for name, value in row.items() if name in known and name not in hidden}
+
+    def write(self) -> int:
+        """Bring the file up to date with what reviewers agree on; how many rows have a fair label."""
+        with _CHANGING:
+            kept, labels = self._known()
+            filled = kept.assign(**{self.fair: labels})
+            if not filled.equals(kept):
+                write_table(filled, str(self.project.path(AUDIT)))
+        return sum(label != "" for label in labels)
+
+    def _known(self) -> tuple[pd.DataFrame, list[str]]:
+        """The file as it is now, and its fair labels: a row of which no reviewer spoke keeps what it says."""
+        kept = read_table(self.project.path(AUDIT), verbatim=True)
+        if self.fair not in kept:
+            raise P4FError(f"{AUDIT} has no column {self.fair!r} any more; draw into a new file")
+        agreed, spoken_of = self.reviews.agreed(), self.reviews.spoken_of()
+        written = zip(_row_numbers(kept), map(str, kept[self.fair]), strict=True)
+        return kept, [agreed.get(row, "") if row in spoken_of else label for row, label in written]
+
+    def estimate(self) -> Belief | None:
+        """The belief with the parameters that the answers tell so far; None before the first one."""
+        kept, labels = self._known()
+        if not any(labels):
+            return None
+        by_row = {row: label or None for row, label in zip(_row_numbers(kept), labels, strict=True)}
+        known = self.drawn.assign(**{self.fair: [by_row.get(row) for row in self.numbers]})
+        known = known[known[self.fair].notna()].reset_index(drop=True)
+        said: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
+        if self.asked.feature:
+            known[self.fair] = known[self.fair].map({str(own): own for own in self.project.values(self.asked.column)})
+            said |= {"features": [self.asked.column], "fair_features": [self.fair]}
+        else:
+            said |= {"recorded": self.asked.column, "fair": self.fair, "favourable": str(self.roles.favourable)}
+        table = AuditTable(known, AUDIT, self.roles.sensitive, **said)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.project.belief().unknown().estimate_table(table)
+
+    def answers(self) -> pd.DataFrame:
+        """Every answer that stands, with its note."""
+        import pandas as pd
+
+        names = {"row": ROW, "reviewer": "reviewer", "label": self.fair, "note": "note", "at": "at"}
+        return pd.DataFrame([vars(said) for said in self.reviews.answers()], columns=pd.Index(names)).rename(
+            columns=names
+        )
+
+    def take(self, file: Path, reviewer: str) -> int:
+        """Add the fair labels of a file with the columns of the drawn rows; how many were new."""
+        given = read_table(file)
+        if ROW not in given or self.fair not in given:
+            raise P4FError(f"an audit has the columns {ROW!r} and {self.fair!r}, as the downloaded one")
+        known = given[given[self.fair].notna()]
+        written = {str(label): str(label) for label in self.labels}
+        labels: dict[int, str] = {}
+        drawn = set(self.numbers)
+        for number, value in zip(_row_numbers(known), known[self.fair], strict=True):
+            text = cell(value)
+            if text not in written or number not in drawn:
+                raise P4FError(f"row {number}: {text!r} is no answer; a fair label is {' or '.join(self.labels)}")
+            labels[number] = text
+        return self.reviews.take(labels, reviewer)
+
+
+def _row_numbers(frame: pd.DataFrame) -> list[int]:
+    """The numbers of rows in a file that anybody may have changed."""
+    try:
+        return [int(cell(number)) for number in frame[ROW]]
+    except (KeyError, ValueError):
+        raise P4FError(
+            f"the column {ROW!r} of {AUDIT} does not hold the numbers of rows; draw into a new file"
+        ) from None

@@ -1,0 +1,226 @@
+"""The third screen: how many rows to look at, looking at them, and what that tells so far."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nicegui import events, ui
+
+from problog4fairness.app.studio.audit_results import Results
+from problog4fairness.app.studio.auditing import Audit, draw, from_table, plan, tells_itself
+from problog4fairness.app.studio.known import lead
+from problog4fairness.app.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
+from problog4fairness.app.studio.project import AUDIT, BELIEF, Project
+from problog4fairness.app.studio.screens.review import Review, ask_name
+from problog4fairness.app.studio.screens.reviewers import Reviewers
+from problog4fairness.app.studio.sheets import SHEET, fair_column, features_in_a_sheet, sheet, told_by_sheet
+from problog4fairness.app.studio.state import Go, Studio
+from problog4fairness.audit import ROW, AuditPlan
+from problog4fairness.beliefs import MeasurementBias
+from problog4fairness.data import read_table, rounded_csv
+from problog4fairness.errors import P4FError
+
+
+def show(studio: Studio, go: Go) -> None:
+    """Show the screen."""
+    title("Audit", "Somebody looks at a few rows and says what would be fair. That is all the numbers rest on.")
+    project = studio.project
+    if not project.has(BELIEF):
+        lead("There is no belief yet, so nobody knows what to look for.", "To the belief", "belief", go)
+        return
+    if not project.has(AUDIT):
+        _Plan(project, go).show()
+        return
+    audit = Audit(project)
+    results = Results(audit, go)
+    with columns():
+        with ui.element("div").classes("card"):
+            _review(audit, results)
+        with ui.element("div").classes("stack"):
+            results.show()
+    Reviewers(studio, audit).show()
+    _files(audit)
+    same(
+        project.command("estimate", AUDIT, "--fair", project.choices.fair, "-o", BELIEF),
+        f'belief = belief.estimate(pd.read_csv("{AUDIT}"), recorded={audit.roles.recorded!r}, fair={audit.fair!r})',
+    )
+
+
+class _Plan:
+    """How many rows, why, and what the paper's rule would ask."""
+
+    def __init__(self, project: Project, go: Go) -> None:
+        self.project, self.go = project, go
+
+    def show(self) -> None:
+        """Lay it out."""
+        belief = self.project.belief()
+        if features := features_in_a_sheet(self.project, belief):
+            joint = isinstance(belief, MeasurementBias) and belief.joint
+            self._sheet(features, None if joint else belief.command)
+            return
+        if tells_itself(belief):
+            self._without()
+        heading("How many rows?")
+        soft("Rows are drawn where they tell most, by group and recorded value, and in rounds: look, then ask again.")
+        text("label", "How exactly must the numbers be known? Half the width of an interval:")
+        slider = ui.slider(min=0.03, max=0.2, step=0.01, value=self.project.choices.error)
+        slider.props('label label-always aria-label="the error allowed"').style("max-width: 26rem; margin-top: 1.4rem")
+        slider.on("change", guarded(lambda: self._change(slider.value)))
+        self.shown = ui.element("div").classes("stack").props("data-part=plan aria-live=polite")
+        with ui.element("div").classes("keys"):
+            self.take = ui.button("Draw these rows", on_click=guarded(self._draw)).props("unelevated no-caps")
+        uploader("Or take the file that p4f plan --draw wrote", self._took, ".csv", "30rem")
+        ui.timer(0, guarded(lambda: self._change(slider.value)), once=True)
+        self._command()
+
+    @ui.refreshable_method
+    def _command(self) -> None:
+        error = f"{self.project.choices.error:g}"
+        same(
+            self.project.command("plan", "--data", str(self.project.choices.table), "--error", error, "--draw", AUDIT),
+            f"plan = belief.plan_audit(frame, recorded={self.project.choices.recorded!r}, "
+            f'error={error})\nplan.draw(random_state=0).to_csv("{AUDIT}", index=False)',
+        )
+
+    def _sheet(self, features: tuple[str, ...], command: str | None) -> None:
+        """Rows for a spreadsheet, and back."""
+
+        def rows() -> None:
+            ui.download.content(rounded_csv(sheet(self.project)), SHEET)
+
+        async def took(event: events.UploadEventArguments) -> None:
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / SHEET
+                await event.file.save(file)
+                self.project.keep_belief(await asyncio.to_thread(told_by_sheet, self.project, file))
+            self.go("belief")
+
+        fair = " and ".join(map(fair_column, features))
+        heading("Fill in a spreadsheet")
+        soft(f"Take rows of each group, drawn at random; write what is fair into {fair}, of as many as you can find "
+             "out, and give the file back. Four times as many rows halve the intervals.")  # fmt: skip
+        ui.button("Download rows to fill in", on_click=guarded(rows)).props("outline no-caps").classes("self-start")
+        uploader("Take the sheet that was filled in", took, ".csv", "30rem")
+        fill = ", ".join(f"{name!r}: {fair_column(name)!r}" for name in features)
+        pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
+        group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
+        of = ["--belief", command or "", "--sensitive", str(self.project.choices.sensitive), *group]
+        said = [*of, *pairs, "-o", BELIEF]
+        no_command = "# There is no command for this audit: it is made here, or in Python."
+        same(
+            no_command if command is None else self.project.command("estimate", SHEET, *said, roles=False),
+            f'audit = pd.read_csv("{SHEET}").dropna()\n'
+            f"belief = belief.estimate(audit, recorded={{name: name for name in belief.features}}, fair={{{fill}}})",
+        )
+
+    def _without(self) -> None:
+        """The button for beliefs whose numbers the table itself tells."""
+
+        async def find() -> None:
+            waiting = ui.notification("counting", spinner=True, timeout=None)
+            try:
+                self.project.keep_belief(await asyncio.to_thread(from_table, self.project))
+            finally:
+                waiting.dismiss()
+            self.go("belief")
+
+        heading("The table tells by itself")
+        soft("Where people agree, or the group is known of some, the numbers can be found without looking at rows.")
+        ui.button("Find the numbers in the table", on_click=guarded(find)).props("outline no-caps").classes(
+            "self-start"
+        )
+
+    async def _change(self, error: float) -> None:
+        self.project.choose(error=float(error))
+        found: AuditPlan | None
+        try:
+            found = await asyncio.to_thread(plan, self.project)
+        except P4FError as reason:
+            found, problem = None, " ".join(str(reason).split())
+        except ValueError as reason:
+            found, problem = None, f"an error of the library, please report it: {reason}"
+        self.shown.clear()
+        with self.shown:
+            if found is None:
+                box(["Rows cannot be drawn for this belief here.", problem], "bad")
+            else:
+                _numbers(found)
+        self.take.set_enabled(found is not None)
+        self._command.refresh()
+
+    async def _draw(self) -> None:
+        draw(self.project, await asyncio.to_thread(plan, self.project))
+        self.go("audit")
+
+    async def _took(self, event: events.UploadEventArguments) -> None:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / AUDIT
+            await event.file.save(file)
+            if ROW not in read_table(file, verbatim=True):
+                raise P4FError(f"{event.file.name} has no column {ROW!r}: p4f plan --draw writes it")
+            file.replace(self.project.path(AUDIT))
+        self.go("audit")
+
+
+def _numbers(found: AuditPlan) -> None:
+    """How many rows the plan asks for, and what the paper's rule would."""
+    figures = {"rows in this round": found.to_draw, "rows in all, about": found.in_all}
+    if found.hoeffding is not None:
+        figures["rows by the paper's rule"] = found.hoeffding.asked
+    with ui.element("div").classes("figures"):
+        for name, number in figures.items():
+            with ui.element("div").classes("figure"):
+                text("b", f"{number:,}")
+                text("span", name, "soft")
+    for line in found.lines():
+        soft(line)
+    with ui.element("details").classes("same"):
+        text("summary", "Where they are drawn")
+        table(found.strata)
+
+
+def _review(audit: Audit, results: Results) -> None:
+    """The review of who sits here, after their name."""
+
+    @ui.refreshable
+    def part(reviewer: str) -> None:
+        results.reviewer = reviewer
+        if not reviewer:
+            ask_name(begin, audit.project.choices.reviewer)
+            return
+        with ui.element("div").classes("keys"):
+            heading(f"Review by {reviewer}")
+            ui.button("Somebody else", on_click=lambda: part.refresh("")).props("flat dense no-caps")
+        Review(audit, reviewer).show()
+
+    def begin(name: str) -> None:
+        audit.project.choose(reviewer=name)
+        part.refresh(name)
+
+    part("")
+
+
+def _files(audit: Audit) -> None:
+    async def took(event: events.UploadEventArguments) -> None:
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / AUDIT
+            await event.file.save(file)
+            new = audit.take(file, Path(event.file.name).stem)
+        ui.notify(f"{new} answers were added")
+
+    def answers() -> None:
+        ui.download.content(rounded_csv(audit.answers()), "answers.csv")
+
+    def agreed() -> None:
+        audit.write()
+        ui.download.file(audit.project.path(AUDIT))
+
+    heading("Files")
+    soft(f"{AUDIT} has what reviewers agree on; p4f estimate reads it, and spreadsheets do.")
+    with ui.element("div").classes("keys"):
+        ui.button(f"Download {AUDIT}", on_click=guarded(agreed)).props("outline no-caps")
+        ui.button("Download every answer", on_click=guarded(answers)).props("outline no-caps")
+    uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")

@@ -1,0 +1,152 @@
+"""One row at a time, for one reviewer: on the main page, or on a page of their own that a link opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nicegui import events, ui
+
+from problog4fairness.app.studio.auditing import Audit
+from problog4fairness.app.studio.parts import box, ended, guarded, heading, soft, text, title
+from problog4fairness.app.studio.project import AUDIT
+from problog4fairness.app.studio.reviews import checked_name
+from problog4fairness.app.studio.state import Studio
+from problog4fairness.errors import P4FError
+
+# How often a page looks whether there are new rows, in seconds.
+LOOK = 2.0
+
+
+def show(studio: Studio, name: str) -> None:
+    """The page of a reviewer: their rows, and nothing else."""
+    with ui.element("header").classes("top"):
+        text("h1", "p4f studio")
+        text("span", f"for {name}", "folder")
+    with ui.element("main").classes("screen"):
+        title("Review", "You see one row at a time. What was recorded stays hidden, and so does what others say.")
+        place = ui.element("div").classes("stack")
+        begun = {"review": False}
+
+        def begin() -> None:
+            if begun["review"] or not studio.project.has(AUDIT):
+                return
+            begun["review"] = True
+            place.clear()
+            with place, ui.element("div").classes("card alone"):
+                Review(Audit(studio.project), checked_name(name)).show()
+
+        with place:
+            soft("No rows are drawn yet. They appear here as soon as they are.")
+        try:
+            begin()
+        except P4FError as error:
+            box(str(error), "bad")
+        ui.timer(LOOK, guarded(begin))
+    ended("Ask who sent you the link for a new one. What you have answered is kept.")
+
+
+class Review:
+    """The rows of one reviewer.
+
+    Parameters
+    ----------
+    audit
+        The drawn rows.
+    reviewer
+        The name under which answers are kept.
+    """
+
+    def __init__(self, audit: Audit, reviewer: str) -> None:
+        self.audit, self.reviewer = audit, reviewer
+        self.count, self.taken_back = len(audit.numbers), ""
+
+    def show(self) -> None:
+        """Show the first row without an answer."""
+        self.card()
+        ui.keyboard(on_key=guarded(self._key), repeating=False, ignore=["input", "select", "textarea"])
+        ui.timer(LOOK, self._look)
+
+    @ui.refreshable_method
+    def card(self) -> None:
+        """The row to look at."""
+        numbers, asked = self.audit.numbers, self.audit.asked
+        number = self.audit.next_for(self.reviewer)
+        done = len(set(self.audit.reviews.of(self.reviewer)) & set(numbers))
+        ui.linear_progress(done / max(len(numbers), 1), show_value=False).props('aria-label="rows answered"')
+        with ui.element("div").props("aria-live=polite"):
+            soft(f"{done} of {len(numbers)} rows")
+        if number is None:
+            box("All rows are answered. If more are needed, they appear here.", "good")
+        else:
+            with ui.element("div").classes("row-card"):
+                text("b", f"Row {number}")
+                cells(self.audit, number)
+            self.note = ui.input("Note, if there is something to say", value=self.taken_back)
+            self.note.props("outlined dense").style("width: 100%").on("keydown.enter", self.note_done)
+        with ui.element("div").classes("keys"):
+            if number is not None:
+                for place, (key, label) in enumerate(asked.keys.items()):
+                    words = f"should be {label}" if place else f"{asked.column} should be {label}"
+                    self._button(words, key, "outline" if place else "unelevated")
+                self._button("Skip", "s", "flat")
+                self._button("Note", "n", "flat")
+            self._button("Undo", "u", "flat")
+        soft("Every answer is on the disk before the next row is shown.")
+
+    def _button(self, name: str, key: str, look: str) -> None:
+        with ui.button(name, on_click=guarded(lambda: self.act(key))).props(f"{look} no-caps data-key={key}"):
+            text("kbd", key).props("aria-hidden=true")
+
+    def note_done(self) -> None:
+        """From here on, keys are answers again."""
+        self.note.run_method("blur")
+
+    async def _key(self, event: events.KeyEventArguments) -> None:
+        plain = not (event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta)
+        if event.action.keydown and plain and event.key.name in ("s", "u", "n", *self.audit.asked.keys):
+            self.act(event.key.name)
+
+    def _look(self) -> None:
+        if len(self.audit.numbers) != self.count:
+            self.count = len(self.audit.numbers)
+            self.card.refresh()
+
+    def act(self, key: str) -> None:
+        """Answer, skip, take back or go to the note; what is answered is on the disk before the next row is shown."""
+        number = self.audit.next_for(self.reviewer)
+        if key == "n":
+            if number is not None:
+                self.note.run_method("focus")
+            return
+        if key == "u":
+            back = self.audit.reviews.undo(self.reviewer)
+            self.taken_back = "" if back is None else back.note
+        elif number is None:
+            return
+        else:
+            label = self.audit.asked.keys.get(key)  # none where it is skipped
+            self.audit.reviews.answer(number, self.reviewer, label, self.note.value or "")
+            self.taken_back = ""
+        self.card.refresh()
+
+
+def ask_name(begin: Callable[[str], None], suggested: str = "") -> None:
+    """Ask who reviews."""
+    heading("Who reviews?")
+    soft("What was recorded stays hidden, and so does what others say.")
+    name = ui.input("Your name", value=suggested).props("outlined dense").style("max-width: 18rem")
+
+    def given() -> None:
+        name.run_method("blur")  # from here on, keys are answers
+        begin(checked_name(name.value or ""))
+
+    name.on("keydown.enter", guarded(given))
+    ui.button("Begin", on_click=guarded(given)).props("unelevated no-caps").classes("self-start")
+
+
+def cells(audit: Audit, number: int) -> None:
+    """What may be seen of a row."""
+    with ui.element("dl"):
+        for name, value in audit.shown(number).items():
+            text("dt", name)
+            text("dd", value)

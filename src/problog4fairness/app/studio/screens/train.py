@@ -1,0 +1,144 @@
+"""The screen on which a model learns: what learns, how far it is, and a way to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import events, ui
+
+from problog4fairness.app.studio.charts import axis, chart, colour
+from problog4fairness.app.studio.known import belief_is_known
+from problog4fairness.app.studio.parts import box, guarded, heading, same, text, title
+from problog4fairness.app.studio.project import BELIEF, MODEL
+from problog4fairness.app.studio.state import Go, Studio
+from problog4fairness.app.studio.work import process as work
+from problog4fairness.app.studio.work import tasks
+from problog4fairness.app.studio.work.running import long_work, progress
+
+ABOUT = {
+    "auto": "tries the three below, and takes the one under which held-out recorded rows are most likely",
+    "linear": "logistic regression: its coefficients can be read",
+    "boosted": "trees: mostly best on tables",
+    "network": "several small networks, averaged",
+}
+GROUP_USE = {
+    "auto": "Audited rows decide whether the model uses the group; without them it is group-free",
+    "no": "Group-free: people who are alike in all other columns have the same fair label",
+    "yes": "The model uses the group: the fair label may depend on it",
+}
+TEACH = (
+    "Nothing has been learned yet. While the model learns, you see how likely the recorded rows become; it can be "
+    "stopped at any time. What it did not learn will be said here."
+)
+# Of what was heard, the last so many points are drawn.
+MOST = 400
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+HEIGHT = "14rem"
+
+
+def show(studio: Studio, go: Go) -> None:
+    """Show the screen."""
+    title("Train", "A model learns the fair label: it must explain what was recorded through the belief.")
+    if not belief_is_known(studio, go):
+        return
+    project = studio.project
+
+    def choose(name: str, event: events.ValueChangeEventArguments[Any]) -> None:
+        project.choose(**{name: event.value})
+        command.refresh()
+
+    learners = ui.radio(
+        {name: f"{name}: {about}" for name, about in ABOUT.items()},
+        value=project.choices.learner,
+        on_change=guarded(lambda event: choose("learner", event)),
+    )
+    learners.props('aria-label="What learns"')
+    uses = ui.radio(
+        GROUP_USE,
+        value=project.choices.use_sensitive,
+        on_change=guarded(lambda event: choose("use_sensitive", event)),
+    )
+    uses.props('aria-label="Whether the model uses the group"')
+
+    def more() -> None:
+        if project.has(MODEL):
+            ui.button("Compare and stress it", on_click=lambda: go("stress")).props("outline no-caps")
+            ui.button("To the report", on_click=lambda: go("report")).props("outline no-caps")
+
+    long_work(studio, "train", "Train", tasks.train, _done, running=_running, more=more, teach=TEACH)
+
+    @ui.refreshable
+    def command() -> None:
+        said = project.choices
+        fair = ", fair=fair" if project.is_audited else ""
+        same(
+            project.command("train", said.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
+            f"clf = p4f.DebiasedClassifier(belief, {said.learner!r}, use_sensitive={said.uses_group!r}, "
+            f"random_state={said.seed})\n"
+            f'clf.fit(X, y, sensitive_features=groups{fair})\nclf.save("{MODEL}")',
+        )
+
+    command()
+
+
+def _running(job: work.Work) -> Callable[[], None]:
+    bar = progress(job)
+    drawn = chart(_curve({}, "seconds"), "how likely the recorded rows are, so far", HEIGHT)
+    drawn.props("data-part=curve")
+
+    def update() -> None:
+        bar()
+        found: dict[str, list[tuple[float, float]]] = {}
+        for one in job.told[-MOST:]:
+            if one.get("loss") is not None:
+                name = f"{one['fit']}. {one['label'].split()[-1] if one['label'] else 'fit'}"
+                found.setdefault(name, []).append((one["seconds"], one["loss"]))
+        drawn.set_visibility(bool(found))
+        drawn.options.update(_curve(found, "seconds"))
+        drawn.update()
+
+    update()
+    return update
+
+
+def _done(job: work.Work) -> None:
+    done = job.result
+    heading("The model")
+    taught = f", {done['audited']} of them audited" if done["audited"] else ""
+    left_out = f"; {done['left_out']:,} left out for lack of a label or a group" if done["left_out"] else ""
+    text("p", f"{done['rows']:,} rows{taught}{left_out}; {job.seconds:.1f} s.")
+    for line in done["words"]:
+        text("p", line)
+    box(done["concerns"] or "It learned: nothing that is looked at speaks against it.", _kind(done)).props(
+        "data-part=learned"
+    )
+    if done["history"]:
+        chart(_curve(done["history"], "step"), "how likely the recorded rows became while it learned", HEIGHT)
+
+
+def _kind(done: dict[str, Any]) -> str:
+    return "bad" if done["concerns"] else "good"
+
+
+def _curve(found: dict[str, Any], unit: str) -> dict[str, Any]:
+    """The loss, minus the mean log-likelihood of recorded rows, as lines."""
+    lines = [
+        {
+            "type": "line",
+            "name": name,
+            "data": points,
+            "showSymbol": len(points) < 3,
+            "symbolSize": 5,
+            "lineStyle": {"color": colour(COLOURS[number % len(COLOURS)]), "width": 2},
+            "itemStyle": {"color": colour(COLOURS[number % len(COLOURS)])},
+        }
+        for number, (name, points) in enumerate(found.items())
+    ]
+    return {
+        "grid": {"left": 64, "right": 16, "top": 34, "bottom": 40},
+        "legend": {"show": len(lines) > 1, "top": 0, "type": "scroll", "textStyle": {"color": "var(--ink)"}},
+        "xAxis": axis(unit, nameGap=26, scale=False),
+        "yAxis": axis("-log likelihood", nameGap=46),
+        "series": lines,
+    }

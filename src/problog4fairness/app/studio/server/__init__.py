@@ -1,0 +1,1 @@
+"""The server of the page, and who may talk to it."""

@@ -1,0 +1,163 @@
+"""Long work in a process of its own: it tells how far it is, can be stopped, and never holds up the page."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal
+
+from problog4fairness.data import MEBIBYTE, parse_json, read_file, write_whole
+from problog4fairness.errors import P4FError
+from problog4fairness.program import end_with_parent, in_lasting_thread
+
+Tell = Callable[[dict[str, Any]], None]
+State = Literal["running", "done", "failed", "stopped"]
+
+
+@dataclass
+class Work:
+    """A function that runs in another process.
+
+    Attributes
+    ----------
+    name
+        What is being done, for people.
+    state
+        ``running``, and then ``done``, ``failed`` or ``stopped``.
+    told
+        What it told on its way, in order.
+    result
+        What the function gave, once it is done.
+    problem
+        One line that says why it failed.
+    remarks
+        Warnings of the library, one line each.
+    of
+        What it was made from, as hashes by name: to tell whether that has changed.
+    file
+        Where its result is kept once it is done; None for nowhere.
+    """
+
+    name: str
+    state: State = "running"
+    told: list[dict[str, Any]] = field(default_factory=list)
+    result: Any = None
+    problem: str = ""
+    remarks: list[str] = field(default_factory=list)
+    of: dict[str, str] = field(default_factory=dict)
+    file: Path | None = None
+    began: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran."""
+        return (self.ended or time.monotonic()) - self.began
+
+    def stop(self) -> None:
+        """End it, at once or nearly so; what it has written whole stays."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until it is over."""
+        self._over.wait(seconds)
+
+    def keep(self) -> None:
+        """Write what was done to its file."""
+        if self.file is not None:
+            self.file.parent.mkdir(exist_ok=True)
+            said = {"result": self.result, "remarks": self.remarks, "seconds": self.seconds, "of": self.of}
+            write_whole(self.file, json.dumps(said, default=str) + "\n")
+
+    @classmethod
+    def kept(cls, name: str, file: Path) -> Work | None:
+        """What was done before, by this server or another; None where there is nothing to be read."""
+        try:
+            said = parse_json(read_file(file, 64 * MEBIBYTE), 1_000_000)
+            seconds, of = float(said["seconds"]), dict(said["of"])
+            return cls(name, "done", [], said["result"], "", list(said["remarks"]), of, file, 0.0, seconds)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+def start(
+    name: str,
+    function: Callable[..., Any],
+    *arguments: Any,
+    of: dict[str, str] | None = None,
+    file: Path | None = None,
+) -> Work:
+    """Run ``function(tell, *arguments)`` in another process; it must be importable, its arguments plain data.
+
+    ``of`` and ``file`` are those of :class:`Work`.
+    """
+    work = Work(name, of=of or {}, file=file)
+    threading.Thread(target=_follow, args=(work, function, arguments), name=f"studio: {name}", daemon=True).start()
+    return work
+
+
+def _follow(work: Work, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_run, args=(theirs, function, arguments), daemon=True)
+    in_lasting_thread(process.start)
+    theirs.close()
+    try:
+        while work.state == "running":
+            if work._stop.is_set():
+                work.state = "stopped"
+            elif ours.poll(0.05):
+                _take(work, ours)
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+        work.ended = time.monotonic()
+        work._over.set()
+
+
+def _take(work: Work, ours: Connection) -> None:
+    try:
+        kind, said = ours.recv()
+    except (EOFError, OSError):
+        work.problem, work.state = "the process ended before it was done; perhaps the memory was full", "failed"
+        return
+    if kind == "told":
+        work.told.append(said)
+    elif kind == "remark":
+        work.remarks.append(said)
+    elif kind == "done":
+        work.result = said
+        work.keep()
+        work.state = "done"
+    else:
+        work.problem, work.state = said, "failed"
+
+
+def _run(pipe: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    end_with_parent()
+
+    def remark(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if category.__module__.startswith("problog4fairness."):
+            pipe.send(("remark", " ".join(str(message).split())))
+
+    warnings.showwarning = remark
+    try:
+        pipe.send(("done", function(lambda said: pipe.send(("told", said)), *arguments)))
+    except P4FError as error:
+        pipe.send(("failed", " ".join(str(error).split())))
+    except OSError as error:
+        pipe.send(("failed", f"{error.filename}: {error.strerror}" if error.filename else str(error)))
+    except Exception as error:
+        traceback.print_exc()
+        pipe.send(("failed", f"an error of the library, please report it: {type(error).__name__}: {error}"))

@@ -1,0 +1,271 @@
+"""Long work, each as a function of plain data: what runs in a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.app.studio.facts import cell
+from problog4fairness.app.studio.project import (
+    AUDIT,
+    COMPARISON,
+    EVIDENCE,
+    MODEL,
+    MOVES,
+    PEOPLE,
+    REPORT,
+    SCORED,
+    SUSPECTS,
+    Project,
+)
+from problog4fairness.app.studio.work.process import Tell
+from problog4fairness.data import FileWarning, read_table, write_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.app.report import Inputs
+
+# Rows that are shown behind a test.
+SHOWN = 20
+# Bands and bounds are fitted on so many rows at most, as in a report.
+MOST_ROWS = 20_000
+# Points of a curve.
+POINTS = 300
+
+
+def _audit(project: Project) -> pd.DataFrame | None:
+    """The audited rows that have a fair label, if there are any."""
+    if not project.is_audited:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileWarning)  # the column may still be empty
+        audit = read_table(project.path(AUDIT))
+    audit = audit[audit[project.choices.fair].notna()].reset_index(drop=True)
+    return audit if len(audit) else None
+
+
+def _said(project: Project) -> dict[str, Any]:
+    """What was chosen, as functions of tables take it."""
+    said, audit = project.choices, _audit(project)
+    return {
+        "recorded": said.recorded or "",
+        "audit": audit,
+        "fair": None if audit is None else said.fair,
+        "favourable": said.favourable,
+        "drop": list(said.drop),
+        "use_sensitive": said.uses_group,
+    }
+
+
+def doubt(tell: Tell, folder: str) -> dict[str, Any]:
+    """Test the project's belief against its data."""
+    from problog4fairness.checks import check
+
+    project = Project.open(Path(folder))
+    tell({"step": "testing"})
+    said = _said(project)
+    said["use_sensitive"] = said["use_sensitive"] is True
+    found = check(project.belief(), project.frame, **said, random_state=project.choices.seed, progress=False)
+    tests = [
+        {
+            "name": own.name,
+            "question": own.question,
+            "found": own.found,
+            "p": own.p_text,
+            "done": own.done,
+            "contradicts": own.contradicts,
+            "advice": own.advice,
+            "count": len(own.rows),
+            "columns": [str(name) for name in own.rows.columns],
+            "rows": [list(map(cell, values)) for values in own.rows.head(SHOWN).itertuples(index=False)],
+        }
+        for own in found
+    ]
+    return {"tests": tests, "verdict": found.verdict, "contradicted": found.contradicted, "notes": list(found.notes)}
+
+
+def train(tell: Tell, folder: str) -> dict[str, Any]:
+    """Train the project's model and save it; what there is to say about it."""
+    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.estimators import learner_words, train_on_table
+
+    project = Project.open(Path(folder))
+    choices = project.choices
+    tell({"step": "reading the table"})
+    frame, belief, said = project.frame, project.belief(), _said(project)
+    options: dict[str, Any] = {"learner": choices.learner, "random_state": choices.seed}
+    with heard(tell, "learning"):
+        model, rows = train_on_table(frame, belief, sensitive=choices.sensitive, **said, **options)
+    model.save(project.path(MODEL))
+    return {
+        "rows": len(rows.features),
+        "left_out": rows.dropped,
+        "audited": model.audited_,
+        "features": [str(name) for name in rows.features.columns],
+        "words": learner_words(model),
+        "concerns": list(model.concerns_),
+        "history": {name: _thinned(values) for name, values in model.history_.items() if len(values) > 1},
+    }
+
+
+def _thinned(values: list[float]) -> list[tuple[int, float]]:
+    """Some of the values of a curve, with their numbers from 1."""
+    step = max(1, -(-len(values) // POINTS))
+    return [(number, float(value)) for number, value in enumerate(values, start=1) if (number - 1) % step == 0]
+
+
+def compare(tell: Tell, folder: str) -> dict[str, Any]:
+    """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
+    from problog4fairness.app.report import compare_tables, model_learner, save_comparison
+    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.estimators import DebiasedClassifier
+
+    project = Project.open(Path(folder))
+    choices = project.choices
+    tell({"step": "reading the table"})
+    belief = project.belief()
+    seeds = [choices.seed + number for number in range(choices.seeds)]
+    learner: Any = choices.learner
+    if project.has(MODEL):  # what is compared is the model that there is, whatever is chosen for the next one
+        model = DebiasedClassifier.load(project.path(MODEL))
+        learner = model_learner(model)
+    options: dict[str, Any] = {"learner": learner, "seeds": seeds, "folds": 5}
+    with heard(tell, "comparing"):
+        found = compare_tables(project.frame, belief, sensitive=choices.sensitive, **_said(project), **options)
+    tell({"step": "drawing"})
+    save_comparison(found, project.path(COMPARISON), belief)
+    return {"methods": found.methods}
+
+
+def stress(tell: Tell, folder: str) -> dict[str, Any]:
+    """How far the audit's uncertainty reaches, where the gap would close, and what other parameters would give."""
+    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.errors import P4FError
+    from problog4fairness.estimators import DebiasedClassifier, training_rows
+    from problog4fairness.robustness import what_if
+
+    project = Project.open(Path(folder))
+    choices = project.choices
+    tell({"step": "reading the table"})
+    model = DebiasedClassifier.load(project.path(MODEL))
+    said = {**_said(project), "use_sensitive": model.group_use_.used}
+    rows = training_rows(project.frame, model.belief_, sensitive=choices.sensitive, **said)
+    chosen = rows.features.sample(min(len(rows.features), MOST_ROWS), random_state=choices.seed).index.sort_values()
+    features, label = rows.features.loc[chosen], rows.label.loc[chosen]
+    known: dict[str, Any] = {
+        "sensitive_features": None if rows.groups is None else rows.groups.loc[chosen],
+        "fair": None if rows.fair is None else rows.fair.loc[chosen],
+    }
+    with heard(tell, "bands: fitting drawn beliefs"):
+        bands = model.bands(features, label, random_state=choices.seed, **known)
+    write_table(bands.people, str(project.path(PEOPLE)))
+    words, tips = [], {}
+    try:
+        with heard(tell, "bounds: looking for where the gap closes"):
+            bounds = model.bounds(features, label, **known)
+        words, tips = bounds.words(), {own.parameter.name: own.value for own in bounds.tipping}
+    except P4FError as error:
+        words = [" ".join(str(error).split())]
+    problem, places = "", []
+    try:
+        with heard(tell, "fitting for the sliders"):
+            moves = what_if(model, features, label, **known)
+        moves.save(project.path(MOVES))
+        # Where every row of the table is among those that were learned from, numbers of rows are the table's.
+        places = [] if rows.dropped else [int(number) for number in chosen[moves.row]]
+    except P4FError as error:
+        project.path(MOVES).unlink(missing_ok=True)
+        problem = " ".join(str(error).split())
+    return {
+        "rows": len(chosen),
+        "of": len(rows.features),
+        "numbers": places,
+        "problem": problem,
+        "bands": bands.words(),
+        "people": {"firm": len(bands.people) - bands.open, "open": bands.open},
+        "summary": bands.summary.to_dict("records"),
+        "bounds": words,
+        "tipping": tips,
+        "intervals": {own.name: [own.low, own.high] for own in model.belief_.probabilities},
+    }
+
+
+def queue(tell: Tell, folder: str) -> dict[str, Any]:
+    """Write the rows for review, as ``p4f report --suspects`` does."""
+    from problog4fairness.app.report import review_table, write_queue
+    from problog4fairness.estimators import DebiasedClassifier
+
+    project = Project.open(Path(folder))
+    tell({"step": "looking for rows that were distorted"})
+    found = review_table(DebiasedClassifier.load(project.path(MODEL)), project.frame)
+    write_queue(found.table, project.path(SUSPECTS))
+    return {"rows": len(found.table), "what": found.what, "expected": float(found.expected.loc["all"].sum())}
+
+
+def inputs(project: Project, comparison: bool) -> Inputs:
+    """What a report of the project is made from: the same as for ``p4f report`` in its folder."""
+    from problog4fairness.app.report import FLAGS, Inputs, Names
+
+    said, audited = project.choices, project.is_audited
+    options = {name: getattr(said, name, None) for name in FLAGS}
+    options |= {"recorded": None, "favourable": None, "fair": said.fair if audited else None}
+    compared: Path | bool = comparison
+    if comparison and _is_compared(project):
+        compared = project.path(COMPARISON)
+    return Inputs(
+        project.path(MODEL),
+        str(project.table_file),
+        project.path(AUDIT) if audited else None,
+        options={name: value for name, value in options.items() if value is not None},
+        names=Names.parsed(said.names).words,
+        comparison=compared,
+    )
+
+
+def _is_compared(project: Project) -> bool:
+    """Whether there is a comparison of this belief."""
+    from problog4fairness.app.report import learner_name, read_comparison
+    from problog4fairness.errors import P4FError
+    from problog4fairness.estimators import DebiasedClassifier
+
+    try:
+        model = DebiasedClassifier.load(project.path(MODEL))
+        read_comparison(project.path(COMPARISON), project.belief(), learner_name(model))
+    except P4FError:
+        return False
+    return True
+
+
+def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
+    """Write the project's page, the evidence behind it as a folder and as one file, and the scored table."""
+    from problog4fairness.app.report import write_bundle
+    from problog4fairness.app.studio.work.hearing import heard
+
+    project = Project.open(Path(folder))
+    made_from = inputs(project, comparison)
+    with heard(tell, "making the report"):
+        made = made_from.report(progress=False)
+    tell({"step": "writing"})
+    made.save(project.path(REPORT))
+    made.save_queue(project.path(SUSPECTS))
+    shutil.rmtree(project.path(EVIDENCE), ignore_errors=True)
+    write_bundle(made, made_from, project.path(EVIDENCE))
+    packed = shutil.make_archive(str(project.path(f"{EVIDENCE}.part")), "zip", project.folder, EVIDENCE)
+    Path(packed).replace(project.path(f"{EVIDENCE}.zip"))
+    tell({"step": "scoring the table"})
+    _score(project)
+    return {"summary": list(made.summary), "warnings": [*made.concerns, *made.warnings]}
+
+
+def _score(project: Project) -> None:
+    """Write what ``p4f predict --for-spreadsheet`` writes: that is where people will open it."""
+    from problog4fairness.data import read_chunks, write_chunks
+    from problog4fairness.estimators import DebiasedClassifier, Scorer, text_columns
+
+    model = DebiasedClassifier.load(project.path(MODEL))
+    scorer, target = Scorer(model, digits=6), str(project.path(SCORED))
+    table = read_chunks(str(project.table_file), texts=text_columns(model))
+    table.through(lambda frames: write_chunks(scorer.through(frames), target, for_spreadsheet=True))

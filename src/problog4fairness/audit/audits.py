@@ -1,0 +1,556 @@
+"""Audited rows with their sampling design: what they stand for, and weighted means with intervals.
+
+Rows that a plan drew by group and recorded label are no random sample of the table. Where n_s rows of a stratum s
+of N_s rows are audited, each has the weight N_s / n_s. The mean of any value y is estimated by Hajek's ratio
+
+    mean = sum_i w_i y_i / sum_i w_i
+
+Its interval knows the strata. For shares it is Wilson's, for the effective number of rows, and keeps its coverage near
+0 and 1; for other values it is Taylor-linearised. Clusters (several rows of one person or officer) widen both by the
+cluster-robust design effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.audit.columns import tell
+from problog4fairness.audit.sheet import DESIGN, ROW, STRATUM, Drawing, is_filled, read_drawing, stratum_keys
+from problog4fairness.data import Codes, Floats, is_frame, one_by_one, positions, to_frame
+from problog4fairness.errors import P4FError, among
+from problog4fairness.statistics import Estimate, interval
+
+Sampling: TypeAlias = Literal["random", "stratified", "unknown"]
+
+# Rows of a table of unknown size: no correction for a finite table.
+ENDLESS = 1e15
+# Rows of each kind that are added to a stratum, so that none is taken as certain.
+PRIOR = 1.0
+NOT_STATED = (
+    "nothing says how the audited rows were sampled; they are taken as a random sample. If they are one, state it by "
+    'sampling="random" (argument of p4f.Audit.of)'
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Audited rows: recorded and fair values of the same people, and how the people were sampled.
+
+    Made by :meth:`of`. Every function that reads audited rows takes one; a data frame is turned into one.
+
+    Attributes
+    ----------
+    frame
+        The rows that are filled in, with all their columns and the index 0, 1, 2, ...
+    sampling
+        ``"random"``; ``"stratified"``, with known inclusion probabilities; or ``"unknown"``, taken as random.
+    weights
+        ``[rows]``: inverse inclusion probabilities, with mean 1; all 1 for a random sample.
+    strata
+        ``[rows]``: the stratum of each row; all 0 for a random sample.
+    population
+        ``[strata]``: rows of each stratum in the table sampled from; empty where that is not known.
+    clusters
+        ``[rows]``: the person, household or officer of each row; None where each row is alone.
+    rows
+        ``[rows]``: the position of each row in the table, -1 where it is not in it or no table was passed.
+    names
+        ``[strata]``: each stratum in words.
+    fair
+        The columns that were filled in.
+    by
+        By what rows were sampled, in words; empty for a random sample.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import problog4fairness as p4f
+    >>> rows = pd.DataFrame({"poor": [1, 1, 1, 0, 0], "repaid": [1, 0, 1, 1, 1]})
+    >>> audit = p4f.Audit.of(rows, fair="repaid", strata="poor", population={1: 300, 0: 700})
+    >>> audit.describe()
+    '5 rows, stratified by poor, weighted'
+    >>> round(audit.mean(audit.frame["repaid"]).value, 3)  # 0.3 * 2/3 + 0.7 * 1
+    0.9
+    """
+
+    frame: pd.DataFrame
+    sampling: Sampling
+    weights: Floats
+    strata: Codes
+    population: Floats
+    clusters: Codes | None
+    rows: Codes
+    names: tuple[str, ...] = ("everybody",)
+    fair: tuple[str, ...] = ()
+    by: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        audit: Any,
+        *,
+        fair: str | Sequence[str] | None = None,
+        table: Any = None,
+        cluster: str | Sequence[Any] | None = None,
+        sampling: str | None = None,
+        strata: str | Sequence[str] | None = None,
+        population: Mapping[Any, float] | None = None,
+        inclusion: str | Sequence[float] | None = None,
+        identifier: str | None = None,
+    ) -> Audit:
+        """Audited rows as an :class:`Audit`.
+
+        Rows that :meth:`AuditPlan.draw` drew carry their design in columns that begin with ``p4f_``. For other rows,
+        state it: ``sampling="random"``, or ``strata=`` with ``population=`` or ``table=``, or ``inclusion=``. Where
+        nothing is stated, they are taken as a random sample, with an :class:`AuditWarning`.
+
+        Parameters
+        ----------
+        audit
+            A data frame, or an :class:`Audit`, to which what is passed here is added.
+        fair
+            The columns that were filled in; rows where one of them is empty are left out.
+        table
+            The table that the rows were sampled from. Rows are matched to it by its index, by the column ``row``, by
+            ``identifier``, or as equal in all shared columns. Columns that the audit lacks are taken from it where
+            rows are matched by index, ``row`` or identifier.
+        cluster
+            The column of, or the values for, whom several rows belong to: intervals are cluster-robust.
+        sampling
+            ``"random"`` where the rows are a random sample.
+        strata
+            The columns by which rows were sampled.
+        population
+            Rows of the table in each stratum, by its value, or tuple of values; counted in ``table`` by default.
+        inclusion
+            The column of, or the values of, each row's probability to be sampled.
+        identifier
+            A column of both tables that identifies rows.
+        """
+        if isinstance(audit, cls):
+            return audit._with(fair=fair, table=table, cluster=cluster, identifier=identifier)
+        if not is_frame(audit):
+            raise P4FError(f"audited rows are a data frame or an Audit, not {type(audit).__name__}")
+        source = audit if isinstance(audit, pd.DataFrame) else to_frame(audit)
+        given = one_by_one(source)
+        columns = (fair,) if isinstance(fair, str) else tuple(fair or ())
+        for name in columns:
+            if name not in given.columns:
+                raise P4FError(f"no column {name!r} in the audit; {among(name, given.columns)}")
+        kept = np.ones(len(given), dtype=bool)
+        for name in columns:
+            kept &= is_filled(given[name])
+        if not kept.any():
+            raise P4FError("no audited row is filled in" if len(given) else "the audit has no rows")
+        cluster_values = _column(given, cluster, "cluster")
+        inclusion_values = _column(given, inclusion, "inclusion")
+        places = np.full(len(given), -1, dtype=np.int64)
+        if table is not None:
+            given, places = _matched(given, table, columns, identifier)
+        chosen = np.flatnonzero(kept)
+        frame = given.iloc[chosen].reset_index(drop=True)
+        clusters = None if cluster_values is None else pd.factorize(cluster_values[chosen])[0].astype(np.int64)
+        drawing = read_drawing(frame, known=True)
+        stated = sampling is not None or strata is not None or inclusion is not None
+        if drawing is not None and stated:
+            raise P4FError("the rows say how they were sampled, in their columns p4f_...; state nothing else")
+        if drawing is not None:
+            part = _of_drawing(frame, drawing)
+        elif strata is not None:
+            names = [strata] if isinstance(strata, str) else list(strata)
+            part = _of_strata(frame, names, population, table)
+        elif inclusion_values is not None:
+            part = _of_inclusion(np.asarray(inclusion_values[chosen], dtype=np.float64))
+        else:
+            if sampling not in (None, "random"):
+                raise P4FError(f'sampling must be "random", not {sampling!r}; state others by strata= or inclusion=')
+            if sampling is None:
+                tell(NOT_STATED)
+            part = _Part("unknown" if sampling is None else "random", np.zeros(len(frame), dtype=np.int64))
+        weights = part.sampled_weights()
+        return cls(
+            frame, part.sampling, weights, part.strata, part.population, clusters, places[chosen], part.names,
+            columns, part.by,
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        return f"Audit({self.describe()})"
+
+    def _with(self, fair: Any, table: Any, cluster: Any, identifier: str | None) -> Audit:
+        """The same audit, with what was not known before."""
+        found = self
+        columns = (fair,) if isinstance(fair, str) else tuple(fair or ())
+        if columns and columns != self.fair:
+            kept = np.ones(len(self), dtype=bool)
+            for name in columns:
+                if name not in self.frame.columns:
+                    raise P4FError(f"no column {name!r} in the audit; {among(name, self.frame.columns)}")
+                kept &= is_filled(self.frame[name])
+            if not kept.any():
+                raise P4FError("no audited row is filled in")
+            found = replace(found, fair=columns)
+            found = found if kept.all() else found.take(np.flatnonzero(kept))
+        if table is not None:
+            frame, places = _matched(found.frame, table, found.fair, identifier)
+            # Rows that were matched before were matched by what the frame may no longer have.
+            places = np.where(found.rows >= 0, found.rows, places)
+            found = replace(found, frame=frame, rows=places)
+        if cluster is not None:
+            values = _column(found.frame, cluster, "cluster")
+            assert values is not None
+            found = replace(found, clusters=pd.factorize(values)[0].astype(np.int64))
+        return found
+
+    def take(self, rows: Codes) -> Audit:
+        """Some of the rows, by number; what each stands for is computed anew from those that are left.
+
+        Leave out rows for a reason that has nothing to do with their values, such as a fold; for rows of a group, use
+        ``where`` in :meth:`mean`.
+        """
+        rows = np.asarray(rows)
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        found = replace(
+            self,
+            frame=self.frame.iloc[rows].reset_index(drop=True),
+            weights=self.weights[rows],
+            strata=self.strata[rows],
+            clusters=None if self.clusters is None else self.clusters[rows],
+            rows=self.rows[rows],
+        )
+        if not len(rows):
+            return found
+        if not len(self.population):
+            return replace(found, weights=found.weights / found.weights.mean())
+        part = _Part(self.sampling, found.strata, self.population, self.names)
+        return replace(found, weights=part.sampled_weights())
+
+    def values(self) -> pd.Series[Any]:
+        """The fair label of each row."""
+        if len(self.fair) != 1:
+            raise P4FError("name the column of the fair label: Audit.of(..., fair=...)")
+        return self.frame[self.fair[0]]
+
+    def describe(self) -> str:
+        """What the sample is, in words: ``103 rows, stratified by group and recorded label, weighted``."""
+        parts = [f"{len(self):,} {'row' if len(self) == 1 else 'rows'}"]
+        if self.sampling == "stratified":
+            parts.append(f"stratified by {self.by}" if self.by else "with unequal inclusion probabilities")
+            parts.append("weighted")
+        else:
+            parts.append("a random sample" if self.sampling == "random" else "sampling unknown, taken as random")
+        if self.clusters is not None:
+            parts.append(f"in {len(np.unique(self.clusters)):,} clusters")
+        absent = [self.names[s] for s in self.unsampled]
+        if absent:
+            share = self.population[self.unsampled].sum() / self.population.sum()
+            parts.append(f"without {'; '.join(absent)} ({share:.1%} of the table)")
+        return ", ".join(parts)
+
+    @property
+    def unsampled(self) -> Codes:
+        """The strata of the table from which no row was audited."""
+        if not len(self.population):
+            return np.zeros(0, dtype=np.int64)
+        counts = np.bincount(self.strata, minlength=len(self.population))
+        return np.flatnonzero((counts == 0) & (self.population > 0))
+
+    @cached_property
+    def _sizes(self) -> Floats:
+        """``[strata]``: rows of each stratum in the table, very many where that is not known."""
+        if len(self.population):
+            return self.population
+        return np.full(max(len(self.names), int(self.strata.max(initial=0)) + 1), ENDLESS)
+
+    def mean(self, values: Any, where: Any = None, confidence: float = 0.95) -> Estimate:
+        """The mean of a value in the population that was sampled, with an interval.
+
+        Parameters
+        ----------
+        values
+            ``[rows]``: a number for each audited row; 0 and 1 for a share.
+        where
+            ``[rows]``: in which rows; all by default.
+        confidence
+            Of the interval.
+        """
+        each = np.asarray(values, dtype=np.float64)
+        inside = np.ones(len(self), dtype=bool) if where is None else np.asarray(where, dtype=bool)
+        if each.shape != (len(self),) or inside.shape != (len(self),):
+            raise P4FError(f"there are {len(self)} audited rows and {len(each)} values; pass one for each")
+        weights = self.weights * inside
+        total = float(weights.sum())
+        if total <= 0:
+            return Estimate(float("nan"), 0.0, 1.0, 0)
+        if not np.isfinite(each[inside]).all():
+            raise P4FError("a value of an audited row is missing; leave such rows out by where=")
+        each = np.where(inside, each, 0.0)
+        value = float(weights @ each) / total
+        if np.isin(each[inside], (0, 1)).all():
+            low, high = self._share_interval(each, inside, value, confidence)
+        else:
+            # The mean of w (y - value) / mean(w) over all rows varies as the estimate does.
+            error = self.standard_error(weights * (each - value) * len(self) / total / self.weights)
+            half = float(self._quantile(confidence)) * error
+            low, high = value - half, value + half
+        return Estimate(value, min(low, value), max(high, value), int(inside.sum()))
+
+    def standard_error(self, scores: Any) -> float:
+        """The standard error of the weighted mean of scores, by the design: for linearised estimates of any kind.
+
+        Parameters
+        ----------
+        scores
+            ``[rows]``: the influence of each row, so that the estimate is about ``sum(w * scores) / sum(w)``.
+        """
+        each = self.weights * np.asarray(scores, dtype=np.float64) / self.weights.sum()
+        return float(np.sqrt(self._variance(each, clustered=True)))
+
+    def effective_weights(self, cells: Codes, outcomes: Codes) -> Floats:
+        """Weights under which the shares of outcomes in each cell are weighted ones, counted in effective rows.
+
+        Their sum in a cell is the number of rows of a random sample that would tell as much of these shares, by the
+        design's variance with strata and clusters.
+        """
+        if self.sampling != "stratified" and self.clusters is None:
+            return self.weights
+        found = self.weights.copy()
+        for cell in np.unique(cells):
+            mine = cells == cell
+            total = float(self.weights[mine].sum())
+            rows = []
+            for outcome in np.unique(outcomes[mine]):
+                hit = outcomes == outcome
+                share = float(self.weights[mine] @ hit[mine]) / total
+                error = self.standard_error(np.where(mine, hit - share, 0.0) * self.weights.sum() / total)
+                if 0 < share < 1 and error > 0:
+                    rows.append(share * (1 - share) / error**2)
+            # Where all rows of a cell agree, nothing tells of a variance.
+            alike = self.clusters is not None and len(np.unique(self.clusters[mine]))
+            tell_as = float(np.mean(rows)) if rows else alike or total**2 / float((self.weights[mine] ** 2).sum())
+            if self.clusters is not None:
+                tell_as *= (NormalDist().inv_cdf(0.975) / self._quantile(0.95)) ** 2
+            found[mine] *= min(tell_as, 2.0 * mine.sum()) / total
+        return found
+
+    def design_effect(self, scores: Floats) -> float:
+        """How many times as large clusters make the variance of a weighted sum of scores; 1 without clusters."""
+        if self.clusters is None:
+            return 1.0
+        each = self.weights * scores
+        alone = self._variance(each, clustered=False)
+        return max(1.0, self._variance(each, clustered=True) / alone) if alone > 0 else 1.0
+
+    def _variance(self, each: Floats, clustered: bool) -> float:
+        """Of the sum of a value over the rows, by the design."""
+        if clustered and self.clusters is not None:
+            sums = np.bincount(self.clusters, each)
+            many = len(np.unique(self.clusters))
+            return float(many / max(many - 1, 1) * ((sums - sums.sum() / many) ** 2).sum())
+        count = np.bincount(self.strata, minlength=len(self._sizes)).astype(np.float64)
+        means = np.bincount(self.strata, each, len(count)) / np.maximum(count, 1)
+        # A stratum with one row has no variance of its own; its value stands for it.
+        means = np.where(count > 1, means, 0.0)
+        squares = np.bincount(self.strata, (each - means[self.strata]) ** 2, len(count))
+        left = 1 - np.minimum(count / np.maximum(self._sizes, 1), 1)
+        return float((squares * left * count / np.maximum(count - 1, 1)).sum())
+
+    def _quantile(self, confidence: float) -> float:
+        from scipy.stats import t as student
+
+        if not 0 < confidence < 1:
+            raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+        if self.clusters is not None:
+            free = len(np.unique(self.clusters)) - 1
+        else:
+            free = len(self) - len(np.unique(self.strata))
+        return float(student.ppf((1 + confidence) / 2, max(free, 1)))
+
+    def _share_interval(self, each: Floats, inside: Codes, value: float, confidence: float) -> tuple[float, float]:
+        """Of a share: Wilson's interval for the number of rows of a random sample that would tell as much.
+
+        That number comes from the variance by stratum, with one row of each kind added, so that a stratum where all
+        rows agree is not taken as certain; and from what is not known of the size of ``inside`` in each stratum.
+        """
+        count = len(self._sizes)
+        total = float(self.weights[inside].sum())
+
+        def summed(own: Floats) -> Floats:
+            return np.asarray(np.bincount(self.strata[inside], own[inside], count), dtype=np.float64)
+
+        weight = summed(self.weights)
+        present = weight > 0
+        shares = weight[present] / total
+        # Of rows with unequal weights in one stratum, fewer equal ones tell as much.
+        rows = (weight**2 / np.maximum(summed(self.weights**2), 1e-300))[present]
+        hits = (summed(self.weights * each) / np.maximum(weight, 1e-300))[present]
+        audited = np.bincount(self.strata, minlength=count)[present]
+        inside_rows = np.bincount(self.strata[inside], minlength=count)[present]
+        left = 1 - np.minimum(audited / self._sizes[present], 1)
+        likely = (hits * rows + PRIOR) / (rows + 2 * PRIOR)
+        within = shares**2 * likely * (1 - likely) / rows * left
+        between = shares**2 * (1 - inside_rows / audited) * (hits - value) ** 2 / np.maximum(inside_rows, 1)
+        variance = float((within + between).sum())
+        if self.clusters is not None:
+            variance *= self.design_effect(inside * (each - value))
+            variance *= (self._quantile(confidence) / NormalDist().inv_cdf((1 + confidence) / 2)) ** 2
+        near = float(shares @ likely)
+        return interval(value, near * (1 - near) / max(variance, 1e-300), confidence)
+
+
+def frame_of(audit: Any) -> Any:
+    """The rows of an audit, however it came."""
+    return audit.frame if isinstance(audit, Audit) else audit
+
+
+def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None) -> None:
+    """Warn where an estimate counts each audited row once although its design says otherwise.
+
+    Parameters
+    ----------
+    audit
+        However it came; only an :class:`Audit` has weights and clusters.
+    what
+        What is estimated.
+    groups
+        ``[rows]``: rows are compared within these only, so that weights matter where they differ within one.
+    """
+    if not isinstance(audit, Audit):
+        return
+    within = pd.Series(audit.weights).groupby(np.zeros(len(audit)) if groups is None else groups)
+    parts = ["sampling weights"] if bool(((within.max() - within.min()) > 1e-9).any()) else []
+    parts += ["clusters"] if audit.clusters is not None else []
+    if parts:
+        tell(f"{what} count each audited row once; {' and '.join(parts)} of the audit are not used")
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """How rows were sampled: their strata, and either the sizes of these or each row's weight."""
+
+    sampling: Sampling
+    strata: Codes
+    population: Floats = field(default_factory=lambda: np.zeros(0))
+    names: tuple[str, ...] = ("everybody",)
+    by: str = ""
+    weights: Floats | None = None
+
+    def sampled_weights(self) -> Floats:
+        """Inverse inclusion probabilities, with mean 1."""
+        found = np.ones(len(self.strata)) if self.weights is None else self.weights
+        if len(self.population):
+            counts = np.bincount(self.strata, minlength=len(self.population))
+            found = (self.population / np.maximum(counts, 1))[self.strata]
+        return np.asarray(found / found.mean())
+
+
+def _of_drawing(frame: pd.DataFrame, drawing: Drawing) -> _Part:
+    """The design that a plan wrote into the rows."""
+    missing = [name for name in (ROW, STRATUM) if name not in frame.columns]
+    if missing:
+        raise P4FError(f"the audited rows were drawn by a plan, but its column {missing[0]!r} is missing; keep it")
+    names = tuple(drawing.sizes)
+    strata = np.full(len(frame), -1, dtype=np.int64)
+    rows = frame[ROW].tolist()
+    keys = frame[STRATUM].map(str).str.strip().to_numpy()
+    for place, name in enumerate(names):
+        strata[keys == stratum_keys(drawing, name, rows)] = place
+    silent = frame[DESIGN].isna().to_numpy() if DESIGN in frame.columns else np.zeros(len(frame), dtype=bool)
+    wrong = (strata < 0) & ~silent
+    if wrong.any():
+        raise P4FError(
+            f"row {rows[int(np.flatnonzero(wrong)[0])]} of the audit: its column {STRATUM} was changed; copy it from "
+            "the file that was drawn"
+        )
+    if (strata < 0).any():
+        raise P4FError(f"{int((strata < 0).sum())} audited rows do not say how they were drawn; leave them out")
+    population = np.array([drawing.sizes[name] for name in names], dtype=np.float64)
+    counts = np.bincount(strata, minlength=len(names))
+    if (counts > population).any():
+        raise P4FError("there are more audited rows than the table that they were drawn from has; drop repeated rows")
+    by = "group and recorded value" if drawing.design == "neyman" else "group"
+    random = len(names) == 1
+    return _Part("random" if random else "stratified", strata, population, names, "" if random else by)
+
+
+def _of_strata(frame: pd.DataFrame, columns: list[str], population: Mapping[Any, float] | None, table: Any) -> _Part:
+    """Strata that somebody states, by columns."""
+    for name in columns:
+        if name not in frame.columns:
+            raise P4FError(f"no column {name!r} in the audit; {among(name, frame.columns)}")
+    single = len(columns) == 1
+
+    def kinds(own: pd.DataFrame) -> list[Any]:
+        values = [own[name].tolist() for name in columns]
+        return values[0] if single else list(zip(*values, strict=True))
+
+    if population is None:
+        if table is None:
+            raise P4FError("how large are the strata? pass population={stratum: rows}, or the table")
+        sizes: dict[Any, float] = pd.Series(kinds(to_frame(table))).value_counts(sort=False).astype(float).to_dict()
+    else:
+        sizes = {stratum: float(size) for stratum, size in population.items()}
+    if any(size < 0 for size in sizes.values()):
+        raise P4FError("a stratum cannot have fewer than 0 rows")
+    place = {stratum: number for number, stratum in enumerate(sizes)}
+    found = kinds(frame)
+    lacking = [own for own in found if own not in place]
+    if lacking:
+        raise P4FError(f"population says nothing of the stratum {lacking[0]!r}")
+    words = [f"{columns[0]} = {own}" for own in sizes] if single else [
+        ", ".join(f"{name} = {value}" for name, value in zip(columns, own, strict=True)) for own in sizes
+    ]  # fmt: skip
+    strata = np.array([place[own] for own in found], dtype=np.int64)
+    return _Part("stratified", strata, np.array(list(sizes.values())), tuple(words), " and ".join(columns))
+
+
+def _of_inclusion(probability: Floats) -> _Part:
+    """Inclusion probabilities that somebody states."""
+    wrong = ~((probability > 0) & (probability <= 1))
+    if wrong.any():
+        raise P4FError(f"inclusion holds {probability[wrong][0]}, which is no probability above 0")
+    nothing = np.zeros(len(probability), dtype=np.int64)
+    return _Part("stratified", nothing, weights=1 / probability)
+
+
+def _column(frame: pd.DataFrame, what: Any, role: str) -> Any:
+    """A column by name, or the values themselves."""
+    if what is None:
+        return None
+    if isinstance(what, str):
+        if what not in frame.columns:
+            raise P4FError(f"no column {what!r} in the audit for {role}; {among(what, frame.columns)}")
+        what = frame[what]
+    values = np.asarray(what, dtype=object)
+    if len(values) != len(frame):
+        raise P4FError(f"{role} has {len(values)} values for {len(frame)} audited rows")
+    if pd.isna(values).any():
+        raise P4FError(f"{role} has {int(pd.isna(values).sum())} missing values; each audited row needs one")
+    return values
+
+
+def _matched(
+    audit: pd.DataFrame, table: Any, fair: Sequence[str], identifier: str | None
+) -> tuple[pd.DataFrame, Codes]:
+    """The audited rows with the columns of the table that they lack, and their positions in it."""
+    source = table if isinstance(table, pd.DataFrame) else to_frame(table)
+    places, certain = positions(source, audit, leave_out=fair, row=ROW, identifier=identifier)
+    lacking = [name for name in source.columns if name not in audit.columns and name not in fair]
+    if certain and lacking and (places >= 0).all():
+        more = source[lacking].iloc[places]
+        audit = pd.concat([audit, more.set_axis(audit.index)], axis=1)
+    if not (places >= 0).any():
+        tell(
+            f"none of the {len(audit)} audited rows is in the table: no row is equal in all shared columns. "
+            "They count as other people"
+        )
+    return audit, places

@@ -1,0 +1,1 @@
+"""Parameters from audited rows: by counting where each has a cell of its own, by likelihood otherwise."""

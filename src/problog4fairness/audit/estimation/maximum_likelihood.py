@@ -1,0 +1,176 @@
+"""Penalised maximum likelihood through a program's own circuit, for parameters that cannot be counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+
+from problog4fairness.audit.columns import tell
+from problog4fairness.data import Floats
+from problog4fairness.program import Program
+from problog4fairness.statistics import Beta, Estimate, Parameter, interval
+
+# How near to 0 and 1 the search goes, and how far slopes look to either side.
+MARGIN = 1e-6
+STEP = 1e-4
+# Log-likelihood that a whole unit of bias costs: enough to decide between equals, far less than a row.
+LEAST = 1.0
+SOURCE = f"likelihood penalised by {LEAST:g} per unit"
+# Directions with less than this part of the largest information are those that no row tells about.
+ALIKE = 1e-8
+
+
+class LabelModel:
+    """P(recorded | fair, groups) of every kind of audited row, ``[cells, recorded]``, as a function of the parameters.
+
+    Parameters
+    ----------
+    program
+        With the probabilities as named parameters.
+    nn
+        What its networks say for each cell, the fair label as the classifier's output among them.
+    probabilities
+        What is to be estimated.
+    """
+
+    def __init__(self, program: Program, nn: Mapping[str, Tensor], probabilities: Sequence[Parameter]) -> None:
+        self._circuit = program.compile()
+        self._names = [parameter.name for parameter in probabilities]
+        self._nn = dict(nn)
+
+    def table(self, values: Tensor) -> Tensor:
+        """The probability of each recorded label in each cell."""
+        parameters = dict(zip(self._names, values, strict=True))
+        answer = self._circuit.probability(nn=self._nn, parameters=parameters)
+        return torch.cat([1 - answer, answer], dim=-1) if answer.shape[-1] == 1 else answer
+
+    def slopes(self, values: Tensor) -> Tensor:
+        """``[probabilities, cells, recorded]``: how the table moves with each of them."""
+        slopes = []
+        for i in range(len(values)):
+            low, high = values.clone(), values.clone()
+            low[i], high[i] = (values[i] - STEP).clamp(min=0), (values[i] + STEP).clamp(max=1)
+            slopes.append((self.table(high) - self.table(low)) / (high[i] - low[i]))
+        return torch.stack(slopes)
+
+    def information(self, values: Tensor, seen: Tensor) -> Tensor:
+        """The Fisher information ``[probabilities, probabilities]`` of the audited rows."""
+        slopes, rows = self.slopes(values), seen.sum(-1, keepdim=True)
+        return torch.einsum("icr,jcr->ij", slopes * rows / self.table(values).clamp(min=MARGIN), slopes)
+
+    def deviations(self, information: Tensor) -> Tensor:
+        """Standard deviations of the probabilities, from their information.
+
+        Infinite for those that no number of rows could tell apart: in a chain, one stage can do another's work, and
+        only their combined effect is known.
+        """
+        sizes, directions = torch.linalg.eigh(information)
+        known = sizes > ALIKE * sizes.max()
+        variances = (directions[:, known] ** 2 / sizes[known]).sum(-1)
+        lost = (directions[:, ~known] ** 2).sum(-1) > 1e-6
+        return torch.where(lost, torch.inf, variances.sqrt())
+
+    def rows(self, values: Tensor, seen: Tensor) -> list[float]:
+        """For each parameter the audited rows in cells whose probabilities it changes."""
+        table = self.table(values)
+        rows = []
+        for i in range(len(values)):
+            moved = values.clone()
+            moved[i] = 0.25 if moved[i] > 0.5 else 0.75
+            changes = (self.table(moved) - table).abs().amax(-1) > 1e-9
+            rows.append(float(seen[changes].sum()))
+        return rows
+
+
+def maximise(
+    model: LabelModel,
+    probabilities: Sequence[Parameter],
+    seen: Tensor,
+    starts: Sequence[float | None],
+    confidence: float,
+) -> tuple[Parameter, ...]:
+    """The probabilities that make the audited labels most likely, through the program's own circuit.
+
+    The log-likelihood is penalised by ``LEAST`` times the sum of all probabilities, which each of them says as its
+    source; where a probability has a prior, the logarithm of that stands in for its penalty.
+
+    Parameters
+    ----------
+    model
+        The probability of recorded labels.
+    probabilities
+        What is to be estimated.
+    seen
+        ``[cells, recorded]``: how many audited rows there are of each kind.
+    starts
+        Where the search begins.
+    confidence
+        Of the intervals.
+    """
+
+    def slope(point: Floats) -> tuple[float, Floats]:
+        values = torch.tensor(point, dtype=torch.float64, requires_grad=True)
+        total = torch.xlogy(seen, model.table(values).clamp(min=1e-300)).sum()
+        (gradient,) = torch.autograd.grad(total, values)
+        cost, steps = _penalty(point, priors)
+        return cost - float(total.detach()), steps - gradient.numpy()
+
+    priors = [parameter.prior for parameter in probabilities]
+    first = np.clip([0.1 if start is None else start for start in starts], 0.01, 0.99)
+    bounds = [(MARGIN, 1 - MARGIN)] * len(probabilities)
+    best = minimize(slope, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-8}).x
+    found = torch.tensor(best)
+    rows_of = model.rows(found, seen)
+    deviations = model.deviations(model.information(found, seen) + _prior_information(priors)).tolist()
+    # At 0 and 1 the information has no limit: what is drawn from it starts half a row inside.
+    counted = torch.tensor(rows_of, dtype=torch.float64)
+    inside = (found * counted + 0.5) / (counted + 1)
+    information = (model.information(inside, seen) + _prior_information(priors)).tolist()
+    names = [parameter.name for parameter in probabilities]
+    estimated = []
+    for number, (parameter, deviation) in enumerate(zip(probabilities, deviations, strict=True)):
+        value, rows = float(best[number]), rows_of[number]
+        value = 0.0 if value <= 2 * MARGIN else 1.0 if value >= 1 - 2 * MARGIN else value
+        # The rows that a plain proportion would need to be known as well as this parameter is.
+        effective = most = rows if parameter.prior is None else rows + parameter.prior.a + parameter.prior.b
+        if math.isinf(deviation):
+            effective = 0.0
+        elif deviation > 0 and 0 < value < 1:
+            effective = min(most, value * (1 - value) / deviation**2)
+        estimate = Estimate(value, *interval(value, effective, confidence), round(rows))
+        source = SOURCE if parameter.prior is None else f"likelihood with the prior {parameter.prior}"
+        row = tuple(zip(names, information[number], strict=True))
+        estimated.append(replace(parameter.estimated(estimate, source), information=row))
+    apart = [
+        parameter.name for parameter, deviation in zip(probabilities, deviations, strict=True) if math.isinf(deviation)
+    ]
+    if apart:
+        tell(f"no audit can tell {', '.join(apart)} apart; only their combined effect on the label is known")
+    return tuple(estimated)
+
+
+def _penalty(point: Floats, priors: Sequence[Beta | None]) -> tuple[float, Floats]:
+    """What the probabilities cost, and how that changes with each of them.
+
+    Without a prior, among explanations that are equally likely, the one with the least bias is the cheapest.
+    """
+    cost, steps = 0.0, np.full(len(point), LEAST)
+    for number, (value, prior) in enumerate(zip(point.tolist(), priors, strict=True)):
+        if prior is None:
+            cost += LEAST * value
+        else:
+            cost -= (prior.a - 1) * math.log(value) + (prior.b - 1) * math.log1p(-value)
+            steps[number] = (prior.b - 1) / (1 - value) - (prior.a - 1) / value
+    return cost, steps
+
+
+def _prior_information(priors: Sequence[Beta | None]) -> Tensor:
+    """What priors add to the information: that of the rows that they are worth."""
+    rows = [0.0 if prior is None else (prior.a + prior.b) / (prior.mean * (1 - prior.mean)) for prior in priors]
+    return torch.diag(torch.tensor(rows, dtype=torch.float64))

@@ -1,0 +1,104 @@
+"""Beliefs drawn from what an audit leaves open: one set of parameters for each draw."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problog4fairness.audit.estimation.maximum_likelihood import ALIKE
+from problog4fairness.data import Floats
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import HALF, Parameter, outcomes_of
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Stated
+
+# Draws at once, at most.
+MOST = 100_000
+
+
+def drawn(belief: Stated, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
+    """For each draw the parameters of the belief, as stated ones; see :meth:`Belief.draws`."""
+    if type(count) is not int or not 1 <= count <= MOST:
+        raise P4FError(f"count={count!r} is not a whole number from 1 to {MOST:,}")
+    belief.require_known()
+    rng = generator(random_state)
+    values: dict[str, Floats] = {}
+    for part in belief._counted_parts():
+        for cell in _cells(part):
+            values |= _counted(cell, count, rng)
+    if belief.design is not None:
+        values |= belief.design.draws([own for own in belief.probabilities if own.rows is not None], count, rng)
+    values |= _joint(belief.probabilities, count, rng)
+    return [
+        tuple(
+            own.stated(float(values[own.name][number])) if own.name in values else own for own in belief.probabilities
+        )
+        for number in range(count)
+    ]
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """numpy's generator, from a seed or from what scikit-learn calls a random state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise P4FError(f"random_state={random_state!r} is not a seed; give a whole number of 0 or more") from None
+
+
+def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
+    """Parameters that are known by their rows alone, those that share the rows of a cell together."""
+    found: dict[Hashable, list[Parameter]] = {}
+    for own in part:
+        if own.rows is None or own.information is not None:
+            continue
+        worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
+        found.setdefault((outcomes_of(own), worth), []).append(own)
+    return list(found.values())
+
+
+def _counted(cell: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
+    """Shares of one cell, by Dirichlet's distribution; a single one by a Beta."""
+    first = cell[0]
+    rows = float(first.rows or 0)
+    if first.prior is not None:
+        worth = rows + first.prior.a + first.prior.b
+        alpha = [(own.value or 0.0) * worth for own in cell]
+        alpha.append(worth - sum(alpha))
+    else:
+        seen = [(own.value or 0.0) * rows for own in cell]
+        alpha = [*(own + HALF for own in seen), max(0.0, rows - sum(seen)) + HALF]
+    shares = rng.dirichlet(np.maximum(alpha, 1e-3), count)
+    return {own.name: shares[:, place] for place, own in enumerate(cell)}
+
+
+def _joint(probabilities: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
+    """Parameters that were estimated together: normal by their information, turned back at 0 and 1.
+
+    The information of those that are still there, given the others, is their part of the matrix. In directions that no
+    row tells about nothing is drawn.
+    """
+    known = [own for own in probabilities if own.information is not None]
+    if not known:
+        return {}
+    entries = [dict(own.information or ()) for own in known]
+    matrix = np.array([[entry.get(own.name, 0.0) for own in known] for entry in entries])
+    sizes, directions = np.linalg.eigh((matrix + matrix.T) / 2)
+    told = sizes > ALIKE * max(float(sizes.max()), 1e-300)
+    spread = directions[:, told] / np.sqrt(sizes[told])
+    values = _inside(known) + rng.standard_normal((count, int(told.sum()))) @ spread.T
+    values = 1 - np.abs(1 - np.abs(values))
+    return {own.name: np.clip(column, 0.0, 1.0) for own, column in zip(known, values.T, strict=True)}
+
+
+def _inside(known: Sequence[Parameter]) -> Floats:
+    """The values, half a row away from 0 and 1."""
+    rows = np.array([float(own.rows or 0) for own in known])
+    values = np.array([0.0 if own.value is None else own.value for own in known])
+    return np.asarray((values * rows + HALF) / (rows + 1))

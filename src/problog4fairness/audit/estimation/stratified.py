@@ -1,0 +1,353 @@
+"""What an audit says that was drawn by group and by what was recorded: shares by stratum, turned round.
+
+Rows of stratum (group, recorded) tell P(fair | recorded, group). With the sizes N of the strata in the whole table, by
+Bayes,
+
+    P(recorded = r | fair = f, group) = N_r P(f | r) / sum_r' N_r' P(f | r')
+
+Features are believed the other way round, P(fair | recorded, group), and need no turning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problog4fairness.audit.columns import tell
+from problog4fairness.audit.strata import LABEL, Strata
+from problog4fairness.data import Codes, Floats
+from problog4fairness.statistics import (
+    Cell,
+    Estimate,
+    Parameter,
+    equal_rows,
+    score_interval,
+    sequential_interval,
+    sequential_test,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
+
+SOURCE = "drawn by what was recorded"
+ALWAYS = "drawn by what was recorded, for any number of looks"
+# Jeffreys' prior: half a row of each kind.
+PRIOR = 0.5
+# Of the intervals that say to how many rows of a random sample strata are equal.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A probability that strata tell together: a ratio of sums of their shares, see :mod:`.intervals`.
+
+    Attributes
+    ----------
+    name, meaning
+        Of the parameter, or of P(recorded | fair, group) where the parameters have no cells.
+    thing, fair
+        Whose shares: of the label or a feature, by position, those with this fair value.
+    top, bottom, constant
+        What makes the ratio.
+    """
+
+    name: str
+    meaning: str
+    thing: int
+    fair: int
+    top: Floats
+    bottom: Floats
+    constant: float
+
+    @property
+    def used(self) -> Codes:
+        """The strata that matter."""
+        return np.flatnonzero((self.top != 0) | (self.bottom != 0))
+
+    def value(self, shares: Floats) -> Floats:
+        """At shares ``[..., strata]`` of the fair value."""
+        return value_of(shares, self.top, self.bottom, self.constant)
+
+    def spread(self, shares: Floats) -> Floats:
+        """``[..., strata]``: the variance that one row of each stratum leaves, see :func:`.allocation.allocate`."""
+        below = np.maximum(self.constant + shares @ self.bottom, 1e-300)[..., None]
+        slope = (self.top - self.value(shares)[..., None] * self.bottom) / below
+        return np.asarray(np.nan_to_num(slope) ** 2 * shares * (1 - shares))
+
+    def interval(
+        self,
+        counts: Floats,
+        sizes: Floats,
+        confidence: float,
+        sequential: bool = False,
+        corrected: bool = True,
+    ) -> tuple[Floats, Floats]:
+        """Of counts ``[..., strata, fair values]``; see :func:`.score_interval` and :func:`.sequential_interval`."""
+        used = self.used
+        own = counts[..., used, :]
+        rows = (own[..., self.fair], own.sum(-1), sizes[used], self.top[used], self.bottom[used], self.constant)
+        return sequential_interval(*rows, confidence) if sequential else score_interval(*rows, confidence, corrected)
+
+    def keeps(self, value: float, counts: Floats, confidence: float) -> Floats:
+        """Whether a value is in the sequential interval of counts; quicker than the interval."""
+        used = self.used
+        own = counts[..., used, :]
+        ratio = (self.top[used], self.bottom[used], self.constant)
+        test = sequential_test(own[..., self.fair], own.sum(-1), *ratio, confidence)
+        return np.asarray(test(np.full(counts.shape[:-2], value)) <= 0, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """What was audited of each stratum, and how large the strata are in the whole table.
+
+    Attributes
+    ----------
+    things
+        What was audited: ``""`` for the label, or the features.
+    shape
+        The number of groups, and of values of each of these; strata are numbered in this order.
+    sizes
+        Rows of each stratum in the whole table.
+    counts
+        For each thing ``[strata, fair values]``, the audited rows.
+    ruled
+        The strata in which the belief says that what was recorded is fair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.audit import Design
+    >>> design = Design(("",), (2, 2), np.full(4, 100.0), (np.full((4, 2), 5.0),))  # 2 groups, 2 labels
+    >>> float(design.counts[0].sum())
+    40.0
+    """
+
+    things: tuple[str, ...]
+    shape: tuple[int, ...]
+    sizes: Floats
+    counts: tuple[Floats, ...]
+    ruled: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        things: Sequence[str],
+        shape: Sequence[int],
+        sizes: Sequence[int] | Codes,
+        strata: Codes,
+        fair: Sequence[Codes],
+        ruled: Iterable[int] = (),
+    ) -> Design:
+        """Count audited rows: ``strata`` and, for each thing, ``fair`` are ``[rows]``."""
+        counts = []
+        for thing, values in enumerate(fair):
+            own = np.zeros((len(sizes), shape[1 + thing]))
+            np.add.at(own, (strata, values), 1)
+            counts.append(own)
+        return cls(tuple(things), tuple(shape), np.asarray(sizes, dtype=np.float64), tuple(counts), tuple(ruled))
+
+    @property
+    def rows(self) -> Floats:
+        """Audited rows of each stratum."""
+        return np.asarray(self.counts[0].sum(-1))
+
+    def held(self, strata: Strata) -> Design:
+        """The same, without ruling out what was seen all the same; that is told."""
+        kept = []
+        for stratum in self.ruled:
+            recorded = stratum % self.shape[1]
+            total, right = self.rows[stratum], self.counts[0][stratum, recorded]
+            if right == total:
+                kept.append(stratum)
+                continue
+            tell(
+                f"{total - right:.0f} of {total:.0f} audited rows with {strata.names[stratum]} have another fair "
+                "label; the belief rules that out, and is not followed in it"
+            )
+        return replace(self, ruled=tuple(kept))
+
+    def target(self, cell: Cell, name: str, meaning: str) -> Target:
+        """What the strata tell of a cell."""
+        places = np.indices(self.shape).reshape(len(self.shape), -1)
+        if cell.feature is not None:
+            thing = self.things.index(cell.feature)
+            mine = (places[0] == cell.group) & (places[1 + thing] == cell.recorded)
+            top, constant = np.where(mine, self.sizes, 0.0), float(self.sizes[mine].sum())
+            return Target(name, meaning, thing, cell.fair, top, np.zeros_like(top), constant)
+        mine = places[0] == cell.group
+        ruled = np.isin(np.arange(len(self.sizes)), self.ruled)
+        top = np.where(mine & (places[1] == cell.recorded) & ~ruled, self.sizes, 0.0)
+        bottom = np.where(mine & ~ruled, self.sizes, 0.0)
+        constant = float(self.sizes[mine & ruled & (places[1] == cell.fair)].sum())
+        return Target(name, meaning, 0, cell.fair, top, bottom, constant)
+
+    def is_ruled(self, cell: Cell | None) -> bool:
+        """Whether a parameter is about a change that is ruled out."""
+        if cell is None or cell.feature is not None or LABEL not in self.things:
+            return False
+        return int(np.ravel_multi_index((cell.group, cell.recorded), self.shape)) in self.ruled
+
+    def targets(self, parameters: Iterable[Parameter]) -> list[Target]:
+        """Those of the parameters that have a cell and are not ruled out."""
+        return [
+            self.target(own.cell, own.name, own.meaning)
+            for own in parameters
+            if own.cell is not None and (own.cell.feature or LABEL) in self.things and not self.is_ruled(own.cell)
+        ]
+
+    def estimated(self, parameters: Iterable[Parameter], confidence: float, sequential: bool) -> tuple[Parameter, ...]:
+        """The parameters with what the strata say of them; those that the design does not tell stay as they are."""
+        parameters = tuple(parameters)
+        found = {own.name: self.estimate(own, confidence, sequential) for own in self.targets(parameters)}
+        source = ALWAYS if sequential else SOURCE
+        return tuple(own.estimated(found[own.name], source) if own.name in found else own for own in parameters)
+
+    def estimate(self, target: Target, confidence: float, sequential: bool = False) -> Estimate:
+        """The value of a target with its interval; from 0 rows where a stratum that matters has none."""
+        counts, used = self.counts[target.thing], target.used
+        rows = counts.sum(-1)
+        value = float(target.value(counts[:, target.fair] / np.maximum(rows, 1)))
+        if np.isnan(value) or (rows[used] == 0).any():
+            return Estimate(float("nan"), 0.0, 1.0, 0)
+        low, high = target.interval(counts, self.sizes, confidence, sequential)
+        return Estimate(value, min(float(low), value), max(float(high), value), int(rows[used].sum()))
+
+    def weights(self, strata: Codes, fair: Codes) -> Floats:
+        """``[rows]``: how much each audited row counts, so that a likelihood of plain counts is right for this design.
+
+        Rows of (group, fair) are weighted by how many rows of the table each stands for, and their sum is the number of
+        rows drawn at random whose interval would be as long.
+        """
+        stands = (self.sizes / np.maximum(self.rows, 1))[strata]
+        total = np.zeros(len(strata))
+        for group in range(self.shape[0]):
+            for label in range(self.shape[1]):
+                mine = (strata // self.shape[1] == group) & (fair == label)
+                total[mine] = stands[mine].sum() / max(self._equal_rows(group, label), 1e-9)
+        return np.asarray(stands / np.maximum(total, 1e-300))
+
+    def _equal_rows(self, group: int, fair: int) -> float:
+        """Rows drawn at random that would tell as much of P(recorded | fair, group) as the strata do, on average."""
+        estimates = [
+            self.estimate(self.target(Cell(group, fair, recorded), "", ""), CONFIDENCE)
+            for recorded in range(self.shape[1])
+        ]
+        found = [equal_rows(own.value, own.low, own.high, CONFIDENCE) for own in estimates if own.rows]
+        return float(np.mean(found)) if found else 0.0
+
+    def draws(
+        self, parameters: Iterable[Parameter], count: int, random_state: np.random.Generator
+    ) -> dict[str, Floats]:
+        """Values of parameters from their distribution given the audit, ``[count]`` for each by name.
+
+        Jeffreys' prior in each stratum; rows that were not audited are drawn from what those say that were.
+        """
+        shares = []
+        for counts in self.counts:
+            chance = random_state.gamma(counts + PRIOR, size=(count, *counts.shape))
+            chance /= chance.sum(-1, keepdims=True)
+            left = np.maximum(self.sizes - counts.sum(-1), 0).astype(np.int64)
+            whole = counts + random_state.multinomial(np.broadcast_to(left, chance.shape[:-1]), chance)
+            shares.append(whole / np.maximum(whole.sum(-1, keepdims=True), 1))
+        return {
+            own.name: np.nan_to_num(own.value(shares[own.thing][..., own.fair]), nan=0.5)
+            for own in self.targets(parameters)
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "things": list(self.things),
+            "shape": list(self.shape),
+            "sizes": self.sizes.astype(int).tolist(),
+            "counts": [own.astype(int).tolist() for own in self.counts],
+            "ruled": list(self.ruled),
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> Design:
+        """The inverse of :meth:`to_json`; a ``ValueError`` says what is wrong."""
+        names = {"things", "shape", "sizes", "counts", "ruled"}
+        if not isinstance(value, dict) or set(value) != names:
+            raise ValueError("its design is not as it should be")
+        things, shape, sizes, ruled = (value[name] for name in ("things", "shape", "sizes", "ruled"))
+        plain = [*shape, *sizes, *ruled]
+        counts = [np.asarray(own, dtype=np.float64) for own in value["counts"]]
+        fits = (
+            all(type(own) is int and 0 <= own < 10**15 for own in plain)
+            and all(isinstance(own, str) for own in things)
+            and len(things) == len(counts) == len(shape) - 1
+            and float(np.prod(np.asarray(shape, dtype=np.float64))) == len(sizes)
+            and [own.shape for own in counts] == [(len(sizes), k) for k in shape[1:]]
+            and all(own < len(sizes) for own in ruled)
+        )
+        if not fits or any((own < 0).any() or (own.sum(-1) > np.asarray(sizes)).any() for own in counts):
+            raise ValueError("its design does not fit itself")
+        return cls(tuple(things), tuple(shape), np.asarray(sizes, dtype=np.float64), tuple(counts), tuple(ruled))
+
+
+@dataclass(frozen=True, eq=False)
+class Stratified:
+    """Audited rows that were drawn by group and recorded label.
+
+    Attributes
+    ----------
+    design
+        What they say by stratum.
+    strata
+        ``[rows]``: the stratum of each.
+    """
+
+    design: Design
+    strata: Codes
+
+    def share(self, inside: Floats, recorded: int, confidence: float) -> Estimate:
+        """P(recorded | inside) in the whole table.
+
+        Rows of the domain may be part of a stratum, such as those of one officer. Each stratum tells which part of its
+        rows is inside, and the ratio of the sums over strata is the share; see :mod:`.intervals`.
+
+        Parameters
+        ----------
+        inside
+            ``[rows]``: 1 for rows of the domain, 0 for others; or how likely a row belongs to it.
+        recorded
+            The recorded class.
+        confidence
+            Of the interval.
+        """
+        design, classes = self.design, self.design.shape[1]
+        hits = np.bincount(self.strata, inside, len(design.sizes))
+        groups = np.unique(self.strata[inside > 0] // classes)
+        places = np.arange(len(design.sizes))
+        mine = np.isin(places // classes, groups) & (design.sizes > 0)
+        top = np.where(mine & (places % classes == recorded), design.sizes, 0.0)
+        bottom = np.where(mine, design.sizes, 0.0)
+        target = Target("", "", 0, 0, top, bottom, 0.0)
+        counts = np.stack([hits, design.rows - hits], axis=1)
+        rows = float(inside.sum())
+        if not rows or (design.rows[mine] == 0).any():
+            return Estimate(float("nan"), 0.0, 1.0, 0)
+        value = float(target.value(hits / np.maximum(design.rows, 1)))
+        low, high = target.interval(counts, design.sizes, confidence)
+        return Estimate(value, min(float(low), value), max(float(high), value), round(rows))
+
+
+def design_json(belief: Belief) -> dict[str, Any]:
+    """The design of an audit as an entry of a belief's plain data, where there is one."""
+    return {} if belief.design is None else {"design": belief.design.to_json()}
+
+
+def design_of(value: dict[str, Any], shape: Sequence[int]) -> Design | None:
+    """The inverse of :func:`design_json`, for a belief with strata of this shape."""
+    if "design" not in value:
+        return None
+    design = Design.from_json(value["design"])
+    if design.shape != tuple(shape):
+        raise ValueError("its design is about other groups or values")
+    return design

@@ -1,0 +1,1 @@
+"""How many rows to audit of each stratum, and which ones."""

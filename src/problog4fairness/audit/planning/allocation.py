@@ -1,0 +1,131 @@
+"""How many rows to audit of each stratum, so that every value is known well enough and the rows are few (Neyman)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from problog4fairness.audit.estimation.stratified import Target
+from problog4fairness.data import Floats
+
+STEPS = 100
+# The part of the missing rows that is drawn at once, and the smallest round.
+PART, SMALLEST = 0.6, 10
+
+
+def allocate(spreads: Floats, goals: Floats, sizes: Floats) -> Floats:
+    """The fewest rows of each stratum with which every variance is at most its goal.
+
+    A value that depends on the shares q of the strata has the variance
+
+        sum_s spread_s (1 / n_s - 1 / N_s),   spread_s = (d value / d q_s)^2 q_s (1 - q_s)
+
+    if n of the N rows of each stratum are audited. For one value the rows are fewest where n_s is proportional to the
+    root of its spread; for several, to the root of a weighted sum of theirs, and the weights are found step by step: a
+    value that is known less well than it should be gets more weight.
+
+    Parameters
+    ----------
+    spreads
+        ``[..., values, strata]``.
+    goals
+        ``[..., values]``: the variances.
+    sizes
+        ``[strata]``.
+    """
+    weights = np.ones_like(goals)
+    for step in range(STEPS):
+        rows = _rows(weights, spreads, sizes)
+        # Full steps first, then smaller ones that settle.
+        weights = weights * (variances(spreads, rows, sizes) / goals) ** (1.5 / (1 + step / 25))
+        weights = np.clip(weights, 1e-30, 1e30)
+    rows = _rows(weights, spreads, sizes)
+    excess = np.maximum((variances(spreads, rows, sizes) / goals).max(-1, initial=0.0), 1e-9)
+    return np.asarray(np.minimum(rows * np.maximum(excess, 1.0)[..., None], sizes))
+
+
+def variances(spreads: Floats, rows: Floats, sizes: Floats) -> Floats:
+    """``[..., values]``: the variance of each value with so many rows of each stratum."""
+    left = np.maximum(1 / np.maximum(rows, 1e-9) - 1 / np.maximum(sizes, 1e-9), 0.0)
+    return np.asarray((spreads * left[..., None, :]).sum(-1))
+
+
+def _rows(weights: Floats, spreads: Floats, sizes: Floats) -> Floats:
+    return np.asarray(np.minimum(np.sqrt((weights[..., None] * spreads).sum(-2)), sizes))
+
+
+def wanted_rows(
+    targets: Sequence[Target],
+    counts: Sequence[Floats],
+    imagined: Sequence[Floats],
+    sizes: Floats,
+    halves: Floats,
+    error: float,
+    confidence: float,
+) -> Floats:
+    """``[..., strata]``: rows in all with which every interval is expected to be short enough.
+
+    Parameters
+    ----------
+    targets
+        What is to be known.
+    counts, imagined
+        For each audited thing ``[..., strata, fair values]``, the rows so far, and imagined ones from which shares are
+        guessed where there are few.
+    sizes
+        Rows of each stratum in the table.
+    halves
+        ``[..., targets]``: half the widths of the intervals so far. They say by how much an interval is wider than
+        the square root of a variance promises, which is taken to stay.
+    error, confidence
+        Half the width to reach, and the confidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.audit import Design, wanted_rows
+    >>> from problog4fairness.beliefs import LabelBias
+    >>> sizes, counts = np.full(4, 1000.0), np.full((4, 2), 5.0)  # two groups, two recorded labels
+    >>> targets = Design(("",), (2, 2), sizes, (counts,)).targets(LabelBias("a", positive=False).probabilities)
+    >>> rows = wanted_rows(targets, [counts], [counts], sizes, np.array([0.3, 0.3]), error=0.1, confidence=0.95)
+    >>> bool((rows > 10).all())
+    True
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    rows = np.asarray(counts[0].sum(-1))
+    spreads = []
+    for own in targets:
+        guessed = counts[own.thing] + imagined[own.thing]
+        spreads.append(own.spread(guessed[..., own.fair] / guessed.sum(-1)))
+    spread = np.stack(spreads, axis=-2)
+    promised = z * np.sqrt(variances(spread, rows, sizes))
+    known = np.stack([(rows[..., own.used] > 0).all(-1) for own in targets], axis=-1)
+    wider = np.where(known, np.maximum(halves / np.maximum(promised, 1e-9), 0.5), 1.0)
+    return allocate(spread, (error / z / wider) ** 2, sizes)
+
+
+def next_round(wanted: Floats, rows: Floats, least: Floats) -> Floats:
+    """``[..., strata]``: rows for the next round: a part of those that are missing, as they may turn out to be fewer.
+
+    Parameters
+    ----------
+    wanted
+        Rows in all that are expected to be enough.
+    rows
+        Rows so far.
+    least
+        Rows that every stratum gets at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.audit import next_round
+    >>> bool((next_round(np.array([100.0, 20.0]), np.array([0.0, 20.0]), np.array([10.0, 10.0])) <= [100, 0]).all())
+    True
+    """
+    missing = np.maximum(np.ceil(wanted) - rows, 0)
+    total = missing.sum(-1, keepdims=True)
+    part = np.where(total > 2 * SMALLEST, PART, np.maximum(1.0, SMALLEST / np.maximum(total, 1)))
+    return np.asarray(np.maximum(np.ceil(missing * part), least - rows))

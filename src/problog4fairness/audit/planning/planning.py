@@ -1,0 +1,325 @@
+"""Planning an audit for a belief: which kinds of rows tell its parameters, and how many of each."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.audit.columns import AuditWarning, Column
+from problog4fairness.audit.estimation.stratified import Design, Target
+from problog4fairness.audit.planning import hoeffding
+from problog4fairness.audit.planning.allocation import next_round, wanted_rows
+from problog4fairness.audit.planning.guesses import guessed_rows
+from problog4fairness.audit.planning.plan import DESIGNS, AuditPlan
+from problog4fairness.audit.sheet import DESIGN, Todo, is_filled
+from problog4fairness.audit.strata import LABEL, Drawn, NoStrataError, Strata, index_of, label_strata, with_groups
+from problog4fairness.data import Codes, FileWarning, Floats, Rows, TableError, label_codes, plain, to_frame
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Cell, Estimate, bind, required_samples
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
+
+# Rows of each stratum in a first round, and of each that only tests what the belief rules out.
+PILOT, TEST = 15, 10
+
+
+def plan_audit(
+    belief: Belief,
+    table: Any,
+    *,
+    recorded: Column | None,
+    fair: str | Sequence[str] | Mapping[str, str],
+    error: float,
+    confidence: float,
+    pilot: Any,
+    guesses: Mapping[str, float] | None,
+    design: str,
+    sequential: bool,
+    sensitive_features: Any,
+    favourable: Any,
+    positive_rate: float | None = None,
+) -> AuditPlan:
+    """See :meth:`Belief.plan_audit`."""
+    required_samples(error, confidence)  # raises where the two are no numbers to plan for
+    if design not in DESIGNS:
+        raise P4FError(f"design must be one of {', '.join(map(repr, DESIGNS))}, not {design!r}")
+    notes: list[str] = []
+    try:
+        drawn = belief._audit_strata(table, recorded, sensitive_features, favourable)
+    except NoStrataError as error_:
+        notes.append(f"{error_}: rows are drawn from everybody, by Hoeffding's inequality")
+        drawn, design = _everybody(belief, table, recorded, sensitive_features, favourable), "random"
+    drawn = replace(drawn, index=index_of(table))
+    columns = _fair_columns(fair, drawn.strata)
+    beside = _beside(drawn, error, confidence, positive_rate, quiet=design == "neyman")
+    if design != "neyman":
+        return _random_plan(belief, drawn, beside, design, pilot, columns, notes)
+    before, audit = _audited(belief, drawn, pilot, columns)
+    targets = _targets(belief, audit, drawn.strata, notes)
+    guessed = guessed_rows(belief, audit, _guesses(belief, pilot, before, recorded, fair, guesses, notes))
+    estimates = [audit.estimate(own, confidence, sequential) for own in targets]
+    halves = np.array([own.width / 2 for own in estimates])
+    # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
+    whole = error / belief._parts_found**0.5
+    wanted = wanted_rows(targets, audit.counts, guessed.rows, audit.sizes, halves, whole, confidence)
+    rows, finished = audit.rows, bool((halves <= error).all())
+    active = np.isin(np.arange(len(rows)), np.concatenate([own.used for own in targets]))
+    if belief._parts_found > 1:
+        notes.append(
+            f"rows of all days are drawn alike; from the day found, each period is to be known within {error:g}"
+        )
+    if audit.things == (LABEL,) and not belief._counted:
+        known, together = _parameters_of(belief, before, drawn, recorded, columns, favourable, confidence, sequential)
+        if together:
+            notes.append(f"no audit can tell {', '.join(together)} apart; their combined effect is planned for")
+        if known:
+            targets = [
+                *([*targets] if together else []),
+                *(replace(targets[0], name=n, meaning=m) for n, m, _ in known),
+            ]
+            estimates = [*(estimates if together else []), *(own for *_, own in known)]
+            halves = np.array([own.width / 2 for own in estimates])
+        finished = bool((halves <= error).all()) and (bool(known) or belief._parts_found == 1)
+        wanted = np.where(active, np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2), wanted)
+    least = np.minimum(np.where(active, 0 if guessed.stated else PILOT * belief._parts_found, TEST), audit.sizes)
+    first = not rows.any() and not guessed.stated
+    now = np.zeros_like(rows) if finished else least if first else next_round(wanted, rows, least)
+    in_all = rows if finished else np.clip(np.ceil(wanted), np.maximum(least, rows), audit.sizes)
+    notes += [*_notes(audit, drawn), *([] if rows.any() else [guessed.note])]
+    return AuditPlan(
+        "neyman",
+        error,
+        confidence,
+        _parameter_table(targets, estimates, (halves <= error) & (finished or belief._parts_found == 1)),
+        strata_table(drawn, rows, before, now, in_all),
+        beside,
+        tuple(notes),
+        drawn,
+        before,
+        columns,
+    )
+
+
+def _random_plan(
+    belief: Belief,
+    drawn: Drawn,
+    beside: hoeffding.Hoeffding,
+    design: str,
+    pilot: Any,
+    columns: tuple[str, ...],
+    notes: Sequence[str],
+) -> AuditPlan:
+    """The paper's plan: drawn from each group, or from everybody, whatever was recorded."""
+    groups = np.where(drawn.codes >= 0, drawn.codes // max(1, len(drawn.strata.names) // drawn.strata.shape[0]), -1)
+    words = drawn.strata.groups
+    if design == "random":
+        groups, words = np.minimum(groups, 0), ("everybody",)
+    coarse = Drawn(drawn.frame, Strata(words, (), (), ()), groups, drawn.index)
+    wanted = np.array([beside.simple]) if design == "random" else beside.groups["to_draw"].to_numpy(dtype=np.float64)
+    before = None if pilot is None else Todo.of(to_frame(pilot), coarse, design)
+    filled = np.zeros(len(words))
+    if before is not None:
+        codes = np.stack([_fair_codes(before.frame, *own) for own in zip(columns, drawn.strata.values, strict=True)])
+        filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
+    wanted = np.minimum(wanted, coarse.sizes)
+    done = bool((filled >= wanted).all())
+    targets = [Target(own.name, own.meaning, 0, 0, np.zeros(0), np.zeros(0), 0.0) for own in belief.probabilities]
+    nothing = Estimate(float("nan"), 0.0, 1.0, 0)
+    return AuditPlan(
+        "hoeffding" if design == "hoeffding" else "random",
+        beside.error,
+        beside.confidence,
+        _parameter_table(targets, [nothing] * len(targets), np.full(len(targets), done)),
+        strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
+        beside,
+        (*notes, f"assumed: {beside.assumed}"),
+        coarse,
+        before,
+        columns,
+    )
+
+
+def _everybody(belief: Belief, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+    """All rows as one group, by what was recorded."""
+    frame = table.frame if isinstance(table, Rows) else with_groups(belief, table, sensitive_features)
+    if belief.missing_labels or belief.recorded_columns or (recorded is None and not isinstance(table, Rows)):
+        return Drawn(
+            frame, Strata(("everybody",), ("recorded",), (("",),), (LABEL,)), np.zeros(len(frame), dtype=np.int64)
+        )
+    return label_strata(belief, frame if recorded is not None else table, recorded, None, favourable, divided=False)
+
+
+def _fair_columns(fair: str | Sequence[str] | Mapping[str, str], strata: Strata) -> tuple[str, ...]:
+    """The columns to fill in: one for the label, or one for each feature."""
+    if isinstance(fair, str):
+        return (fair,) if len(strata.columns) == 1 else tuple(f"{fair}_{name}" for name in strata.columns)
+    names = [fair[name] for name in strata.columns] if isinstance(fair, Mapping) else list(fair)
+    if len(names) != len(strata.columns):
+        raise P4FError(f"fair names {len(names)} columns for {len(strata.columns)} of {', '.join(strata.columns)}")
+    return tuple(names)
+
+
+def _beside(
+    drawn: Drawn, error: float, confidence: float, positive_rate: float | None, quiet: bool
+) -> hoeffding.Hoeffding:
+    """The paper's plan for the same table; what it lacks rows for is told only where it is the plan."""
+    strata, sizes = drawn.strata, drawn.sizes.reshape(len(drawn.strata.groups), -1)
+    labels = strata.values[0] if len(strata.values) == 1 else [name.split(", ", 1)[1] for name in strata.names]
+    occur = sizes.sum(axis=1) > 0
+    groups = [name for name, there in zip(strata.groups, occur, strict=True) if there] if quiet else strata.groups
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore", FileWarning)
+        found = sizes[occur] if quiet else sizes
+        return hoeffding.of_table(error, confidence, groups, labels[: sizes.shape[1]], found, positive_rate)
+
+
+def _audited(belief: Belief, drawn: Drawn, pilot: Any, columns: tuple[str, ...]) -> tuple[Todo | None, Design]:
+    """The rows that were drawn before, and what is filled in; another audit's rows are not of this plan."""
+    strata = drawn.strata
+    ruled = belief._ruled_out(strata.shape)
+    if pilot is None or DESIGN not in pilot.columns:
+        nothing = np.zeros(0, dtype=np.int64)
+        return None, Design.of(strata.things, strata.shape, drawn.sizes, nothing, [nothing] * len(columns), ruled)
+    before = Todo.of(to_frame(pilot), drawn, "neyman")
+    codes = [_fair_codes(before.frame, *own) for own in zip(columns, strata.values, strict=True)]
+    filled = np.all([own >= 0 for own in codes], axis=0)
+    places = drawn.codes[before.places][filled]
+    design = Design.of(strata.things, strata.shape, drawn.sizes, places, [own[filled] for own in codes], ruled)
+    return before, design.held(strata)
+
+
+def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Codes:
+    """What was filled in, by position; -1 where nothing was."""
+    if column not in frame.columns:
+        raise TableError(f"the rows that were drawn have no column {column!r} to fill in; name it by fair=...")
+    texts = frame[column].map(lambda value: str(plain(value)), na_action="ignore")
+    texts = texts.astype(object).where(is_filled(texts), None)
+    return label_codes(texts.to_numpy(dtype=object), values, f"column {column!r}", missing=True, unknown="is not among")
+
+
+def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:
+    """What is to be known: the parameters, or where these have no cells, what they do together."""
+    if audit.things != (LABEL,) or belief._counted:
+        found = audit.targets(belief.probabilities)
+    else:
+        notes.append("its parameters are not counted one by one: the plan is for P(recorded | fair, group)")
+        label, (groups, classes) = strata.values[0], strata.shape
+        found = [
+            audit.target(Cell(group, fair, recorded), f"P({label[recorded]}|{label[fair]})", strata.groups[group])
+            for group in range(groups)
+            for fair in range(classes)
+            for recorded in range(classes)
+            if fair != recorded and belief._acts(group, fair, recorded)
+        ]
+    found = [own for own in found if len(own.used)]
+    if not found:
+        raise P4FError("the belief has no parameter that rows of this table could tell of; there is nothing to audit")
+    return found
+
+
+def _parameters_of(
+    belief: Belief,
+    before: Todo | None,
+    drawn: Drawn,
+    recorded: Column | None,
+    columns: tuple[str, ...],
+    favourable: Any,
+    confidence: float,
+    sequential: bool,
+) -> tuple[list[tuple[str, str, Estimate]], list[str]]:
+    """Name, meaning and estimate of parameters that are not counted one by one, as ``estimate`` gives them.
+
+    Also the names of those that no number of rows could tell apart.
+    """
+    if before is None or recorded is None:
+        return [], []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            found = belief.estimate(
+                before.frame,
+                recorded=recorded,
+                fair=columns[0],
+                favourable=favourable,
+                confidence=confidence,
+                sequential=sequential,
+            )
+    except P4FError:  # too few rows for that
+        return [], []
+    known, together = [], []
+    for own in found._occurring(found.probabilities, Rows(drawn.frame, ())):
+        if own.value is None or own.low is None or own.high is None:
+            continue
+        if own.information is not None and own.rows and (own.low, own.high) == (0, 1):
+            together.append(own.name)
+        else:
+            known.append((own.name, own.meaning, Estimate(own.value, own.low, own.high, own.rows or 0)))
+    return known, together
+
+
+def _guesses(
+    belief: Belief,
+    pilot: Any,
+    before: Todo | None,
+    recorded: Column | None,
+    fair: Any,
+    guesses: Mapping[str, float] | None,
+    notes: list[str],
+) -> Mapping[str, float]:
+    """What is guessed of the parameters: what is said, what the belief states, what another audit showed."""
+    known = {own.name: own.value for own in belief.probabilities if own.value is not None}
+    if pilot is not None and before is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            found = belief.estimate(pilot, recorded=recorded or list(belief.features), fair=fair)
+        known |= {own.name: own.value for own in found.probabilities if own.value is not None}
+        notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
+    bind(belief.probabilities, guesses or {})  # raises where a parameter has another name
+    return {**known, **(guesses or {})}
+
+
+def _notes(audit: Design, drawn: Drawn) -> list[str]:
+    """What is to be said of rows that get few, or none."""
+    found, unknown = [], int((drawn.codes < 0).sum())
+    few = [drawn.strata.names[own] for own in audit.ruled if audit.sizes[own] > 0]
+    if few:
+        found.append(f"what was recorded is fair, says the belief, for {'; '.join(few)}: {TEST} rows of each test that")
+    if unknown:
+        found.append(f"{unknown:,} rows have no group or nothing on record; they are not drawn")
+    return found
+
+
+def _parameter_table(targets: Sequence[Target], estimates: Sequence[Estimate], done: Any) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "value": [own.value for own in estimates],
+            "low": [own.low for own in estimates],
+            "high": [own.high for own in estimates],
+            "half_width": [own.width / 2 for own in estimates],
+            "done": np.asarray(done, dtype=bool),
+            "meaning": [own.meaning for own in targets],
+        },
+        index=pd.Index([own.name for own in targets], name="parameter"),
+    )
+
+
+def strata_table(drawn: Drawn, rows: Floats, before: Todo | None, now: Floats, in_all: Floats) -> pd.DataFrame:
+    """The strata of a plan with their rows: audited, open, to draw now, and in all."""
+    sizes = drawn.sizes
+    taken = np.zeros(len(sizes)) if before is None else np.bincount(drawn.codes[before.places], minlength=len(sizes))
+    opened = taken - rows
+    counts = {
+        "rows": sizes,
+        "audited": rows,
+        "open": opened,
+        "to_draw": np.clip(now - opened, 0, sizes - taken),
+        "in_all": np.minimum(in_all, sizes),
+    }
+    return drawn.strata.table().assign(**{name: np.asarray(own).astype(np.int64) for name, own in counts.items()})

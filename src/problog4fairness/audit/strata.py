@@ -1,0 +1,236 @@
+"""The strata of an audit: the kinds of rows that are drawn from separately, by group and by what was recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.audit.columns import Column, two_classes
+from problog4fairness.data import Codes, Rows, is_frame, label_codes, plain, sensitive_frame, to_frame
+from problog4fairness.errors import P4FError, among
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
+
+LABEL = ""
+# More kinds of rows than this would each get too few.
+MOST_STRATA = 200
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Kinds of rows, by group and by what was recorded.
+
+    Attributes
+    ----------
+    groups
+        The groups, in words: ``poor_area = 1``.
+    columns
+        What is audited: the column of the recorded label, or those of the recorded features.
+    values
+        The values of each of these, in words.
+    things
+        What a belief calls each of these: ``""`` for the label, or the feature.
+    """
+
+    groups: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    things: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of groups, and of the values of each column."""
+        return (len(self.groups), *map(len, self.values))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each stratum in words: ``poor_area = 1, granted = 0``."""
+        return tuple(", ".join([self.groups[group], *recorded]) for group, recorded in self._parts())
+
+    def _parts(self) -> list[tuple[int, list[str]]]:
+        places = np.ndindex(self.shape)
+        return [
+            (group, [f"{c} = {v[i]}" for c, v, i in zip(self.columns, self.values, own, strict=True)])
+            for group, *own in places
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """A row for each stratum: its ``group``, and what was ``recorded``."""
+        parts = self._parts()
+        return pd.DataFrame(
+            {"group": [self.groups[group] for group, _ in parts], "recorded": [", ".join(own) for _, own in parts]}
+        )
+
+    def codes(self, groups: Codes, *recorded: Codes) -> Codes:
+        """The stratum of each row, -1 where something of it is not known."""
+        known = np.all([own >= 0 for own in (groups, *recorded)], axis=0)
+        places = [np.where(known, own, 0) for own in (groups, *recorded)]
+        found: Codes = np.where(known, np.ravel_multi_index(places, self.shape), -1).astype(np.int64)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A table from which rows are drawn: the stratum of each.
+
+    Attributes
+    ----------
+    frame
+        The table.
+    strata
+        Its kinds of rows.
+    codes
+        ``[rows]``: the stratum of each row, -1 where it has no group or nothing was recorded.
+    index
+        The index of the table as it was passed; None where its rows are numbered from 0.
+    """
+
+    frame: pd.DataFrame
+    strata: Strata
+    codes: Codes
+    index: pd.Index[Any] | None = None
+
+    @property
+    def labels(self) -> pd.Index[Any]:
+        """What each row is called."""
+        return self.frame.index if self.index is None else self.index
+
+    @property
+    def sizes(self) -> Codes:
+        """The number of rows of each stratum."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.strata.names))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells this table from others, and from itself in another order; that of groups and labels does not matter."""
+        names = self.strata.names
+        place = np.append(np.argsort(np.argsort(np.asarray(names, dtype=object))), -1)
+        text = "\n".join(sorted(names)).encode()
+        return hashlib.sha256(text + place[self.codes].astype("<i8").tobytes()).hexdigest()[:12]
+
+
+def label_strata(
+    belief: Belief,
+    table: Any,
+    recorded: Column | None,
+    sensitive_features: Any = None,
+    favourable: Any = None,
+    divided: bool = True,
+) -> Drawn:
+    """The rows of a table by group, unless they are not ``divided``, and recorded label.
+
+    Rows without one of the two are in no stratum.
+    """
+    if isinstance(table, Rows):
+        frame, labels, classes = table.frame, table.recorded, table.classes
+        if labels is None:
+            raise P4FError("an audit is drawn from rows with recorded labels; these have none")
+        name = "recorded"
+    else:
+        if recorded is None:
+            raise P4FError("name the column of the recorded label: recorded=...")
+        frame = with_groups(belief, table, sensitive_features)
+        series = _labels(frame, recorded)
+        name = recorded if isinstance(recorded, str) else "recorded"
+        found = list(dict.fromkeys(plain(value) for value in series.dropna().unique().tolist()))
+        if not found:
+            raise P4FError(f"the recorded label {name!r} holds no value")
+        classes = belief.classes or two_classes(found, belief.favourable_among(found, favourable), name)
+        values = series.map(plain, na_action="ignore").to_numpy(dtype=object)
+        labels = label_codes(values, classes, f"the recorded label {name!r}", missing=True, unknown="is not among")
+    everybody: tuple[Codes, tuple[str, ...]] = np.zeros(len(frame), dtype=np.int64), ("everybody",)
+    groups, words = audit_groups(belief, frame) if divided else everybody
+    strata = Strata(words, (name,), (tuple(str(plain(own)) for own in classes),), (LABEL,))
+    _refuse_many(strata)
+    return Drawn(frame, strata, strata.codes(groups, labels))
+
+
+def index_of(table: Any) -> pd.Index[Any] | None:
+    """The index of a table, where it tells its rows apart."""
+    found = table.index if isinstance(table, pd.DataFrame) else None
+    return found if found is not None and found.is_unique and found.nlevels == 1 and found.notna().all() else None
+
+
+def feature_strata(
+    belief: Belief, table: Any, strata: Strata, values: Mapping[str, Sequence[Any]], sensitive_features: Any = None
+) -> Drawn:
+    """The rows of a table by group and recorded features."""
+    frame = table.frame if isinstance(table, Rows) else with_groups(belief, table, sensitive_features)
+    _refuse_many(strata)
+    groups, _ = audit_groups(belief, frame)
+    codes = [
+        label_codes(_labels(frame, name).to_numpy(dtype=object), own, name, missing=True, unknown="is not among")
+        for name, own in values.items()
+    ]
+    return Drawn(frame, strata, strata.codes(groups, *codes))
+
+
+def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str, ...]]:
+    """The group of each row, -1 where it is missing, and all groups in words.
+
+    Several sensitive variables are taken together. A belief that does not name its groups has those that occur.
+    """
+    columns = list(belief.sensitive_columns)
+    belief.require_columns(Rows(frame, ()))
+    known = frame[columns].notna().all(axis=1).to_numpy() if columns else np.ones(len(frame), dtype=bool)
+    found = np.full(len(frame), -1, dtype=np.int64)
+    some = frame[known].reset_index(drop=True)
+    if not belief.variables:
+        texts = [some[name].map(plain).map(lambda value, name=name: f"{name} = {value}") for name in columns]
+        joined = [" and ".join(parts) for parts in zip(*texts, strict=True)] if texts else ["everybody"] * len(some)
+        codes, words = pd.factorize(np.asarray(joined, dtype=object), sort=True)
+        found[known] = codes
+        return found, tuple(map(str, words))
+    place, total = np.zeros(len(some), dtype=np.int64), 1
+    for variable in belief._audit_variables:
+        own = variable.positions(some)
+        if own.ndim != 1:
+            raise NoStrataError(f"the groups of {', '.join(variable.columns)} are uncertain")
+        place, total = place * len(variable.levels) + own.astype(np.int64), total * len(variable.levels)
+        if total > MOST_STRATA:
+            raise NoStrataError("there are too many combinations of groups")
+    found[known] = place
+    words = [""]
+    for variable in belief._audit_variables:
+        texts = [variable.group_text(level) for level in range(len(variable.levels))]
+        words = [f"{before} and {text}" if before else text for before in words for text in texts]
+    return found, tuple(words)
+
+
+class NoStrataError(P4FError):
+    """Rows that cannot be divided into a few kinds."""
+
+
+def with_groups(belief: Belief, table: Any, sensitive_features: Any) -> pd.DataFrame:
+    """A table as a data frame, with the sensitive columns that were passed beside it."""
+    if not is_frame(table):
+        raise P4FError(f"an audit is planned for a data frame or Rows, not for {type(table).__name__}")
+    frame = to_frame(table)
+    if sensitive_features is None:
+        return frame
+    beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
+    return frame.assign(**{name: beside[name].to_numpy() for name in beside.columns})
+
+
+def _labels(frame: pd.DataFrame, what: Column) -> pd.Series[Any]:
+    if not isinstance(what, str):
+        if len(what) != len(frame):
+            raise P4FError(f"there are {len(what)} recorded labels for {len(frame)} rows")
+        return pd.Series(np.asarray(what))
+    if what not in frame.columns:
+        raise P4FError(f"no column {what!r} for the recorded values; {among(what, frame.columns)}")
+    return frame[what]
+
+
+def _refuse_many(strata: Strata) -> None:
+    count = math.prod(strata.shape)
+    if count > MOST_STRATA:
+        raise NoStrataError(f"there are {count} kinds of rows, more than {MOST_STRATA}")

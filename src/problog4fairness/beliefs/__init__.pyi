@@ -1,0 +1,80 @@
+from .belief import Belief
+from .convert import as_belief, named_belief
+from .describe.files import MARK, belief_text, read_belief
+from .describe.json_line import BeliefError, belief_of
+from .describe.words import Label
+from .description import Stated
+from .favourable import favourable_json
+from .likelihood.combinations import every
+from .likelihood.inputs import FairInputs, fair_inputs
+from .likelihood.observation import CHUNK, Observation, Posterior
+from .templates.chains import Chain, chain
+from .templates.custom import ProgramBelief
+from .templates.features.distorted import Distorted
+from .templates.features.measurement import MeasurementBias
+from .templates.features.measurement_model import Amount
+from .templates.features.numeric import NumericMeasurementBias
+from .templates.features.numeric_chain import NumericChain
+from .templates.historical import HistoricalBias
+from .templates.labels.change_point import search_change
+from .templates.labels.changed import ChangedBias
+from .templates.labels.classes import ClassBias
+from .templates.labels.dependence import by
+from .templates.labels.label import NEGATIVE, POSITIVE, LabelBias
+from .templates.labels.row import Change, RowBias
+from .templates.labels.stage import LabelStage
+from .templates.none import NoBias
+from .templates.records.annotators import Annotators
+from .templates.records.positive import PositiveUnlabelled
+from .templates.records.selective import SelectiveLabels
+from .templates.records.unknown_group import UnknownGroup
+from .templates.records.votes import NO_VOTE, coded_votes
+from .variables import sensitive_from_json, sensitive_json
+
+__all__ = [
+    "CHUNK",
+    "MARK",
+    "NEGATIVE",
+    "NO_VOTE",
+    "POSITIVE",
+    "Amount",
+    "Annotators",
+    "Belief",
+    "BeliefError",
+    "Chain",
+    "Change",
+    "ChangedBias",
+    "ClassBias",
+    "Distorted",
+    "FairInputs",
+    "HistoricalBias",
+    "Label",
+    "LabelBias",
+    "LabelStage",
+    "MeasurementBias",
+    "NoBias",
+    "NumericChain",
+    "NumericMeasurementBias",
+    "Observation",
+    "PositiveUnlabelled",
+    "Posterior",
+    "ProgramBelief",
+    "RowBias",
+    "SelectiveLabels",
+    "Stated",
+    "UnknownGroup",
+    "as_belief",
+    "belief_of",
+    "belief_text",
+    "by",
+    "chain",
+    "coded_votes",
+    "every",
+    "fair_inputs",
+    "favourable_json",
+    "named_belief",
+    "read_belief",
+    "search_change",
+    "sensitive_from_json",
+    "sensitive_json",
+]

@@ -1,0 +1,455 @@
+"""What all beliefs have in common: they write a program, and they observe rows."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.admissible import admissible_values
+from problog4fairness.beliefs.description import Stated
+from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.likelihood.general import Record, observe_program
+from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.data import Floats, Grouping, Rows, Sensitive
+from problog4fairness.errors import P4FError, among
+from problog4fairness.statistics import Beta, Parameter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness import Doubts
+    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Column, Drawn, Stratified
+    from problog4fairness.program import Leaf
+
+
+class Belief(Stated):
+    """An assumption on how the recorded data came from the fair data; it *writes ProbLog* and *observes rows*.
+
+    ``str(belief)`` is the program, with the numbers in it where they are known, and it is that program which is
+    compiled. Immutable: :meth:`bind` and ``estimate`` give new ones.
+
+    A new kind of belief says :meth:`text`, its ``variables`` and ``probabilities``, and how it becomes plain data;
+    everything else follows from its program, and may be overridden where there is a quicker way or a better word.
+
+    Attributes
+    ----------
+    title
+        What this kind of belief is called: ``label bias``; from the name of the class where nothing else is said.
+    command
+        The name by which ``p4f estimate --belief`` knows it; None where it has none.
+    identified_by
+        What tells its parameters, in a few words that :meth:`check` repeats.
+    overlap
+        Whether two of its parameters may explain the same errors.
+    variables
+        The sensitive variables that it depends on, and others such as who decided.
+    probabilities
+        Its parameters, one by one.
+    features
+        The recorded features that it changes.
+    numbers
+        Those of them that are numbers, recorded as a line of the fair ones with normal noise.
+    classes
+        The classes of the label where there are more than two.
+    favourable
+        The label that counts as 1, once it was stated or an audit was read; None while nobody said.
+    predicts_from
+        Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
+    classifier
+        The network of its program that is learned.
+    missing_labels
+        Whether it says when nothing is recorded, so that rows without a label count.
+    recorded_columns
+        The columns that hold the record, where it is in several of them; the program reads them, and its query is that
+        they are as they are.
+    withheld
+        Columns that it reads and that no learner may: they have to do with the record, not with the fair label.
+    when
+        The column with the day of each row, where the bias depends on it.
+    design
+        What an audit said by stratum that was drawn by recorded label, where the parameters come from one.
+
+    Examples
+    --------
+    A belief of one's own says its program, its parameters, and how it becomes plain data:
+
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
+    (True, 'label bias', ('poor_area',))
+    >>> belief.bind({"p1": 0.3}).parameters["value"].tolist()
+    [0.3]
+    >>> p4f.Belief.from_json(belief.to_json()) == belief
+    True
+    """
+
+    kinds: ClassVar[dict[str, type[Belief]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        Belief.kinds[cls.__name__] = cls
+        if "title" not in vars(cls):
+            cls.title = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
+
+    @classmethod
+    @abstractmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self: ...
+
+    @staticmethod
+    def from_json(value: Any) -> Belief:
+        """The belief that :meth:`to_json` described.
+
+        Raises
+        ------
+        P4FError
+            The value describes no belief; the message says in one line what is wrong with it.
+        """
+        name = value.get("kind") if isinstance(value, dict) else None
+        kind = Belief.kinds.get(str(name)) or known_kinds().get(str(name))
+        if kind is None:
+            raise P4FError(f"there is no belief {name!r}; import the module that defines it first")
+        try:
+            return kind._from_json(value)
+        except P4FError:
+            raise
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            raise P4FError(f"this describes no {kind.__name__}: {type(error).__name__}, {error}") from None
+
+    def record(self, rows: Rows) -> Record:
+        """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
+        count = 0 if rows.recorded is None else int((rows.recorded < 0).sum())
+        if count:
+            raise P4FError(
+                f"{count} rows have no recorded label, and the belief does not say when that happens; drop them, or "
+                "believe in SelectiveLabels"
+            )
+        return Record(len(rows.classes), rows.recorded)
+
+    def with_values(self, values: Mapping[str, float]) -> Self:
+        """The same belief with other values of some parameters, and the intervals that they had."""
+        # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
+        changed = (
+            replace(own, value=values[own.name], rows=None) if own.name in values else own for own in self.probabilities
+        )
+        return self.with_probabilities(tuple(changed))
+
+    def observe(self, rows: Rows) -> Observation:
+        """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
+
+        In general the program is compiled once and specialised to the groups that occur in the rows. A template may
+        have a quicker way; it gives the same numbers.
+
+        Parameters
+        ----------
+        rows
+            What was recorded; without recorded labels, the observation still tells what would be recorded.
+        """
+        self.require_known()
+        self.require_columns(rows)
+        inputs = self._inputs(rows)
+        return observe_program(
+            self.bound_program(),
+            rows,
+            inputs,
+            self.record(rows),
+            classifier=self.classifier,
+            value=lambda leaf: self.leaf_value(leaf, rows),
+            place=lambda leaf: self._leaf_input(leaf, rows, inputs),
+        )
+
+    def _inputs(self, rows: Rows) -> FairInputs:
+        """What the program may ask the classifier about: the row itself, where it says nothing else."""
+        return fair_inputs(rows)
+
+    def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:  # noqa: ARG002
+        """``[rows]``: which of the inputs a leaf of the classifier is about."""
+        if leaf.arguments != ("x",):
+            raise P4FError(f"the program asks for {leaf}; a belief about the label asks the classifier about x only")
+        return inputs.index[:, 0]
+
+    def restore(self, rows: Rows) -> Observation:
+        """The fair features that recorded ones may stand for, as :meth:`Observation.fair_proba` needs them."""
+        return self.observe(rows.without_record())
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """What rows know of a network of the program other than the classifier, ``[rows]`` or ``[rows, outcomes]``."""
+        for variable in self.variables:
+            if variable.name == leaf.name:
+                shares = torch.from_numpy(rows.shares(variable))
+                return shares[:, 1] if variable.binary else shares
+        raise P4FError(f"the program reads the network {leaf.name}, and no sensitive variable has that name")
+
+    def require_columns(self, rows: Rows) -> None:
+        """Raise the error that names a column which the belief reads and the rows do not have."""
+        for column in self.read_columns:
+            unrecorded = rows.recorded is None and column in self.recorded_columns
+            if column not in rows.frame.columns and not unrecorded:
+                there = among(column, rows.frame.columns)
+                raise P4FError(f"the belief needs the column {column!r}; {there}, or pass sensitive_features")
+
+    def check_rows(self, rows: Rows) -> None:
+        """Raise the error that says why these rows cannot be learned from: every group must occur."""
+        self.require_columns(rows)
+        for variable in self.variables:
+            absent = [variable.group_text(i) for i, rate in enumerate(rows.shares(variable).sum(axis=0)) if rate == 0]
+            if absent:
+                raise P4FError(f"no row has {absent[0]}; leave that group out of the belief's levels")
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
+        return [
+            Grouping.of(variable, rows)
+            for variable in self.variables
+            if variable.people and set(variable.columns) <= set(rows.frame.columns)
+        ]
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
+        """For each changed feature and row the probability that its fair value is not the recorded one."""
+        return {}
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | Audit | None = None,
+        *,
+        recorded: Column,
+        fair: Column,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
+    ) -> Self:
+        """Estimate the parameters from audited rows, for which the recorded and the fair label are both known.
+
+        Rows that :meth:`plan_audit` drew say how, in columns of their own. Those drawn by recorded label tell
+        P(fair | recorded, group), which is turned round with the shares of the whole table; what is then estimated is
+        the parameters of that table. An :class:`Audit` states how other rows were sampled, and whom several belong to:
+        they are weighted, and intervals are cluster-robust. Where nothing is stated, rows are taken as a random sample,
+        with an :class:`AuditWarning`.
+
+        Where each parameter has a cell of its own, it is counted. Otherwise all are found at once, as those that make
+        the audited labels most likely through the belief's own program. That likelihood is penalised: a whole unit of
+        bias costs as much as a factor e, so that of equally likely explanations the one with the least bias is taken.
+        The ``source`` of such a parameter says so.
+
+        Parameters
+        ----------
+        audit
+            An :class:`Audit`, or a data frame with the columns that are named in the other arguments; a column
+            ``p4f_count`` says how many equal rows each row stands for.
+        recorded, fair
+            Column names, or the values themselves.
+        sensitive_features
+            The sensitive columns, where they are not in ``audit``.
+        favourable
+            The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
+        confidence
+            Of the intervals.
+        prior
+            What is known of some parameters beforehand, ``{"p1": p4f.Beta(2, 8)}``: estimates are drawn to it where
+            rows are few.
+        sequential
+            Whether the intervals hold however often one looks at the rows and decides whether to go on. They are wider.
+        drawn_from
+            The whole table, for rows that were drawn from it by group and recorded label and do not say so.
+        """
+        from problog4fairness.audit import anytime, audited_rows, planned_error, warn_few, warn_signal
+
+        for name in (recorded, fair):
+            if isinstance(name, str) and name in self.context_columns:
+                raise P4FError(f"column {name!r} is a label of the audit; the bias cannot depend on it")
+        start = self._awaiting(prior)
+        rows, strata = audited_rows(start, audit, recorded, fair, sensitive_features, favourable, drawn_from)
+        if strata is not None and prior:
+            raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")
+        start = start._fitted_to(rows)
+        design = strata.design if strata is not None and start._counted else None
+        if design is not None:
+            estimated = design.estimated(start.probabilities, confidence, sequential)
+        else:
+            estimated = start._estimated(rows, confidence, strata)
+            estimated = anytime(estimated, confidence) if sequential else estimated
+        found = self._noted(start.with_probabilities(estimated), plain_label(rows.classes[-1]))
+        found.design = design
+        warn_few(found.probabilities, rows.classes, planned_error(audit))
+        warn_signal(found, rows)
+        return found
+
+    def _fitted_to(self, rows: Rows) -> Self:  # noqa: ARG002
+        """The belief with what it takes from audited rows before its parameters are estimated: cells, dates."""
+        return self
+
+    def _estimated(
+        self,
+        rows: Rows,
+        confidence: float,
+        strata: Stratified | None = None,  # noqa: ARG002
+    ) -> tuple[Parameter, ...]:
+        """The parameters, estimated from rows whose recorded and fair labels are both known.
+
+        Where rows were drawn by stratum, their weights make a likelihood right; ``strata`` are for who counts.
+        """
+        from problog4fairness.audit import most_likely
+
+        return most_likely(self, self.unknown().program(), self.probabilities, rows, confidence)
+
+    def plan_audit(
+        self,
+        table: Any,
+        *,
+        recorded: Column | None = None,
+        fair: str | Sequence[str] | Mapping[str, str] = "fair",
+        error: float = 0.1,
+        confidence: float = 0.95,
+        pilot: Any = None,
+        guesses: Mapping[str, float] | None = None,
+        design: Literal["neyman", "hoeffding", "random"] = "neyman",
+        sequential: bool = False,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+    ) -> AuditPlan:
+        """Plan an audit for this belief: which rows to check by hand until its parameters are known well enough.
+
+        Rows are drawn by group and recorded label, most where they tell most (Neyman), and in rounds: draw, fill in,
+        ask again. Parameters that the belief rules out get a few rows only, which test that. A fifth of the rows that
+        the paper's plan asks for, or fewer, are enough (``docs/results/audit-design``).
+
+        Parameters
+        ----------
+        table
+            The table to draw from: a data frame, or :class:`Rows`.
+        recorded
+            The column of the recorded label; not needed for a belief about features.
+        fair
+            The name of the column to fill in; for features one for each.
+        error, confidence
+            Half the width of the interval of every parameter, and its confidence.
+        pilot
+            What :meth:`AuditPlan.draw` gave, as far as it is filled in. Rows of another audit are a guess.
+        guesses
+            Values of parameters by name, with which no pilot is needed; those that the belief states are guesses too.
+        design
+            ``"hoeffding"`` is the paper's plan: from each group, whatever was recorded; ``"random"`` is from everybody.
+        sequential
+            Whether intervals hold however often one looks, as in :meth:`estimate`.
+        sensitive_features
+            The sensitive columns, where they are not in the table.
+        favourable
+            The label that counts as 1, where it is not 1.
+
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> loans = p4f.datasets.loans().loans
+        >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+        >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
+        >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
+        (45, 100, 1707)
+        """
+        from problog4fairness.audit import plan_audit
+
+        return plan_audit(
+            self,
+            table,
+            recorded=recorded,
+            fair=fair,
+            error=error,
+            confidence=confidence,
+            pilot=pilot,
+            guesses=guesses,
+            design=design,
+            sequential=sequential,
+            sensitive_features=sensitive_features,
+            favourable=favourable,
+        )
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """The kinds of rows that an audit is drawn from: by group and recorded label."""
+        from problog4fairness.audit import NoStrataError, label_strata
+
+        if self.missing_labels or self.recorded_columns:
+            raise NoStrataError("the record is not one label that every row has")
+        return label_strata(self, table, recorded, sensitive_features, favourable)
+
+    @property
+    def _audit_variables(self) -> tuple[Sensitive, ...]:
+        """The variables by which rows are divided when an audit is drawn: all that are known before it."""
+        return self.variables
+
+    @property
+    def _parts_found(self) -> int:
+        """Into how many parts audited rows are divided by what is found in them: periods around an unknown day."""
+        return 1
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Belief:
+        """The belief, with unknown parameters, that suits a table and what was said about it on the command line.
+
+        By default a constructor is called that takes the sensitive column and ``levels=``.
+        """
+        make: Callable[..., Belief] = cls
+        return make(table.sensitive, levels=table.levels)
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """:meth:`estimate` from an audited table as it was read."""
+        rows, roles = table.labelled
+        fair, favourable = roles.fair or "", roles.favourable
+        audit = table.sampled(rows, fair)
+        return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=favourable, **table.options)
+
+    def check(self, table: Any, **options: Any) -> Doubts:
+        """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
+
+        Parameters
+        ----------
+        table
+            Recorded data, a data frame or :class:`~problog4fairness.Rows`.
+        options
+            ``recorded``, the column of the recorded label; ``audit`` and ``fair``, where rows were audited; and others.
+        """
+        import problog4fairness  # its front door: tests need learners, which no belief depends on
+
+        return problog4fairness.check(self, table, **options)
+
+    def admissible(self, parameter: Parameter, rows: Rows) -> tuple[float, float]:
+        """Between which values a parameter makes sense in these rows, all others fixed.
+
+        Recorded labels stay informative: each class is recorded more often where it is the fair one than where another
+        is. Probabilities sum to 1 at most.
+
+        Parameters
+        ----------
+        parameter
+            One of ``probabilities``, with a value.
+        rows
+            Their groups, recorded features and classes count.
+        """
+        return admissible_values(self, parameter, self.kinds_of(rows))
+
+    def kinds_of(self, rows: Rows) -> Rows:
+        """One row of each kind that the belief can tell apart."""
+        columns = [name for name in self.read_columns if name in rows.frame.columns]
+        if not columns:
+            return rows.take(np.arange(min(1, len(rows))))
+        return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
+
+
+def known_kinds() -> dict[str, type[Belief]]:
+    """All kinds of beliefs by the name of their class; those of other packages by their entry points."""
+    from problog4fairness import beliefs
+
+    for name in beliefs.__all__:
+        getattr(beliefs, name)  # a class is known once its module was imported
+    for point in entry_points(group="problog4fairness.beliefs"):
+        point.load()
+    return Belief.kinds

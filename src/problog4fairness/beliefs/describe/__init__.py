@@ -1,0 +1,1 @@
+"""A belief as sentences, as a diagram and as a file."""

@@ -1,0 +1,181 @@
+"""The machine-readable line of a belief file: every part is looked at before a belief is made of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.data import parse_json
+from problog4fairness.errors import P4FError
+from problog4fairness.program import is_plain
+
+# Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
+MOST_CELLS = 100_000
+# Values in the line: some fifteen for each parameter.
+MOST_VALUES = 1_000_000
+# Of the line: 1 had "rates" in place of "probabilities", and parameters without cells.
+FORMAT = 2
+_PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
+_MAYBE = {"prior", "information"}
+
+
+class BeliefError(P4FError):
+    """A belief file that is damaged, or that does not fit the data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import problog4fairness as p4f
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "belief.pl"
+    ...     text = p4f.belief_text(p4f.LabelBias("poor_area", 0.4)).replace('"kind"', '"sort"')
+    ...     _ = file.write_text(text)
+    ...     try:
+    ...         p4f.read_belief(file)
+    ...     except BeliefError as error:
+    ...         print("is damaged" in str(error))
+    True
+    """
+
+
+def checked_belief(line: str, place: str) -> Belief:
+    """The belief that a line describes, or the error that says what is wrong with it.
+
+    Parameters
+    ----------
+    line
+        What :meth:`Belief.to_json` gave, as JSON.
+    place
+        Where the line stands, for the error.
+    """
+    try:
+        value = parse_json(line, MOST_VALUES)
+        written = value.pop("format", 1) if isinstance(value, dict) else FORMAT
+        if written != FORMAT:
+            raise ValueError(f"it has the format {written!r} of another version of p4f, not {FORMAT}; estimate it anew")
+        return belief_of(value)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise BeliefError(
+            f"{place}: the line '% p4f: ...' is damaged ({reason}); delete it to read the program as it is"
+        ) from None
+
+
+def belief_of(value: Any) -> Belief:
+    """The belief that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
+    try:
+        _check(value, "")
+        belief = Belief.from_json(value)
+        if belief.to_json() != value:
+            raise ValueError("its parts do not fit each other")
+        belief.text()
+    except (LookupError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(str(error) or type(error).__name__) from None
+    return belief
+
+
+def _check(value: Any, key: str) -> None:
+    """Whether each part is of the kind that its key says."""
+    if key == "probabilities":
+        _require(isinstance(value, list) and all(map(_is_parameter, value)), "a parameter is not as it should be")
+        _require(len({parameter["name"] for parameter in value}) == len(value), "a parameter occurs twice")
+        return
+    if key == "levels":
+        _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
+    elif key == "features":
+        _require(isinstance(value, list) and all(isinstance(entry, str) for entry in value), f"{key} are not names")
+    elif key == "suffix":
+        _require(_is_suffix(value), "its suffix is not a name")
+    elif key == "columns":
+        names = value.values() if isinstance(value, dict) else value
+        _require(isinstance(value, dict | list), "its columns are not names")
+        _require(all(isinstance(entry, str) for entry in names), "its columns are not names")
+    elif key == "values":
+        _require(isinstance(value, dict) and all(map(_are_plain, value.values())), "its values are not plain")
+    elif key == "groups":
+        _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
+    elif key in ("slopes", "middles", "cuts"):
+        _require(isinstance(value, list) and all(map(_is_number, value)), f"its {key} are not numbers")
+    elif key in ("name", "kind", "text", "classifier"):
+        _require(isinstance(value, str), f"its {key} is not text")
+        _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")
+    elif key == "favourable":
+        _require(isinstance(value, bool | str) or _is_number(value), "its favourable label is not a label")
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            _check(part, name)
+        if "groups" in value and "levels" in value:
+            _require(all(group < len(value["levels"]) for group in value["groups"]), "bad groups")
+            cells = len(value["levels"]) * _pairs(value)
+            _require(cells <= MOST_CELLS, f"it has room for {cells} parameters, more than {MOST_CELLS}")
+    elif isinstance(value, list):
+        for part in value:
+            _check(part, "")
+    elif not key:
+        _require(isinstance(value, str | int | dict), "it is not an object")
+
+
+def _pairs(value: dict[str, Any]) -> int:
+    """Of classes, or of the values of features: how many pairs there are."""
+    options = [value.get("classes") or [], *(value.get("values") or {}).values()]
+    return max(1, sum(len(values) ** 2 for values in options))
+
+
+def _is_suffix(value: Any) -> bool:
+    return value == "" or (isinstance(value, str) and value.startswith("_") and is_plain(value[1:]))
+
+
+def _require(holds: bool, reason: str) -> None:
+    if not holds:
+        raise ValueError(reason)
+
+
+def _are_plain(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, int | str) for value in values)
+
+
+def _is_level(value: Any) -> bool:
+    return isinstance(value, int | str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(part, int | str) for part in value)
+    )
+
+
+def _is_parameter(value: Any) -> bool:
+    if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
+        return False
+    if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
+        return False
+    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
+        return False
+    ends = [value[name] for name in ("value", "low", "high")]
+    if not all(end is None or (_is_number(end) and 0 <= end <= 1) for end in ends):
+        return False
+    rows, source = value["rows"], value["source"]
+    if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):
+        return False
+    known = [end for end in ends[1:] if end is not None]
+    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_prior(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(_is_number(own) and 0 < own < 1e15 for own in value)
+
+
+def _is_information(value: Any) -> bool:
+    if not isinstance(value, dict) or len(value) > MOST_CELLS:
+        return False
+    return all(isinstance(name, str) and _is_number(own) and abs(own) < 1e15 for name, own in value.items())
+
+
+def _is_cell(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
+        return False
+    return all(type(place) is int and place >= 0 for place in value[:3])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

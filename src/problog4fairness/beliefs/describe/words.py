@@ -1,0 +1,82 @@
+"""Words for beliefs: how the label is called, how a parameter is said, how sentences are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from problog4fairness.statistics import Parameter, percent_interval
+
+
+@dataclass(frozen=True)
+class Label:
+    """How the label is called: its column, and its values with the favourable one last.
+
+    >>> Label("granted", (0, 1)).good
+    'granted = 1'
+    """
+
+    column: str = "the label"
+    values: tuple[Any, ...] = (0, 1)
+
+    @property
+    def good(self) -> str:
+        """The favourable label."""
+        return f"{self.column} = {self.values[-1]}"
+
+    @property
+    def bad(self) -> str:
+        """The other one, or any other one."""
+        return f"{self.column} = {self.values[0]}" if len(self.values) == 2 else f"another {self.column}"
+
+    @property
+    def fair(self) -> str:
+        """The label that should have been there."""
+        return "fair label" if self.column == Label.column else f"{self.column} (fair)"
+
+    @property
+    def recorded(self) -> str:
+        """The label that is on record."""
+        return "recorded label" if self.column == Label.column else f"{self.column} (recorded)"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How a bias of the label is told: alone, or as one of several that act one after the other.
+
+    Attributes
+    ----------
+    had, became
+        What people had before it, and what was made of that.
+    untouched
+        What is said of groups that it leaves alone.
+    """
+
+    had: str = "who should have"
+    became: str = "were recorded with"
+    untouched: str = "recorded labels are taken as right"
+
+
+def share(parameter: Parameter) -> str:
+    """A parameter as a percentage with its interval."""
+    if parameter.value is None:
+        return "an unknown share"
+    return percent_interval(parameter.value, parameter.low, parameter.high)
+
+
+def joined(parts: Iterable[str], long: str, short: str) -> str:
+    """Parts as one sentence, in which all but the first say ``short`` where the first says ``long``."""
+    first, *rest = parts
+    words = "; ".join([first, *(part.replace(long, short) for part in rest)])
+    return words[0].upper() + words[1:] + "."
+
+
+def program_words(columns: Iterable[str], parameters: Iterable[Parameter]) -> list[str]:
+    """What can be said of any program: what it reads, and its parameters."""
+    sentences = [
+        "The belief is a program of its own. It says how the recorded label comes from the fair one, which the model "
+        f"predicts; besides, it reads {', '.join(dict.fromkeys(columns)) or 'no column'}."
+    ]
+    known = [f"{parameter.name} is {share(parameter)}" for parameter in parameters if parameter.value is not None]
+    return [*sentences, "Among its probabilities, " + ", ".join(known) + "."] if known else sentences

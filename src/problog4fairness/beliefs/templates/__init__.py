@@ -1,0 +1,1 @@
+"""The beliefs that are ready to use."""

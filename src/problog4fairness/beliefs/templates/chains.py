@@ -1,0 +1,316 @@
+"""Several biases, one after the other."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from torch import Tensor
+
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.diagrams import FEATURES, recorded, sensitive
+from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.favourable import favourable_comment
+from problog4fairness.beliefs.likelihood.combinations import occurring, part_of
+from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.likelihood.tables import observe_tables
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table, stage_from_json
+from problog4fairness.beliefs.variables import declaration, sensitive_comment, variable_from_json, variable_json
+from problog4fairness.data import Codes, Floats, Rows, Sensitive
+from problog4fairness.errors import P4FError
+from problog4fairness.program import Diagram, Node, Program, comment, distinct, predicates
+from problog4fairness.statistics import Beta, Parameter, known_values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import Audit, Column
+    from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
+
+
+def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Chain:
+    """Biases that act one after the other: label biases of several variables, also on top of measurement bias.
+
+    ``chain(LabelBias("high_cheekbones"), LabelBias("blurry"), LabelBias("smiling"))`` is the face study's program.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
+    >>> [(own.name, own.value) for own in both.probabilities]
+    [('p1_blurry', 0.4), ('p1_dark', 0.3)]
+    """
+    from problog4fairness.beliefs.templates.features.numeric_chain import NumericChain
+
+    return (NumericChain if any(getattr(own, "numbers", ()) for own in beliefs) else Chain)(beliefs)
+
+
+class Chain(Belief):
+    """The result of :func:`chain`: at most one measurement bias, then any number of label biases.
+
+    Parameters
+    ----------
+    beliefs
+        In the order in which they acted.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
+    >>> both.sensitive_columns, len(both.stages)
+    (('blurry', 'dark'), 2)
+    """
+
+    title = "chain of biases"
+    identified_by = "audited rows, and of biases of the label only what they do together."
+    overlap = True
+    measures: ClassVar[type[Any]] = MeasurementBias
+
+    def __init__(self, beliefs: tuple[Any, ...]) -> None:
+        kind = self.measures.__name__
+        measured = [m for m in beliefs if isinstance(m, self.measures)]
+        stages = [m for m in beliefs if isinstance(m, LabelStage)]
+        if len(measured) + len(stages) != len(beliefs) or not beliefs:
+            raise P4FError(f"a chain takes LabelBias and {kind}, or other biases of the label, one or more")
+        if len(measured) > 1:
+            raise P4FError(f"a chain takes one {kind}; name all its features in it")
+        if measured and beliefs[0] is not measured[0]:
+            raise P4FError(f"in a chain, {kind} comes before LabelBias")
+        for stage in stages:
+            stage.require_settled()
+        if len({stage.classes for stage in stages}) > 1:
+            raise P4FError("all label biases of a chain must have the same classes")
+        early = next((stage for stage in stages[:-1] if stage.last), None)
+        if early is not None:
+            raise P4FError(f"in a chain, {type(early).__name__} comes last: after it there are rows without a label")
+        if measured and not all(stage.tabular for stage in stages):
+            raise P4FError(f"a chain with {kind} needs all rows; it cannot take SelectiveLabels(kept='accepted')")
+        order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
+        taken = {"x"} | {n for m in measured for n in m.names.values()}
+        names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
+        by_identity = {own: replace(own, name=name) for own, name in zip(order, names, strict=True)}
+        self.variables = tuple(by_identity.values())
+        self.measurement: MeasurementBias | None = None
+        if measured:
+            self.measurement = measured[0].with_probabilities(measured[0].probabilities)
+            self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
+            self.features = self.measurement.features
+        own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
+        suffixes = distinct("_" + variables[0].name for variables in own)
+        self.stages = tuple(
+            stage.renamed(variables, suffix) for stage, variables, suffix in zip(stages, own, suffixes, strict=True)
+        )
+        self._take_record()
+        self.classes = self.stages[0].classes if self.stages else None
+        self.probabilities = tuple(own for part in self._parts() for own in part.probabilities)
+        self.favourable = _favourable(self.stages)
+
+    def text(self) -> str:
+        """The program as text."""
+        head = ["A chain of biases, one after the other.", *(sensitive_comment(v) for v in self.variables)]
+        head += favourable_comment(self)
+        parts = [comment(*head), "\n".join(declaration(v) for v in self.variables)]
+        if self.measurement:
+            parts += ["% First, the recorded features are taken to the fair ones.", *self.measurement.rules()]
+        if self.stages:
+            parts.append(self._label_part())
+        return "\n\n".join(parts) + "\n"
+
+    def _label_part(self, parts: Sequence[str] | None = None) -> str:
+        """The clauses of the label, from ``y_h`` on; ``parts`` say what that is, the classifier's answer by default."""
+        parts = [classifier(self.classes)] if parts is None else list(parts)
+        last = len(self.stages) - 1
+        fair = "y_h"
+        for i, stage in enumerate(self.stages):
+            recorded = "y_" if i == last else f"y{i + 1}"
+            parts += stage.rules(fair, recorded)
+            fair = recorded
+        return "\n\n".join([*parts, self.stages[-1].queries()])
+
+    def _take_record(self) -> None:
+        """What can be recorded is what the last stage says."""
+        self.missing_labels = any(stage.missing_labels for stage in self.stages)
+        self.withheld = tuple(dict.fromkeys(name for stage in self.stages for name in stage.withheld))
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`."""
+        return self.stages[-1].record(rows) if self.stages else super().record(rows)
+
+    @property
+    def label_variables(self) -> tuple[Sensitive, ...]:
+        """The sensitive variables that the label depends on."""
+        of_stages = {variable for stage in self.stages for variable in stage.variables}
+        return tuple(v for v in self.variables if v in of_stages)
+
+    def label_program(self) -> Program:
+        """The part of the program that is about the label."""
+        declarations = "\n".join(declaration(v) for v in self.label_variables)
+        return Program(declarations + "\n\n" + self._label_part() + "\n")
+
+    def label_table(self, groups: Codes | None = None) -> Tensor | None:
+        """See :meth:`LabelStage.label_table`; None without a bias of the label."""
+        if not self.stages:
+            return None
+        self.require_known()
+        own, place = part_of(self.variables, self.label_variables, groups)
+        known = known_values(parameter for stage in self.stages for parameter in stage.probabilities)
+        program = self.unknown().label_program().bind(known)
+        return label_table(program, self.label_variables, self.class_count, own)[place]
+
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
+        """See :meth:`MeasurementBias.feature_tables`."""
+        if self.measurement is None:
+            return {}
+        self.require_known()
+        own, place = part_of(self.variables, self.measurement.variables, groups)
+        return {name: table[place] for name, table in self.measurement.feature_tables(own).items()}
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
+        if self.measurement is None:
+            return super().observe(rows)
+        self.require_known()
+        self.require_columns(rows)
+        groups = occurring(self.variables, rows)
+        labels, features = self.label_table(groups.levels), self.feature_tables(groups.levels)
+        own = self.measurement
+        return observe_tables(rows, groups, labels, features, own.parts, self.record(rows).codes, own.inputs)
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        return {} if self.measurement is None else self.measurement.feature_distortion(rows)
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | Audit | None = None,
+        *,
+        recorded: Column,
+        fair: Column,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
+        method: Literal["joint", "marginal"] = "joint",
+    ) -> Chain:
+        """Estimate the label parameters from audited rows; the arguments are those of :meth:`Belief.estimate`.
+
+        Parameters
+        ----------
+        audit, recorded, fair, sensitive_features, favourable, confidence, prior, drawn_from
+            As for :meth:`Belief.estimate`.
+        sequential
+            Not for chains, whose parameters are not counted.
+        method
+            ``"joint"``: all at once, by penalised likelihood as :meth:`Belief.estimate` does it. ``"marginal"``: each
+            stage as if it were alone, which counts the same errors several times.
+        """
+        from problog4fairness.audit import audited_rows, estimate_chain, planned_error
+
+        if method not in ("joint", "marginal"):
+            raise P4FError(f"method must be 'joint' or 'marginal', not {method!r}")
+        if not self.stages:
+            raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
+        if sequential:
+            raise P4FError("sequential=True is for parameters that are counted; those of a chain are not")
+        rows, strata = audited_rows(self, audit, recorded, fair, sensitive_features, favourable, drawn_from)
+        error = planned_error(audit)
+        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method, strata, error), favourable)
+
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
+        """See :meth:`Belief.with_probabilities`."""
+        other, start = copy.copy(self), 0
+        if self.measurement:
+            start = len(self.measurement.probabilities)
+            other.measurement = self.measurement.with_probabilities(probabilities[:start])
+        stages = []
+        for stage in self.stages:
+            stages.append(stage.with_probabilities(probabilities[start : start + len(stage.probabilities)]))
+            start += len(stage.probabilities)
+        other.stages = tuple(stages)
+        other.probabilities = tuple(own for part in other._parts() for own in part.probabilities)
+        return other
+
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        return [part.probabilities for part in self._parts()]
+
+    def _parts(self) -> list[Belief]:
+        return [*([self.measurement] if self.measurement else []), *self.stages]
+
+    def with_favourable(self, label: Any) -> Chain:
+        """See :meth:`Belief.with_favourable`."""
+        other = super().with_favourable(label)
+        other.stages = tuple(stage.with_favourable(label) for stage in self.stages)
+        return other
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        found = ["Several biases are taken to act one after the other."]
+        if self.measurement is not None:
+            found += ["First, recorded features.", *self.measurement.sentences()]
+        count = len(self.stages)
+        for number, stage in enumerate(self.stages, start=1):
+            # A later bias acts on what the earlier ones left.
+            told = Stage(
+                "who should have" if number == 1 else "who then had",
+                "were recorded with" if number == count else "were given",
+                "recorded labels are taken as right" if count == 1 else "it changed nothing",
+            )
+            found.append(f"Label bias {number} of {count}, by {', '.join(stage.variable.columns)}.")
+            found += stage.sentences(label or Label(), told)
+        return found
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: the label after each of the biases."""
+        said = label or Label()
+        own = self.measurement
+        nodes = [Node(FEATURES, observed=True)] if own is None else own.drawn()
+        nodes += sensitive(self.label_variables)
+        nodes.append(Node(said.fair, (FEATURES,) if own is None else own.fair_features(), classifier=True))
+        for number, stage in enumerate(self.stages, start=1):
+            name = f"label after bias {number}" if number < len(self.stages) else said.recorded
+            node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.probabilities)
+            nodes.append(replace(node, observed=number == len(self.stages)))
+        return Diagram(tuple({node.name: node for node in nodes}.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": type(self).__name__,
+            "variables": [variable_json(v) for v in self.variables],
+            "measurement": self.measurement.to_json() if self.measurement else None,
+            "stages": [stage.to_json() for stage in self.stages],
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        belief.variables = tuple(variable_from_json(v) for v in value["variables"])
+        measured = value["measurement"]
+        belief.measurement = None if measured is None else cls.measures._from_json(measured)
+        belief.features = belief.measurement.features if belief.measurement else ()
+        belief.stages = tuple(stage_from_json(stage) for stage in value["stages"])
+        belief.classes = belief.stages[0].classes if belief.stages else None
+        belief.probabilities = tuple(own for part in belief._parts() for own in part.probabilities)
+        if not {variable for part in belief._parts() for variable in part.variables} <= set(belief.variables):
+            raise ValueError("a part is about a sensitive variable that the chain does not have")
+        belief.favourable = _favourable(belief.stages)
+        belief._take_record()
+        return belief
+
+
+def _identity(variable: Sensitive) -> Sensitive:
+    """What a variable is, whatever its name."""
+    return replace(variable, name="")
+
+
+def _favourable(stages: Sequence[LabelStage]) -> bool | int | float | str | None:
+    known = list(dict.fromkeys(stage.favourable for stage in stages if stage.favourable is not None))
+    if len(known) > 1:
+        raise P4FError(f"the biases of a chain have different favourable labels: {known[0]!r} and {known[1]!r}")
+    return known[0] if known else None

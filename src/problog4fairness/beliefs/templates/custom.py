@@ -1,0 +1,367 @@
+"""A program of one's own as a belief."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.diagrams import of_program
+from problog4fairness.beliefs.describe.words import Label, program_words
+from problog4fairness.beliefs.favourable import agreed, favourable_json, plain_label
+from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
+from problog4fairness.data import Grouping, Rows, Sensitive, plain
+from problog4fairness.errors import NetworkError, P4FError, among
+from problog4fairness.program import Ground, Program, Structure, text, unquoted
+from problog4fairness.statistics import UNSAID, Parameter, known_values, parameters_from_json, parameters_json
+
+if TYPE_CHECKING:
+    from problog4fairness.audit import Stratified
+    from problog4fairness.program import Diagram, Leaf
+
+
+# The outcome of a network that reads a column in which some values are missing.
+MISSING = "missing"
+
+
+class ProgramBelief(Belief):
+    r"""A ProbLog program that says how the recorded label came about.
+
+    The network ``h`` is the classifier. Every other network is bound by name to a column of the data, or to a function.
+    The query is "the recorded label is 1"; with several queries, one for each class, in the order of the classes, and
+    perhaps one more, last, for rows in which no label was recorded.
+    The constant ``x`` is the row; ``x_(b1,...,bn)`` is the row with feature i flipped where bi = 1.
+
+    Parameters
+    ----------
+    program
+        The program, or its text.
+    classifier
+        The network that is trained.
+    columns
+        The column of each other network, where it does not have the network's own name.
+    features
+        The columns that ``x_(b1,...,bn)`` flips, in order, for programs that use it.
+    values
+        The two values of a network's column where they are not 0 and 1: ``{"a": ("no", "yes")}``; the second counts
+        as 1.
+    recorded
+        The columns of the record, where it is in several of them: the votes of annotators. The program reads them as
+        networks with outcomes, of which ``missing`` is a vote that was not given, and its one query is that they are as
+        recorded.
+    replaced
+        For constants other than ``x``, what they stand for: the row with some features replaced by other columns of the
+        data, which no learner reads: ``{"x_(1,2)": {"income": "income at the second point"}}``.
+    functions
+        Functions or modules for networks that are not columns: each gets the data frame and returns a probability per
+        row. They are not saved with a model.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> text = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p1 :: lost(X) :- a(X). z(X) :- y(X), \+lost(X). ?- z(x)."
+    >>> belief = p4f.ProgramBelief(text)
+    >>> belief.sensitive_columns, [own.name for own in belief.probabilities]
+    (('a',), ['p1'])
+    """
+
+    title = "program"
+
+    def __init__(
+        self,
+        program: Program | str,
+        *,
+        classifier: str = "h",
+        columns: Mapping[str, str] | None = None,
+        features: Sequence[str] = (),
+        values: Mapping[str, Sequence[Any]] | None = None,
+        recorded: Sequence[str] = (),
+        replaced: Mapping[str, Mapping[str, str]] | None = None,
+        functions: Mapping[str, Callable[[Any], Any]] | None = None,
+        favourable: Any = None,
+    ) -> None:
+        self._program = program if isinstance(program, Program) else Program(program)
+        self.classifier = classifier
+        self.variables = ()
+        self.favourable = plain_label(favourable)
+        self.features = tuple(features)
+        self.recorded_columns = tuple(recorded)
+        self.replaced = {name.replace(" ", ""): dict(own) for name, own in (replaced or {}).items()}
+        self.withheld = tuple(dict.fromkeys(column for own in self.replaced.values() for column in own.values()))
+        if self.replaced and self.features:
+            raise P4FError("features=... is for programs that flip features, replaced=... for those that replace them")
+        self.functions = dict(functions or {})
+        networks = {network.name: network for network in self._program.networks}
+        if classifier not in networks:
+            raise NetworkError(
+                f"the program has no network {classifier} for the classifier; {among(classifier, networks, 'it has')}"
+            )
+        self.values = {name: tuple(pair) for name, pair in (values or {}).items()}
+        for name in {**(columns or {}), **self.values, **self.functions}:
+            if name not in networks:
+                raise P4FError(f"the program has no network {name!r}; {among(name, networks, 'it has')}")
+        self.columns = {
+            name: (columns or {}).get(name, name)
+            for name in networks
+            if name != classifier and name not in self.functions
+        }
+        for name, pair in self.values.items():
+            if len(set(pair)) != 2 or networks[name].outcomes is not None:
+                raise P4FError(f"values of network {name} must be two, and it must have two outcomes; not {list(pair)}")
+        unread = [name for name in self.recorded_columns if name not in self.columns.values()]
+        if unread:
+            raise P4FError(f"no network of the program reads the recorded column {unread[0]!r}; bind it by columns=...")
+        self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
+        bound = self._program.bound
+        self.probabilities = tuple(
+            Parameter(str(leaf), UNSAID, bound.get(str(leaf), bound.get(leaf.name)))
+            for leaf in self._program.compiled().leaves
+            if leaf.kind == "parameter"
+        )
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The columns that its networks read."""
+        # A network of two inputs reads the numbered features, not a column of its own.
+        reading = {network.name for network in self._program.networks if network.inputs == 1}
+        features = {*self.features, *self.recorded_columns}
+        return tuple(dict.fromkeys(c for name, c in self.columns.items() if c not in features and name in reading))
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.other_columns`: those that replace features."""
+        return self.withheld
+
+    def text(self) -> str:
+        """The program as text."""
+        return self._program.text
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`: a query more than there are classes is for rows without a label."""
+        if self.recorded_columns:
+            return Record(1, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
+        classes = len(rows.classes)
+        if len(self._program.queries) != classes + 1:
+            return super().record(rows)
+        codes = rows.recorded
+        return Record(classes + 1, None if codes is None else np.where(codes < 0, classes, codes))
+
+    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+        """See :meth:`Belief.favourable_among`; its queries are for the classes in order, so of many it is the last."""
+        return super().favourable_among(labels, said) if len(labels) <= 2 else agreed(sorted(labels)[-1], labels, said)
+
+    def program(self) -> Program:
+        """The program with the values that are known."""
+        return self._program.bind(known_values(self.probabilities))
+
+    def bound_program(self) -> Program:
+        """See :meth:`Belief.bound_program`; its numbers are beside it already."""
+        return self.program()
+
+    def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
+        """The column behind a network, or another one by name."""
+        name = name or self.columns[network]
+        if name in self.recorded_columns and name not in frame.columns:
+            return pd.Series(np.nan, index=frame.index, name=name)  # rows to predict have no record
+        if name not in frame.columns:
+            there = ", ".join(map(str, frame.columns))
+            raise P4FError(f"network {network} has no column {name!r}; there are {there}; bind it by columns={{...}}")
+        return frame[name]
+
+    def column_values(
+        self, network: str, frame: pd.DataFrame, name: str | None = None
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The same as numbers: 0 and 1, or probabilities."""
+        column = self.column(network, frame, name)
+        if name is None and network in self.values:
+            return self._coded(column, self.values[network])
+        try:
+            return np.asarray(column, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise P4FError(f"column {column.name!r} of network {network} must hold 0 and 1, or probabilities") from None
+
+    def _coded(self, column: pd.Series[Any], pair: tuple[Any, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        unknown = [value for value in column.unique().tolist() if value not in pair]
+        if unknown:
+            raise P4FError(
+                f"column {column.name!r} has the value {unknown[0]!r}, which is not {pair[0]!r} or {pair[1]!r}"
+            )
+        return np.asarray(column == pair[1], dtype=np.float64)
+
+    def _inputs(self, rows: Rows) -> FairInputs:
+        if not self.replaced:
+            return fair_inputs(rows, dict.fromkeys(self.features, (0, 1)))
+        columns = [self.replaced.get(constant, {}) for constant in self._asked]
+        features = dict.fromkeys(name for own in columns for name in own)
+        read = {
+            feature: np.stack([np.asarray(rows.frame[own.get(feature, feature)]) for own in columns], axis=1)
+            for feature in features
+        }
+        return own_inputs(rows, read)
+
+    @property
+    def _asked(self) -> list[str]:
+        """The constants that the classifier is asked about."""
+        leaves = [leaf for leaf in self._program.compiled().leaves if leaf.name == self.classifier and leaf.arguments]
+        found = list(dict.fromkeys(text(leaf.arguments[0]) for leaf in leaves))
+        unknown = [name for name in found if name != "x" and name not in self.replaced]
+        if unknown:
+            raise NetworkError(f"the program asks about {unknown[0]}; replaced names {', '.join(self.replaced)}")
+        return found
+
+    def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:
+        if self.replaced:
+            return inputs.index[:, self._asked.index(text(leaf.arguments[0]))]
+        flips = self._flips(leaf.arguments[0]) if leaf.arguments else ()
+        index = inputs.needed()
+        return index[:, 0] if index.shape[1] == 1 else index.gather(1, self._variant(flips, rows)).squeeze(1)
+
+    def _variant(self, flips: Sequence[int], rows: Rows) -> Tensor:
+        """``[rows, 1]``: which variant of a row it is itself, or with some features flipped."""
+        place = np.zeros(len(rows), dtype=np.int64)
+        for position, feature in enumerate(self.features):
+            value = np.asarray(rows.frame[feature], dtype=np.int64)
+            place = 2 * place + (1 - value if flips and flips[position] else value)
+        return torch.from_numpy(place).unsqueeze(1)
+
+    def _flips(self, vector: Ground) -> tuple[int, ...]:
+        """The bits of ``x_(b1,...,bn)``; none for any other term."""
+        if not isinstance(vector, Structure):
+            return ()
+        bits = tuple(bit for bit in vector.arguments if bit in (0, 1))
+        if len(bits) != len(self.features) or len(bits) != len(vector.arguments):
+            raise NetworkError(f"the program flips {text(vector)}, but features names {len(self.features)} columns")
+        return tuple(int(bit) for bit in bits)
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief.leaf_value`: the column, or the function, behind a network."""
+        if leaf.name in self.functions:
+            return torch.as_tensor(np.asarray(self.functions[leaf.name](rows.frame)), dtype=torch.float64)
+        name, flipped = None, False
+        if len(leaf.arguments) == 2 and isinstance(leaf.arguments[1], int) and self.features:
+            number = leaf.arguments[1]
+            if not 1 <= number <= len(self.features):
+                raise NetworkError(
+                    f"the program reads feature {number}, but features names {len(self.features)} columns"
+                )
+            name = self.features[number - 1]
+            flips = self._flips(leaf.arguments[0])
+            flipped = bool(flips and flips[number - 1])
+        if leaf.outcomes is not None:
+            return self._outcomes(leaf, rows.frame)
+        values = torch.tensor(self.column_values(leaf.name, rows.frame, name))
+        return 1 - values if flipped else values
+
+    def _outcomes(self, leaf: Leaf, frame: pd.DataFrame) -> Tensor:
+        column = self.column(leaf.name, frame)
+        names = [text(outcome) for outcome in leaf.outcomes or ()]
+        place = {unquoted(name): i for i, name in enumerate(names)}
+        known = [MISSING if value is None or value != value else str(plain(value)) for value in column.tolist()]  # noqa: PLR0124
+        codes = pd.Series([place.get(value, -1) for value in known], dtype=np.int64)
+        if (codes < 0).any():
+            raise P4FError(f"column {column.name!r} has values that are not among the outcomes {', '.join(names)}")
+        return torch.eye(len(names), dtype=torch.float64)[torch.tensor(codes.to_numpy())]
+
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """See :meth:`Belief.known_groups`: 0 and 1 where nothing else was said."""
+        two = [network.name for network in self._program.networks if network.outcomes is None]
+        columns = [(name, column) for name, column in self.columns.items() if column in self.sensitive_columns]
+        return {column: self.values.get(name, (0, 1)) for name, column in columns if name in two}
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """See :meth:`Belief.groupings`: by the columns that its networks read and that are known of everybody."""
+        known = {column: self.values.get(network) for network, column in self.columns.items()}
+        frame = rows.frame
+        columns = [name for name in self.sensitive_columns if name in frame.columns and frame[name].notna().all()]
+        return [Grouping.of(_groups_of(column, known.get(column), rows.frame), rows) for column in columns]
+
+    def _estimated(
+        self,
+        rows: Rows,
+        confidence: float,
+        strata: Stratified | None = None,  # noqa: ARG002
+    ) -> tuple[Parameter, ...]:
+        """Numbers that are in the program stay as they are; the others are estimated."""
+        from problog4fairness.audit import most_likely
+
+        unknown = tuple(own for own in self.probabilities if own.value is None)
+        if not unknown:
+            raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
+        found = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
+        return tuple(found.get(own.name, own) for own in self.probabilities)
+
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """See :meth:`Belief.words`."""
+        return program_words(self.columns.values(), self.probabilities)
+
+    def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
+        """See :meth:`Belief.picture`."""
+        return of_program(self._program.diagram(self.classifier), self.columns)
+
+    def kinds_of(self, rows: Rows) -> Rows:
+        """See :meth:`Belief.kinds_of`."""
+        # A function may read any column.
+        return rows if self.functions else super().kinds_of(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        if self.functions:
+            raise P4FError(
+                f"the functions of {', '.join(self.functions)} cannot be saved; make them columns of the data"
+            )
+        return {
+            "kind": "ProgramBelief",
+            "text": self._program.text,
+            "classifier": self.classifier,
+            "columns": self.columns,
+            "features": list(self.features),
+            "values": {name: list(pair) for name, pair in self.values.items()},
+            **({"recorded": list(self.recorded_columns)} if self.recorded_columns else {}),
+            **({"replaced": self.replaced} if self.replaced else {}),
+            "probabilities": parameters_json(self.probabilities),
+            **favourable_json(self),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> ProgramBelief:
+        belief = cls(
+            str(value["text"]),
+            classifier=value["classifier"],
+            columns=value["columns"],
+            features=value["features"],
+            values=value.get("values"),
+            recorded=value.get("recorded", ()),
+            replaced=value.get("replaced"),
+            favourable=value.get("favourable"),
+        )
+        return belief.with_probabilities(parameters_from_json(value["probabilities"]))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ProgramBelief) and self.program() == other.program() and self._bound() == other._bound()
+        )
+
+    def _bound(self) -> tuple[Any, ...]:
+        """What a program is bound to."""
+        bound = (self.classifier, self.columns, self.features, self.values, self.functions)
+        return (*bound, self.recorded_columns, self.replaced, self.favourable)
+
+    __hash__ = Belief.__hash__
+
+
+def _groups_of(column: str, pair: tuple[Any, ...] | None, frame: pd.DataFrame) -> Sensitive:
+    """The groups of a column that a program reads: those that it names, 0 and 1, or all that occur."""
+    if pair is not None:
+        return Sensitive((column,), tuple(pair))
+    values = frame[column].unique().tolist()
+    if all(isinstance(value, int | float) and 0 <= value <= 1 for value in values):
+        return Sensitive((column,))
+    return Sensitive((column,), tuple(sorted(values, key=str)))

@@ -1,0 +1,370 @@
+"""Measurement bias: the recorded features are distorted copies of the fair ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+from torch import Tensor
+
+from problog4fairness.audit import Drawn, NoStrataError, Strata, design_json, design_of, feature_strata
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
+from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.beliefs.favourable import favourable_json
+from problog4fairness.beliefs.likelihood.combinations import every, occurring
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
+from problog4fairness.beliefs.templates.features.distorted import Distorted, program_tables
+from problog4fairness.beliefs.variables import (
+    Strength,
+    acting_groups,
+    declaration,
+    sensitive_comment,
+    sensitive_from_json,
+    sensitive_json,
+)
+from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, plain
+from problog4fairness.errors import P4FError
+from problog4fairness.program import Diagram, Node, comment, predicates
+from problog4fairness.statistics import Beta, Cell, Parameter, parameters_from_json, parameters_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import Audit, AuditTable
+
+
+class MeasurementBias(Belief):
+    """The recorded features are distorted copies of the fair ones; the label depends on the fair ones.
+
+    P(label) = sum over fair vectors v of h(v) times, for each feature i, P(v_i | recorded_i, A)
+
+    Use it where a proxy under-counts one group: days worked in the past three years, for people who took parental
+    leave. The parameters say how to get *back*: the probability of the fair value given the recorded one. Features are
+    independent of each other given what was recorded and A, unless ``joint`` says so; others pass through unchanged.
+
+    What identifies it: audited rows, of which recorded and fair features are both known, of every group and recorded
+    value; the record alone does not.
+
+    Parameters
+    ----------
+    features
+        The columns that are distorted.
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    negative, positive
+        For binary features: probability that a recorded 0 is a fair 1 (the recording was too low), and that a recorded
+        1 is a fair 0. One number for all, one per group, one per feature (a number or one per group), None to be
+        estimated, False for "does not happen". In the program, p1(feature) and p2(feature) are negative for A = 1 and
+        A = 0, p3 and p4 positive.
+    levels, groups
+        The groups, and those on which the bias acts; as for :class:`LabelBias`.
+    values
+        The values of features that are not 0 and 1: ``{"education": ("low", "middle", "high")}``. With two values the
+        second one counts as 1. With more, each group has a table of parameters ``p(feature,group,recorded,fair)``.
+    joint
+        Whether fair features depend on each other, given recorded ones: True for all, or two or more of their names, of
+        at most 64 combinations of values. Then the parameters are P(fair vector | recorded vector, group), shrunk
+        towards features that are distorted each by itself where audited rows are few.
+    inputs
+        How many fair vectors a row stands for, at most; with more, the likeliest ones and draws of the others, so that
+        weights are right on average. None for all up to 1,024, and 32 beyond; :attr:`Observation.drawn` tells how much
+        of the weight was drawn.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, groups=[1])
+    >>> belief.parameters["meaning"].tolist()
+    ['employed recorded as 0 is fairly 1 where parent = 1']
+    >>> belief.program().probability(nn={"employed": 0.0, "a": 1.0})
+    {'employed(x)': tensor(0.3000, dtype=torch.float64)}
+    """
+
+    title = "measurement bias"
+    identified_by = "audited rows with recorded and fair features of every group; the record alone does not."
+    command = "measurement"
+
+    def __init__(
+        self,
+        features: str | Sequence[str],
+        sensitive: str | Sequence[str],
+        negative: Strength = None,
+        positive: Strength = None,
+        *,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
+        values: Mapping[str, Sequence[int | str]] | None = None,
+        joint: bool | Sequence[str] = False,
+        inputs: int | None = None,
+    ) -> None:
+        self.features = (features,) if isinstance(features, str) else tuple(features)
+        if not self.features or len(set(self.features)) != len(self.features):
+            raise P4FError("name one or more different features")
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
+        self.variables = (variable,)
+        overlap = set(self.features) & set(variable.columns)
+        if overlap:
+            raise P4FError(f"column {overlap.pop()!r} cannot be both a distorted feature and the sensitive variable")
+        unknown = set(values or {}) - set(self.features)
+        if unknown:
+            raise P4FError(f"values names {unknown.pop()!r}, which is not among the features")
+        self.values = {name: tuple((values or {}).get(name, (0, 1))) for name in self.features}
+        for name, options in self.values.items():
+            if len(set(options)) < 2:
+                raise P4FError(f"feature {name!r} needs two or more values")
+        self.groups = acting_groups(variable, groups)
+        self.joint = self._together(joint)
+        self.inputs = _checked_inputs(inputs)
+        self.probabilities = tuple(
+            parameter
+            for part in self.parts
+            for parameter in part.parameters(
+                variable, self.groups, *(self._of_part(own, part) for own in (negative, positive))
+            )
+        )
+
+    def _together(self, joint: bool | Sequence[str]) -> tuple[str, ...]:
+        """The features that are distorted together."""
+        if isinstance(joint, bool):
+            return self.features if joint and len(self.features) > 1 else ()
+        unknown = set(joint) - set(self.features)
+        if unknown or isinstance(joint, str) or len(set(joint)) < 2:
+            raise P4FError(f"joint={joint!r} must be True, False, or two or more of the features {list(self.features)}")
+        return tuple(name for name in self.features if name in joint)
+
+    @property
+    def variable(self) -> Sensitive:
+        """The sensitive variable."""
+        return self.variables[0]
+
+    @functools.cached_property
+    def parts(self) -> tuple[Distorted, ...]:
+        """The features one by one, and those that are distorted together as one."""
+        alone = [(name,) for name in self.features if name not in self.joint]
+        together = [*([self.joint] if self.joint else []), *alone]
+        names = predicates(("_".join(own) for own in together), "f", {"a"})
+        return tuple(
+            Distorted(own, tuple(self.values[feature] for feature in own), name)
+            for own, name in zip(together, names, strict=True)
+        )
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each part in the program."""
+        return {part.title: part.name for part in self.parts}
+
+    def _of_part(self, strength: Strength, part: Distorted) -> Strength:
+        """What was said of one part, where features are told apart."""
+        if not isinstance(strength, Mapping) or not set(strength) & set(self.features):
+            return strength
+        own: Strength = strength.get(part.title)
+        return own
+
+    def by_cell(self) -> dict[str, dict[Cell, Parameter]]:
+        """The parameters of each part."""
+        found: dict[str, dict[Cell, Parameter]] = {part.title: {} for part in self.parts}
+        for own in self.probabilities:
+            if own.cell is not None:
+                found[str(own.cell.feature)][own.cell] = own
+        return found
+
+    def text(self) -> str:
+        """The program as text."""
+        head = [
+            "Measurement bias: recorded features are distorted copies of fair ones. Each query is the probability of a",
+            "fair feature, given the recorded one and the group. The label is the classifier's answer for the fair",
+            "features, weighted by the product of their probabilities.",
+            sensitive_comment(self.variable),
+        ]
+        return "\n\n".join([comment(*head), declaration(self.variable), *self.rules()]) + "\n"
+
+    def rules(self) -> list[str]:
+        """A paragraph of clauses for each part."""
+        parameters = self.by_cell()
+        return [part.rules(self.variable, parameters[part.title]) for part in self.parts]
+
+    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
+        """P(fair value | recorded value, groups) of each part, ``[groups, recorded, fair]``."""
+        self.require_known()
+        groups = every(self.variables) if groups is None else groups
+        if any(part.together for part in self.parts):  # whose clauses are too many to be compiled in no time
+            own, count = self.by_cell(), len(self.variable.levels)
+            return {part.title: part.table(count, own[part.title])[groups[:, 0]] for part in self.parts}
+        return program_tables(self.parts, self.bound_program().compile(), self.variables, groups)
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`: through one small table for each feature, not all combinations of them."""
+        self.require_known()
+        self.require_columns(rows)
+        groups = occurring(self.variables, rows)
+        tables = self.feature_tables(groups.levels)
+        return observe_tables(rows, groups, None, tables, self.parts, self.record(rows).codes, self.inputs)
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        groups = occurring(self.variables, rows)
+        return changed(rows, groups, self.feature_tables(groups.levels), self.parts)
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | Audit | None = None,
+        *,
+        recorded: Any,
+        fair: Any,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
+    ) -> Self:
+        """Estimate the parameters from audited rows, for which recorded and fair features are both known.
+
+        Parameters
+        ----------
+        audit
+            A data frame with the columns that are named in the other arguments.
+        recorded, fair
+            For each feature its column or its values: a mapping by feature, or a sequence in the order of ``features``.
+        sensitive_features
+            The sensitive columns, where they are not in ``audit``.
+        favourable
+            The label that counts as 1, to be noted; the parameters do not depend on it.
+        confidence
+            Of the intervals.
+        prior
+            As for :meth:`Belief.estimate`.
+        sequential, drawn_from
+            As for :meth:`Belief.estimate`; rows may have been drawn by group and recorded features.
+        """
+        from problog4fairness.audit import counted_features, planned_error, warn_few
+
+        if self.joint and sequential:
+            raise P4FError("sequential=True is for features that are distorted one by one, not for joint=...")
+        estimated, design = counted_features(
+            self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence, sequential, drawn_from
+        )
+        warn_few(
+            [own for own in estimated if own.cell is None or own.cell.feature in self.features],
+            error=planned_error(audit),
+        )
+        found = self.with_probabilities(estimated)
+        found.design = design
+        return found.with_favourable(self.favourable if favourable is None else favourable)
+
+    @property
+    def _kinds(self) -> Strata:
+        """The kinds of rows that its parameters are about: by group and recorded features."""
+        groups = tuple(self.variable.group_text(level) for level in range(len(self.variable.levels)))
+        words = tuple(tuple(str(plain(value)) for value in own) for own in self.values.values())
+        return Strata(groups, self.features, words, self.features)
+
+    def _audit_strata(self, table: Any, recorded: Any, sensitive_features: Any, favourable: Any) -> Drawn:  # noqa: ARG002
+        """See :meth:`Belief._audit_strata`: by group and recorded features."""
+        if self.joint:
+            raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
+        return feature_strata(self, table, self._kinds, self.values, sensitive_features)
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        return cls(
+            [recorded for recorded, _ in table.feature_pairs],
+            table.sensitive,
+            None if table.negative else False,
+            None if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+            values=table.feature_values,
+        )
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief.estimate_table`."""
+        fair = dict(table.feature_pairs)
+        recorded = {name: name for name in self.features}
+        audit = table.sampled(table.measured, *fair.values())
+        return self.estimate(audit, recorded=recorded, fair=fair, **table.options)
+
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """See :meth:`Belief.words`."""
+        first = (
+            "The recorded labels are taken as fair, but some recorded features are taken as distorted copies of the "
+            "fair ones, and the label depends on the fair ones."
+        )
+        return [first, *self.sentences()]
+
+    def sentences(self, verb: str = "should have been recorded with") -> list[str]:
+        """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
+        variable, parameters = self.variable, self.by_cell()
+        found = [sentence for part in self.parts for sentence in part.sentences(variable, parameters[part.title], verb)]
+        untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.groups]
+        return found + [f"Where {group}, recorded features are taken as right." for group in untouched]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`; the label on record is the fair one."""
+        name = "label" if label is None else label.column
+        return Diagram((*self.drawn(), Node(name, self.fair_features(), observed=True, classifier=True)))
+
+    def drawn(self, fair: str = "fair") -> list[Node]:
+        """The nodes of its picture, without the label."""
+        parameters = {name: own.values() for name, own in self.by_cell().items()}
+        distorted = features(parameters, self.variable.columns, parameters, fair)
+        return [Node(OTHERS, observed=True), *sensitive(self.variables), *distorted]
+
+    def fair_features(self, fair: str = "fair") -> tuple[str, ...]:
+        """The nodes of its picture that the label depends on."""
+        return (OTHERS, *(f"{part.title} ({fair})" for part in self.parts))
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": "MeasurementBias",
+            "features": list(self.features),
+            "values": {name: list(values) for name, values in self.values.items()},
+            **sensitive_json(self.variable),
+            "groups": list(self.groups),
+            **({"joint": list(self.joint)} if self.joint else {}),
+            **({} if self.inputs is None else {"inputs": self.inputs}),
+            "probabilities": parameters_json(self.probabilities),
+            **favourable_json(self),
+            **design_json(self),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        belief.features = tuple(value["features"])
+        belief.values = {name: tuple(values) for name, values in value["values"].items()}
+        belief.variables = (sensitive_from_json(value),)
+        belief.groups = tuple(value["groups"])
+        belief.joint = tuple(value.get("joint", ()))
+        belief.inputs = _checked_inputs(value.get("inputs"))
+        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.favourable = value.get("favourable")
+        belief._check_cells()
+        belief.design = design_of(value, belief._kinds.shape)
+        return belief
+
+    def _check_cells(self) -> None:
+        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
+        parts = {part.title: part for part in self.parts}
+        for own in self.probabilities:
+            cell = own.cell
+            part = None if cell is None else parts.get(str(cell.feature))
+            if cell is None or part is None or not _about(own, cell, part, self.variable, self.groups):
+                raise ValueError(f"parameter {own.name} is not about its cell")
+
+
+def _about(own: Parameter, cell: Cell, part: Distorted, variable: Sensitive, groups: Sequence[int]) -> bool:
+    """Whether a parameter is that of its cell."""
+    fits = cell.group in groups and max(cell.fair, cell.recorded) < len(part.values)
+    return fits and own.name == part.parameter(variable, cell).name
+
+
+def _checked_inputs(inputs: int | None) -> int | None:
+    if inputs is not None and (type(inputs) is not int or inputs < 1):
+        raise P4FError(f"inputs={inputs!r} must be a whole number above 0, or None")
+    return inputs

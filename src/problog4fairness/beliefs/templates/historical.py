@@ -1,0 +1,242 @@
+"""Historical bias: the world itself was unfair, and the labels follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.audit import NoStrataError
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
+from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.templates.chains import Chain
+from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.labels.stage import LabelStage, stage_from_json
+from problog4fairness.beliefs.templates.none import NoBias
+from problog4fairness.beliefs.variables import Strength
+from problog4fairness.data import Floats, Level, Rows
+from problog4fairness.errors import P4FError
+from problog4fairness.program import Diagram, Node
+from problog4fairness.statistics import Beta, Parameter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import Audit, AuditTable, Column, Drawn
+
+
+class HistoricalBias(Belief):
+    """The features of one group really are worse than they would be in a fair world, and the labels follow from them.
+
+    P(fair label) = sum over fair vectors v of h(v) times, for each feature i, P(v_i in a fair world | recorded_i, A)
+
+    Use it where discrimination limited what people could become: lower incomes that really do lead to more defaults.
+    The rule from features to label is the same in both worlds, so the classifier is trained on the recorded data as it
+    is, and the belief is applied when predicting: as if the person had lived in the fair world. With ``label``, the
+    rule may differ: then features are taken to the fair world and labels back from it while training.
+
+    Parameters
+    ----------
+    features, sensitive, negative, positive, levels, groups, values
+        As for :class:`MeasurementBias`.
+    label
+        A :class:`LabelBias` (or :class:`ClassBias`) from labels of the fair world to recorded ones.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.HistoricalBias("employed", "minority", negative={1: 0.3}, positive=False, groups=[1])
+    >>> belief.predicts_from  # when predicting, the features of new people are taken to the fair world
+    'biased'
+    >>> belief.parameters["meaning"].tolist()
+    ['employed recorded as 0 is fairly 1 where minority = 1']
+    """
+
+    title = "historical bias"
+    identified_by = "what features would be in a fair world, which no record and few audits tell; mostly it is stated."
+    command = "historical"
+    predicts_from = "biased"
+
+    def __init__(
+        self,
+        features: str | Sequence[str],
+        sensitive: str | Sequence[str],
+        negative: Strength = None,
+        positive: Strength = None,
+        *,
+        label: LabelStage | None = None,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
+        values: Mapping[str, Sequence[int | str]] | None = None,
+    ) -> None:
+        measured = MeasurementBias(features, sensitive, negative, positive, levels=levels, groups=groups, values=values)
+        self._set(measured, label)
+
+    def _set(self, measurement: MeasurementBias, label: LabelStage | None) -> None:
+        self.measurement = measurement
+        self.label = label
+        self._whole: Belief = measurement if label is None else Chain((measurement, label))
+        self.features = measurement.features
+        self.variables = self._whole.variables
+        self.probabilities = self._whole.probabilities
+        self.classes = self._whole.classes
+        self.favourable = self._whole.favourable
+        self.design = measurement.design if label is None else None
+
+    def text(self) -> str:
+        """The program as text."""
+        when = (
+            "while training and when predicting" if self.label else "when predicting; training uses the recorded data"
+        )
+        return f"% Historical bias: this belief is applied {when}.\n" + self._whole.text()
+
+    @property
+    def about_label(self) -> bool:
+        """See :meth:`Belief.about_label`: without a label part, labels of this world and of a fair one are two."""
+        return self.label is not None
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`; without a label part, fair labels cannot be learned from."""
+        if self.label is None and rows.fair is not None and (rows.fair >= 0).any():
+            raise P4FError(
+                "by this belief, fair labels are those of a fair world, and it does not say how the recorded ones came "
+                "from them; leave fair=... out, or estimate the belief from recorded and fair labels, too"
+            )
+        super().check_rows(rows)
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`; without a label part the record is learned as it is."""
+        if self.label is not None:
+            return self._whole.observe(rows)
+        self.require_known()
+        self.require_columns(rows)
+        return NoBias().observe(rows)
+
+    def restore(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.restore`: to the features of a fair world."""
+        return self.measurement.restore(rows)
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        return self.measurement.feature_distortion(rows)
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | Audit | None = None,
+        *,
+        recorded: Any,
+        fair: Any,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
+        recorded_label: Column | None = None,
+        fair_label: Column | None = None,
+    ) -> HistoricalBias:
+        """Estimate the features as :meth:`MeasurementBias.estimate` does, and the label where there is one.
+
+        Parameters
+        ----------
+        audit, recorded, fair, sensitive_features, confidence, prior, sequential, drawn_from
+            As for :meth:`MeasurementBias.estimate`.
+        favourable, recorded_label, fair_label
+            As ``favourable``, ``recorded`` and ``fair`` of :meth:`LabelBias.estimate`, for the part about the label.
+        """
+        beside = {
+            "sensitive_features": sensitive_features,
+            "favourable": favourable,
+            "confidence": confidence,
+            "sequential": sequential,
+        }
+        measurement = self.measurement.estimate(audit, recorded=recorded, fair=fair, drawn_from=drawn_from, **beside)
+        label = self.label
+        if label is not None and recorded_label is not None and fair_label is not None:
+            label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
+        return self._of(measurement, label).with_priors(prior or {})
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """See :meth:`Belief._audit_strata`; not by features and labels at once."""
+        if self.label is not None:
+            raise NoStrataError("the belief is about features and labels")
+        return self.measurement._audit_strata(table, recorded, sensitive_features, favourable)
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> HistoricalBias:
+        """See :meth:`Belief.from_table`; the label is part of it where its columns are named."""
+        label = LabelBias.from_table(table) if table.has_labels else None
+        return cls._of(MeasurementBias.from_table(table), label)
+
+    def estimate_table(self, table: AuditTable) -> HistoricalBias:
+        """See :meth:`Belief.estimate_table`."""
+        label = None if self.label is None else self.label.estimate_table(table)
+        return self._of(self.measurement.estimate_table(table), label)
+
+    @classmethod
+    def _of(cls, measurement: MeasurementBias, label: LabelStage | None) -> HistoricalBias:
+        belief = cls.__new__(cls)
+        belief._set(measurement, label)
+        return belief
+
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        return self._whole._counted_parts()
+
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
+        """See :meth:`Belief.with_probabilities`."""
+        count, label = len(self.measurement.probabilities), self.label
+        if label is not None:
+            # In the whole program they have other names.
+            pairs = zip(label.probabilities, probabilities[count:], strict=True)
+            label = label.with_probabilities(tuple(replace(given, name=own.name) for own, given in pairs))
+        return self._of(self.measurement.with_probabilities(probabilities[:count]), label)
+
+    def with_favourable(self, label: Any) -> HistoricalBias:
+        """See :meth:`Belief.with_favourable`."""
+        stage = None if self.label is None else self.label.with_favourable(label)
+        return self._of(self.measurement.with_favourable(label), stage)
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        first = (
+            "The features are recorded correctly, but discrimination made some of them worse than they would be in a "
+            "fair world. The model predicts as if a person had lived in that world."
+        )
+        found = [first, *self.measurement.sentences("would have, in a fair world,")]
+        if self.label is not None:
+            found.append("The recorded label is, besides, taken as a distorted copy of the fair one.")
+            found += self.label.sentences(label or Label())
+        return found
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: one rule leads from features to labels, in both worlds."""
+        said, own, world = label or Label(), self.measurement, "fair world"
+        fair = Node(said.fair, own.fair_features(world), classifier=True)
+        nodes = [*own.drawn(world), *sensitive(self.variables), fair]
+        if self.label is None:
+            causes = [OTHERS, *(f"{name} (recorded)" for name in self.features)]
+            nodes.append(replace(recorded(said.recorded, causes, ()), classifier=True))
+        else:
+            parameters = self.probabilities[len(own.probabilities) :]
+            nodes.append(recorded(said.recorded, [said.fair, *self.label.variable.columns], parameters))
+        return Diagram(tuple({node.name: node for node in nodes}.values()))
+
+    def caveats(self) -> list[str]:
+        """See :meth:`Belief.caveats`."""
+        return ["The model's probabilities speak of a fair world, not of what will happen in this one."]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": "HistoricalBias",
+            "measurement": self.measurement.to_json(),
+            "label": None if self.label is None else self.label.to_json(),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> HistoricalBias:
+        label = None if value["label"] is None else stage_from_json(value["label"])
+        return cls._of(MeasurementBias._from_json(value["measurement"]), label)

@@ -1,0 +1,262 @@
+"""Bias of the label that changed over time."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.audit import AuditWarning, tell
+from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.templates.labels.change_point import ChangeFound, search_change
+from problog4fairness.beliefs.templates.labels.dependence import By, by
+from problog4fairness.beliefs.templates.labels.row import RowBias
+from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of
+from problog4fairness.errors import MissingValueError, P4FError
+from problog4fairness.statistics import Parameter, equal_rows
+
+if TYPE_CHECKING:
+    from problog4fairness.audit import AuditTable, Column, Drawn, Stratified
+
+# A chance above this does not show that anything changed.
+LEVEL = 0.05
+# Days that an interval is made for, at most, of those that may be the one of the change.
+DAYS = 15
+
+
+class ChangedBias(RowBias):
+    """The recorded label is a distorted copy of the fair one, more often in some periods than in others.
+
+    P(recorded = 1) = h (1 - neg_c) + (1 - h) pos_c, in the cell c of the row: its group and its period
+
+    Use it where rules, people or forms changed on some day: before a reform applications from poor areas were turned
+    down, after it hardly any. It is :class:`RowBias` with the period as one more column.
+
+    What identifies it: audited rows from before and after the change. Where the day is not stated, :meth:`estimate`
+    searches it among the days of the audited rows, tests whether there was a change, and says so where there is no
+    sign of one (:attr:`found`). :meth:`plan_audit` draws rows of all days alike then, enough for two periods.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    when
+        The column with the day of each row, written as 2020-03-01. No learner reads it.
+    changed
+        The first day after the change, or those of several changes; None to search for one.
+    negative, positive
+        None to be estimated for each group and period, False for "does not happen"; or :func:`by`, what it depends on
+        besides.
+    levels, groups, favourable
+        As for :class:`RowBias`.
+
+    Attributes
+    ----------
+    found
+        What the search found: the ``day``, ``low`` and ``high`` around it, and ``p``, the chance of as clear a change
+        where there was none. None where the day was stated.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.ChangedBias("poor_area", "day", changed="2020-03-01", positive=False, groups=[1])
+    >>> belief.parameters["meaning"].tolist()[1]
+    'a fair 1 is recorded as 0 where poor_area = 1 and day since 2020-03-01'
+    >>> belief.bind({"neg(1,0)": 0.5, "neg(1,1)": 0.1}).words()[1]
+    'The bias is taken to have changed on 2020-03-01.'
+    """
+
+    title = "bias that changed over time"
+    identified_by = "audited rows from before and after the change."
+    command = "changed"
+    about = "Bias that changed over time: the recorded label y_ is a copy of the fair label y_h, distorted by period."
+    found: ChangeFound | None = None
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        when: str,
+        changed: Any = None,
+        negative: By | Literal[False] | None = None,
+        positive: By | Literal[False] | None = None,
+        *,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
+        favourable: Any = None,
+    ) -> None:
+        period = _period(when, changed)
+        parts = [_in_periods(own, period, name) for own, name in ((negative, "negative"), (positive, "positive"))]
+        super().__init__(sensitive, *parts, levels=levels, groups=groups, favourable=favourable)
+
+    @property
+    def period(self) -> Period:
+        """The periods."""
+        return next(own for own in self.variables if isinstance(own, Period))
+
+    def require_settled(self) -> None:
+        """See :meth:`LabelStage.require_settled`."""
+        if not self.period.changes:
+            raise MissingValueError(
+                "the day of the change is not known; search it in audited rows with .estimate(...), alone, or state "
+                "changed='2020-03-01'"
+            )
+        super().require_settled()
+
+    @property
+    def _audit_variables(self) -> tuple[Sensitive, ...]:
+        """See :meth:`Belief._audit_variables`: no periods where the day between them is searched for, or was."""
+        return tuple(own for own in self.variables if not isinstance(own, Period) or self._stated)
+
+    @property
+    def _parts_found(self) -> int:
+        """See :meth:`Belief._parts_found`."""
+        return 1 if self._stated else 2
+
+    @property
+    def _stated(self) -> bool:
+        """Whether somebody said the day; one that was found may turn out another one with more audited rows."""
+        return bool(self.period.changes) and self.found is None
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """See :meth:`Belief._audit_strata`; days that cannot be read are told before anybody audits a row."""
+        drawn = super()._audit_strata(table, recorded, sensitive_features, favourable)
+        days_of(drawn.frame[self.period.columns[0]])
+        return drawn
+
+    def _fitted_to(self, rows: Rows) -> Self:
+        """See :meth:`Belief._fitted_to`: also the day of the change."""
+        if self.period.changes:
+            return super()._fitted_to(rows)
+        found = search_change(*self._errors(rows))
+        if found.p > LEVEL:
+            tell(
+                f"the audit does not show that the bias changed (p = {found.p:.2f}); the likeliest day, {found.day}, "
+                "is taken, or believe in LabelBias"
+            )
+        other = self._from(found.day)
+        other.found = found
+        return RowBias._fitted_to(other, rows)
+
+    def _from(self, day: str) -> Self:
+        """The same belief, in which the later period begins on a day."""
+        period = replace(self.period, changes=(day,))
+        reads = {
+            change: [period if isinstance(own, Period) else own for own in self._read(change)[1:]]
+            for change in self.reads
+        }
+        other = copy.copy(self._about(reads))
+        other.open = self.open
+        return other
+
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
+        """See :meth:`Belief._estimated`: where the day was searched, intervals hold whichever of the likely days it is.
+
+        Half of the chance to be wrong is for the day, half for the parameters from each of these days on; an interval
+        is all that those of the days hold.
+        """
+        best = super()._estimated(rows, confidence, strata)
+        if self.found is None:
+            return best
+        days = np.unique(days_of(rows.column(self.period.columns[0], "when=...")).astype(str))
+        days = days[(days >= self.found.low) & (days <= self.found.high)]
+        chosen = {str(days[place]) for place in np.linspace(0, len(days) - 1, min(DAYS, len(days))).astype(int)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AuditWarning)
+            every = [
+                super(ChangedBias, self._from(day))._estimated(rows, (1 + confidence) / 2, strata)
+                for day in sorted({*chosen, self.found.day})
+            ]
+        return tuple(_with_all(own, others, confidence) for own, *others in zip(best, *every, strict=True))
+
+    def _errors(self, rows: Rows) -> tuple[Any, Codes, Floats]:
+        """Of the audited rows on which the bias acts the days, the cells, and whether they were distorted."""
+        acting, fair = self._at_risk(rows, *self.reads), np.asarray(rows.fair)
+        weights = np.ones(len(rows)) if rows.weights is None else rows.weights
+        # Equal rows that are counted count as so many; rows that were drawn by their label are each one.
+        repeated = np.repeat(np.arange(len(rows)), weights.astype(int) if (weights == weights.round()).all() else 1)
+        own = repeated[acting[repeated]]
+        if not len(own):
+            raise P4FError("no audited row is of a group and a fair label on which the bias acts; audit some")
+        days = days_of(rows.column(self.period.columns[0], "when=..."))
+        cells = 2 * rows.shares(self.variable).argmax(axis=1) + fair
+        return days[own], cells[own], (fair != rows.recorded)[own].astype(np.float64)
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """See :meth:`LabelStage.sentences`."""
+        days = " and ".join(self.period.changes) or "some day, which audited rows will tell"
+        first = f"The bias is taken to have changed on {days}"
+        if self.found is not None:
+            chance = f"below {self.found.p:.3f}" if self.found.p < 0.0015 else f"{self.found.p:.3f}"
+            first += (
+                f", which was searched in audited rows: it is between {self.found.low} and {self.found.high} with "
+                f"95% confidence, and the chance of such a change where there was none is {chance}"
+            )
+        return [f"{first}.", *super().sentences(label, stage)]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return super().to_json() | ({} if self.found is None else {"found": asdict(self.found)})
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = super()._from_json(value)
+        if not any(isinstance(own, Period) for own in belief.variables):
+            raise ValueError("it has no periods")
+        if "found" in value:
+            belief.found = ChangeFound(**value["found"])
+            if not 0 < belief.found.p <= 1:
+                raise ValueError("its chance is no probability")
+        return belief
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        if table.when is None:
+            raise P4FError("name the column with the day of each row: when=...")
+        said = by(*table.by, model=table.model) if table.by or table.model else None
+        return cls(
+            table.sensitive,
+            table.when,
+            table.changed or None,
+            said if table.negative else False,
+            said if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+        )
+
+
+def _with_all(own: Parameter, others: Sequence[Parameter], confidence: float) -> Parameter:
+    """A parameter whose interval has those of others in it, and rests on as few rows as such an interval does."""
+    if own.value is None or own.low is None or own.high is None:
+        return own
+    low = min([own.low, *(other.low for other in others if other.low is not None)])
+    high = max([own.high, *(other.high for other in others if other.high is not None)])
+    rows = min(own.rows or 0, max(1, round(equal_rows(own.value, low, high, confidence))))
+    return replace(own, low=low, high=high, rows=rows, prior=None)
+
+
+def _period(when: str, changed: Any) -> Period:
+    """The periods between the days that somebody stated; two, with an unknown day between them, where nobody did."""
+    if changed is None:
+        return Period((when,), (0, 1), "after")
+    stated = [changed] if isinstance(changed, str) or not np.iterable(changed) else list(changed)
+    if not stated:
+        raise P4FError("changed=[] names no day; write 2020-03-01, or leave it out to have the day searched for")
+    try:
+        days = sorted({str(day) for day in days_of(pd.Series(stated))})
+    except P4FError:
+        raise P4FError(f"changed={changed!r} is no day; write 2020-03-01, or several in a list") from None
+    return Period((when,), tuple(range(len(days) + 1)), "after" if len(days) == 1 else "period", changes=tuple(days))
+
+
+def _in_periods(own: By | Literal[False] | None, period: Period, name: str) -> By | Literal[False]:
+    if own is False:
+        return False
+    if own is not None and not isinstance(own, By):
+        raise P4FError(f"{name} is None, False or by(...); state numbers by .bind({{...}}), one for each cell")
+    return replace(own or By(), period=period)

@@ -1,0 +1,135 @@
+"""What a bias depends on besides the group, as a user says it, and as it is taken from audited rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from problog4fairness.audit import fitted_score
+from problog4fairness.data import OTHER, Category, Floats, Level, Period, Rows, Sensitive, numbers_of, values_of
+from problog4fairness.errors import P4FError
+
+# More values than this of one column are names of rows, not of cells.
+MOST_VALUES = 2_000
+
+
+@dataclass(frozen=True)
+class By:
+    """What :func:`by` said.
+
+    Attributes
+    ----------
+    columns
+        Each with its values, or with none where they are taken from the audit.
+    model
+        Columns of numbers that the bias may depend on.
+    period
+        The periods, where it depends on the time.
+    """
+
+    columns: tuple[tuple[str, tuple[Level, ...]], ...] = ()
+    model: tuple[str, ...] = ()
+    period: Period | None = None
+
+    @property
+    def waiting(self) -> By | None:
+        """What audited rows must tell before the belief is about it; None where all is said."""
+        columns = tuple((name, values) for name, values in self.columns if not values)
+        return By(columns, self.model) if columns or self.model else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All its columns."""
+        return (*(name for name, _ in self.columns), *self.model)
+
+    def without(self, names: Sequence[str]) -> By:
+        """Without columns that count already."""
+        twice = next((name for name in self.model if name in names), None)
+        if twice is not None:
+            raise P4FError(f"column {twice!r} is the sensitive variable already; leave it out of model=...")
+        return By(tuple(own for own in self.columns if own[0] not in names), self.model, self.period)
+
+    def variables(self) -> list[Sensitive]:
+        """What the bias depends on as far as it is said, each a variable of the program."""
+        found: list[Sensitive] = [Category.listing(name, values, name) for name, values in self.columns if values]
+        return found if self.period is None else [*found, self.period]
+
+    def found_in(self, rows: Rows, hit: Floats, groups: Floats) -> list[Sensitive]:
+        """What audited rows tell of it: the values that occur, and the score where the audit supports one.
+
+        Parameters
+        ----------
+        rows, hit, groups
+            Audited rows that could have been distorted, whether they were, and ``[rows, groups]``.
+        """
+        found: list[Sensitive] = [Category.listing(name, _values(rows, name), name) for name, _ in self.columns]
+        if self.model:
+            numbers = {name: numbers_of(rows.column(name, "model=...")) for name in self.model}
+            score = fitted_score(numbers, hit, groups, rows.weights)
+            found += [] if score is None else [score]
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data of what is still open."""
+        return {"columns": [name for name, _ in self.columns], "model": {"columns": list(self.model)}}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> By:
+        """The inverse of :meth:`to_json`."""
+        return cls(tuple((name, ()) for name in value["columns"]), tuple(value["model"]["columns"]))
+
+
+def by(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str] = ()) -> By:
+    """What a bias depends on besides the group, for :class:`RowBias`.
+
+    Parameters
+    ----------
+    columns
+        Names of columns of values, such as who decided: each value has a probability of its own, drawn to the others
+        where rows are few. Which values there are is taken from the audit, or said: ``{"officer": ("ann", "bob")}``.
+    model
+        Columns of numbers, such as income: where the audit shows that the bias depends on them, a penalised logistic
+        regression of the error on them makes a score, and each of its bands has a probability.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> p4f.by("officer", model="income").names
+    ('officer', 'income')
+    >>> belief = p4f.RowBias("poor_area", p4f.by({"officer": ("ann", "bob")}), positive=False)
+    >>> [own.name for own in belief.probabilities][:3]
+    ['neg(1,ann)', 'neg(1,bob)', 'neg(1,other)']
+    """
+    found: dict[str, tuple[Level, ...]] = {}
+    for own in columns:
+        if not isinstance(own, str | Mapping):
+            raise P4FError(f"by(...) takes names of columns, or {{name: values}}, not {own!r}")
+        for name, values in ({own: ()} if isinstance(own, str) else own).items():
+            if name in found:
+                raise P4FError(f"by(...) names the column {name!r} twice")
+            if isinstance(values, str):
+                raise P4FError(f"the values of {name!r} are a list: by({{{name!r}: [{values!r}]}})")
+            # Numbers of numpy are numbers, and a value that is said twice is one.
+            found[name] = tuple(dict.fromkeys(own.item() if isinstance(own, np.generic) else own for own in values))
+    numbers = (model,) if isinstance(model, str) else tuple(model)
+    if not found and not numbers:
+        raise P4FError("by(...) needs the name of a column, such as by('officer')")
+    twice = next((name for name in numbers if name in found), None)
+    if twice is not None:
+        raise P4FError(f"column {twice!r} is in by(...) and in model=...; leave it out of one")
+    return By(tuple(found.items()), numbers)
+
+
+def _values(rows: Rows, name: str) -> tuple[Level, ...]:
+    """The values of a column in audited rows, as groups."""
+    values = [value for value in values_of(rows.column(name, "what the bias depends on")) if value != OTHER]
+    if not values:
+        raise P4FError(f"column {name!r} has no value in the audited rows; leave it out of by(...)")
+    if len(values) > MOST_VALUES:
+        raise P4FError(
+            f"column {name!r} has {len(values):,} values, more than {MOST_VALUES:,}; join some, or by(model=[{name!r}])"
+        )
+    return tuple(values)

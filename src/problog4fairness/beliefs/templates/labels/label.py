@@ -1,0 +1,162 @@
+"""Label bias: the people or the process that recorded the label distorted it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.templates.labels.classes import ClassBias
+from problog4fairness.beliefs.templates.labels.stage import LabelStage
+from problog4fairness.beliefs.variables import Strength, acting_groups, goal, parameter_name, strengths
+from problog4fairness.data import Level, Sensitive
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Cell, Parameter
+
+if TYPE_CHECKING:
+    from problog4fairness.audit import AuditTable
+
+# Fair and recorded class of the two biases, with what a user calls them and what they are called in a program.
+NEGATIVE, POSITIVE = (1, 0), (0, 1)
+
+
+class LabelBias(LabelStage):
+    r"""The recorded label is a distorted copy of the fair one.
+
+    P(recorded = 1) = h (1 - neg_A) + (1 - h) pos_A
+
+    Use it where the features can be trusted but the people who labelled cannot: a loan officer who turns down
+    applicants from one neighbourhood. For three or more classes there is :class:`ClassBias`.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    negative, positive
+        Probability that a fair 1 is recorded as 0, and a fair 0 as 1: one number for all groups, one per group
+        (``{1: 0.3, 0: 0.1}``), None to be estimated, or False for "does not happen", which leaves the rules out.
+        In the program they are p1 (negative, A = 1), p2 (negative, A = 0), p3 and p4 (positive).
+    levels
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
+    groups
+        The groups on which the bias acts; all by default. ``groups=[1]`` assumes that the labels of A = 0 are right,
+        ``groups="female"`` that those of everybody else are.
+    noise
+        Probability of a mistake that flips anybody's label afterwards: a number, None to be estimated, False for none.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
+
+    Examples
+    --------
+    >>> print(LabelBias("poor_area", negative={1: 0.21}, positive=False, groups=[1]))
+    % Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.
+    % a is the sensitive variable: poor_area = 1.
+    <BLANKLINE>
+    nn(h,X) :: y_h(X).
+    nn(a,X) :: a(X).
+    <BLANKLINE>
+    0.21 :: label_neg_bias(X) :- a(X).  % p1, a fair 1 is recorded as 0 where poor_area = 1: stated
+    <BLANKLINE>
+    y_(X) :- y_h(X), \+label_neg_bias(X).
+    <BLANKLINE>
+    ?- y_(x).
+    <BLANKLINE>
+    >>> for sentence in LabelBias("poor_area", {1: 0.41}, False, groups=[1]).words(Label("granted")):
+    ...     print(sentence)
+    The features are taken as they are. The recorded label is taken as a distorted copy of the fair one.
+    Of the people with poor_area = 1 who should have granted = 1, 41% were recorded with granted = 0.
+    Where poor_area = 0, recorded labels are taken as right.
+    """
+
+    command = "label"
+    identified_by = "audited rows of every group and fair label; the record alone tells little."
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        negative: Strength = None,
+        positive: Strength = None,
+        *,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
+        noise: float | Literal[False] | None = False,
+        favourable: Any = None,
+    ) -> None:
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
+        self.variables = (variable,)
+        self.groups = acting_groups(variable, groups)
+        self.favourable = plain_label(favourable)
+        probabilities = [
+            self._parameter(Cell(level, *change), value)
+            for change, strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
+            for level, value in strengths(strength, variable, self.groups, name).items()
+        ]
+        if noise is not False:
+            probabilities.append(Parameter(self.parameter_name(None), "a mistake flips the label of anybody", noise))
+        self.probabilities = tuple(probabilities)
+
+    @property
+    def noise(self) -> Parameter | None:
+        """The parameter of mistakes that flip anybody's label, where there is one."""
+        return next((own for own in self.probabilities if own.cell is None), None)
+
+    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
+        where = self.variable.group_text(cell.group)
+        meaning = f"a fair {cell.fair} is recorded as {cell.recorded} where {where}"
+        return Parameter(self.parameter_name(cell), meaning, value, cell=cell)
+
+    def parameter_name(self, cell: Cell | None) -> str:
+        """See :meth:`LabelStage.parameter_name`."""
+        if cell is None:
+            return f"p_noise{self.suffix}"
+        return parameter_name(self.variable, cell.group, cell.fair == 1, suffix=self.suffix)
+
+    def rules(self, fair: str, recorded: str) -> list[str]:
+        """See :meth:`LabelStage.rules`."""
+        before_noise = f"{recorded}noiseless" if self.noise else recorded
+        facts = {
+            change: [
+                f"{own.weight} :: label_{kind}_bias{self.suffix}(X) :- {goal(self.variable, cell.group)}.{own.remark}"
+                for cell, own in self.by_cell().items()
+                if (cell.fair, cell.recorded) == change
+            ]
+            for change, kind in ((NEGATIVE, "neg"), (POSITIVE, "pos"))
+        }
+        kept = f", \\+label_neg_bias{self.suffix}(X)" if facts[NEGATIVE] else ""
+        bodies = [f"{before_noise}(X) :- {fair}(X){kept}."]
+        if facts[POSITIVE]:
+            bodies.append(f"{before_noise}(X) :- \\+{fair}(X), label_pos_bias{self.suffix}(X).")
+        lines = [*facts[NEGATIVE], *facts[POSITIVE]]
+        paragraphs = ["\n".join(lines), "\n".join(bodies)] if lines else ["\n".join(bodies)]
+        if self.noise:
+            paragraphs.append(
+                f"{self.noise.weight} :: label_noise{self.suffix}(X).{self.noise.remark}\n"
+                f"{recorded}(X) :- {before_noise}(X), \\+label_noise{self.suffix}(X).\n"
+                f"{recorded}(X) :- \\+{before_noise}(X), label_noise{self.suffix}(X)."
+            )
+        return paragraphs
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """See :meth:`LabelStage.sentences`."""
+        found = super().sentences(label, stage)
+        if self.noise:
+            found.append(f"Besides, a mistake turned the label of {share(self.noise)} of all people around.")
+        return found
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> LabelStage:
+        """See :meth:`Belief.from_table`; of three or more classes it is a :class:`ClassBias`."""
+        if len(table.labels) > 2:
+            return ClassBias.from_table(table)
+        if not (table.negative or table.positive or table.noise):
+            raise P4FError("without negative and positive bias, and without noise, there is nothing to estimate")
+        return cls(
+            table.sensitive,
+            None if table.negative else False,
+            None if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+            noise=None if table.noise else False,
+        )

@@ -1,0 +1,396 @@
+"""Bias of the label that depends on the row: on who decided, on other columns, on a small model of them."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.audit import counted_cells, tell
+from problog4fairness.beliefs.describe.row_words import row_sentences
+from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.likelihood.combinations import every, occurring
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.likelihood.tables import observe_tables
+from problog4fairness.beliefs.templates.labels.dependence import By, by
+from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
+from problog4fairness.beliefs.templates.labels.stage import LabelStage
+from problog4fairness.beliefs.variables import (
+    Strength,
+    acting_groups,
+    goal,
+    sensitive_from_json,
+    strengths,
+    variable_from_json,
+    variable_json,
+)
+from problog4fairness.data import Category, Codes, Floats, Level, Period, Rows, Score, Sensitive
+from problog4fairness.errors import MissingValueError, P4FError
+from problog4fairness.program import atom, predicates
+from problog4fairness.statistics import Cell, Parameter, parameters_from_json
+
+if TYPE_CHECKING:
+    from problog4fairness.audit import AuditTable, Stratified
+
+# A fair and a recorded class, and what a user and the program call the change from the one to the other.
+Change: TypeAlias = tuple[int, int]
+NAMES: Mapping[Change, str] = {NEGATIVE: "negative", POSITIVE: "positive"}
+# Cells of one kind of bias; an audit could not tell more apart.
+MOST_CELLS = 10_000
+
+
+class RowBias(LabelStage):
+    r"""The recorded label is a distorted copy of the fair one, more often in some rows than in others.
+
+    P(recorded = 1) = h (1 - neg_c) + (1 - h) pos_c, in the cell c of the row
+
+    Use it where not only the group counts but who decided, or what the case was like: officers of whom some turn down
+    most applicants from poor areas and others none. A cell is a group with a value of each column of ``by(...)``.
+
+    What identifies it: audited rows. In a cell with few of them, the estimate is drawn to the mean of the cells of its
+    group, as far as these are alike; rows of values that nobody audited get that mean, in the cell ``other``. Without
+    any audit the cells cannot be told from differences between the people who come to different officers.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    negative, positive
+        What the probability that a fair 1 is recorded as 0, and a fair 0 as 1, depends on besides the group:
+        :func:`by` says the columns. Or, as for :class:`LabelBias`, one number, one per group, None, or False.
+    levels
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
+    groups
+        The groups on which the bias acts; all by default.
+    favourable
+        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
+
+    Notes
+    -----
+    Columns of ``by(...)`` say how the record came about; a learner does not read them. Those of ``model=`` it does.
+    The program has each cell as a ground fact; a score enters as a network that says its band.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.RowBias("poor_area", p4f.by({"officer": ("ann", "bob")}), False, groups=[1])
+    >>> print(belief.bind({"neg(1,ann)": 0.1, "neg(1,bob)": 0.6, "neg(1,other)": 0.3}))
+    % Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell.
+    % a is the sensitive variable: poor_area = 1.
+    % officer is something else that the bias depends on: officer.
+    <BLANKLINE>
+    nn(h,X) :: y_h(X).
+    nn(a,X) :: a(X).
+    nn(officer,[X],G,[ann,bob,other]) :: officer(X,G).
+    <BLANKLINE>
+    label_in_a(X,1) :- a(X).
+    label_in_a(X,0) :- \+a(X).
+    <BLANKLINE>
+    0.1 :: label_neg_bias(X,1,ann).  % neg(1,ann), a fair 1 is recorded as 0 where poor_area = 1 and officer = ann: stated
+    0.6 :: label_neg_bias(X,1,bob).  % neg(1,bob), a fair 1 is recorded as 0 where poor_area = 1 and officer = bob: stated
+    0.3 :: label_neg_bias(X,1,other).  % neg(1,other), a fair 1 is recorded as 0 where poor_area = 1 and officer is none of these: stated
+    <BLANKLINE>
+    y_(X) :- y_h(X), label_in_a(X,V1), officer(X,V2), \+label_neg_bias(X,V1,V2).
+    <BLANKLINE>
+    ?- y_(x).
+    <BLANKLINE>
+    """  # noqa: E501
+
+    title = "bias that depends on the row"
+    identified_by = "audited rows of every group; cells with few of them are drawn to the others."
+    command = "row"
+    about = "Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell."
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        negative: By | Strength = None,
+        positive: By | Strength = None,
+        *,
+        levels: Sequence[Level] | None = None,
+        groups: Sequence[Level] | str | None = None,
+        favourable: Any = None,
+    ) -> None:
+        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
+        self.groups = acting_groups(variable, groups)
+        self.favourable = plain_label(favourable)
+        said = {change: own for change, own in ((NEGATIVE, negative), (POSITIVE, positive)) if own is not False}
+        if not said:
+            raise P4FError("with negative=False and positive=False there is no bias; believe in NoBias()")
+        depends = {change: own.without(variable.columns) for change, own in said.items() if isinstance(own, By)}
+        self.open = {change: own.waiting for change, own in depends.items() if own.waiting is not None}
+        self._set(variable, {change: depends[change].variables() if change in depends else [] for change in said})
+        stated: dict[Cell | None, float | None] = {}
+        for change, own in said.items():
+            if not isinstance(own, By):
+                values = strengths(own, variable, self.groups, NAMES[change])
+                stated |= {Cell(level, *change): value for level, value in values.items()}
+        self.probabilities = tuple(
+            replace(own, value=stated[own.cell]) if own.cell in stated else own for own in self.probabilities
+        )
+
+    def _set(self, variable: Sensitive, reads: Mapping[Change, Sequence[Sensitive]]) -> None:
+        """Take what each kind of bias depends on besides the sensitive variable, and make its parameters anew."""
+        others = list(dict.fromkeys(own for some in reads.values() for own in some))
+        names = predicates((own.name for own in others), "b", {"a", "x"})
+        self.variables = (variable, *(replace(own, name=name) for own, name in zip(others, names, strict=True)))
+        self.reads = {change: (0, *(1 + others.index(own) for own in some)) for change, some in reads.items()}
+        self.probabilities = tuple(map(self._parameter, self._cells()))
+        self._take_columns()
+
+    def _take_columns(self) -> None:
+        """Note the columns that no learner reads: those that say how the record came about."""
+        known = [own for variable in self.variables[1:] if not isinstance(variable, Score) for own in variable.columns]
+        waiting = [name for own in self.open.values() for name, _ in own.columns]
+        self.withheld = tuple(dict.fromkeys([*known, *waiting]))
+        self.when = next((own.columns[0] for own in self.variables if isinstance(own, Period)), None)
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.other_columns`; also those of which audited rows must first say something."""
+        waiting = (name for own in self.open.values() for name in own.names)
+        return tuple(dict.fromkeys([*super().other_columns, *waiting]))
+
+    def _read(self, change: Change) -> list[Sensitive]:
+        """The variables that a kind of bias depends on, the sensitive one first."""
+        return [self.variables[place] for place in self.reads[change]]
+
+    def shape(self, change: Change) -> tuple[int, ...]:
+        """How many groups and other values there are for a kind of bias; its cells are numbered in this order."""
+        return tuple(len(variable.levels) for variable in self._read(change))
+
+    def _cells(self) -> list[Cell]:
+        """All cells; of two groups, those of the sensitive one come first."""
+        found = []
+        for change in self.reads:
+            shape = self.shape(change)
+            if math.prod(shape) > MOST_CELLS:
+                raise P4FError(
+                    f"there are {math.prod(shape):,} cells, more than {MOST_CELLS:,}; name fewer columns in by(...)"
+                )
+            groups = sorted(self.groups, reverse=self.variable.binary)
+            places = product(groups, *(range(size) for size in shape[1:]))
+            found += [Cell(int(np.ravel_multi_index(place, shape)), *change) for place in places]
+        return found
+
+    def place(self, cell: Cell) -> tuple[int, ...]:
+        """The group and the other values of a cell, by position."""
+        return tuple(int(own) for own in np.unravel_index(cell.group, self.shape((cell.fair, cell.recorded))))
+
+    def where(self, cell: Cell, first: int = 0) -> str:
+        """A cell in words, from the ``first`` of its variables on."""
+        pairs = list(zip(self._read((cell.fair, cell.recorded)), self.place(cell), strict=True))[first:]
+        return " and ".join(variable.group_text(level) for variable, level in pairs)
+
+    def _inside(self, cell: Cell) -> str:
+        pairs = zip(self._read((cell.fair, cell.recorded)), self.place(cell), strict=True)
+        return ",".join(atom(variable.levels[level]) for variable, level in pairs)
+
+    def parameter_name(self, cell: Cell | None) -> str:
+        """See :meth:`LabelStage.parameter_name`."""
+        if cell is None:
+            raise P4FError("every parameter of a RowBias is about a cell")
+        return f"{NAMES[cell.fair, cell.recorded][:3]}{self.suffix}({self._inside(cell)})"
+
+    def _parameter(self, cell: Cell) -> Parameter:
+        meaning = f"a fair {cell.fair} is recorded as {cell.recorded} where {self.where(cell)}"
+        return Parameter(self.parameter_name(cell), meaning, cell=cell)
+
+    def rules(self, fair: str, recorded: str) -> list[str]:
+        """See :meth:`LabelStage.rules`."""
+        used = [
+            variable
+            for place, variable in enumerate(self.variables)
+            if any(place in own for own in self.reads.values())
+        ]
+        names = {own: f"label_in_{own.name}{self.suffix}" if own.binary else own.name for own in used}
+        said = [
+            f"{names[own]}(X,{atom(own.levels[level])}) :- {goal(own, level)}."
+            for own in used
+            if own.binary
+            for level in (1, 0)
+        ]
+        facts = [
+            f"{own.weight} :: {self._bias(cell)}(X,{self._inside(cell)}).{own.remark}"
+            for cell, own in self.by_cell().items()
+        ]
+        bodies = [] if NEGATIVE in self.reads else [f"{recorded}(X) :- {fair}(X)."]
+        for change in self.reads:
+            read = self._read(change)
+            holds = "".join(f", {names[own]}(X,V{i})" for i, own in enumerate(read, start=1))
+            bias = f"{self._bias(Cell(0, *change))}(X,{','.join(f'V{i}' for i in range(1, len(read) + 1))})"
+            start = f"{fair}(X){holds}, \\+" if change == NEGATIVE else f"\\+{fair}(X){holds}, "
+            bodies.append(f"{recorded}(X) :- {start}{bias}.")
+        return ["\n".join(part) for part in (said, facts, bodies) if part]
+
+    def _bias(self, cell: Cell) -> str:
+        return f"label_{NAMES[cell.fair, cell.recorded][:3]}_bias{self.suffix}"
+
+    def label_table(self, groups: Codes | None = None) -> Tensor:
+        """See :meth:`LabelStage.label_table`; looked up, which for many cells is quicker than asking the program."""
+        self.require_known()
+        groups = every(self.variables) if groups is None else groups
+        table = np.broadcast_to(np.eye(2), (len(groups), 2, 2)).copy()
+        for change, read in self.reads.items():
+            chance = np.zeros(math.prod(self.shape(change)))
+            for cell, own in self.by_cell().items():
+                if (cell.fair, cell.recorded) == change:
+                    chance[cell.group] = own.used
+            own = chance[np.ravel_multi_index(groups[:, list(read)].T, self.shape(change))]
+            table[:, change[0], change[1]], table[:, change[0], change[0]] = own, 1 - own
+        return torch.from_numpy(table)
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`; through its table."""
+        self.require_known()
+        self.require_columns(rows)
+        if len(rows.classes) != 2:
+            raise P4FError(f"RowBias is for a label of two classes, not of {len(rows.classes)}; take ClassBias")
+        groups = occurring(self.variables, rows)
+        return observe_tables(rows, groups, self.label_table(groups.levels), {}, (), self.record(rows).codes)
+
+    def require_known(self) -> None:
+        """See :meth:`Belief.require_known`."""
+        self.require_settled()
+        super().require_known()
+
+    def require_settled(self) -> None:
+        """See :meth:`LabelStage.require_settled`."""
+        if self.open:
+            name = next(iter(self.open.values())).names[0]
+            raise MissingValueError(
+                f"how the bias depends on {name} is not known; estimate it from audited rows with .estimate(...), alone"
+            )
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`; other values need not occur, but it is told where none of them does."""
+        groups = copy.copy(self)
+        groups.variables = self.variables[:1]
+        self.require_columns(rows)
+        LabelStage.check_rows(groups, rows)
+        for variable in self.variables[1:]:
+            if isinstance(variable, Category) and len(rows):
+                known = variable.levels[:-1]
+                if (rows.positions(variable) == len(known)).all():
+                    column, few = variable.columns[0], ", ".join(map(repr, known[:3]))
+                    tell(
+                        f"no row has a value of {column!r} that the belief knows ({few}{', ...' * (len(known) > 3)}): "
+                        "all are taken as none of these; is it written otherwise?"
+                    )
+
+    @property
+    def _counted(self) -> bool:
+        """See :meth:`Belief._counted`: cells are drawn to each other."""
+        return False
+
+    def _fitted_to(self, rows: Rows) -> Self:
+        """See :meth:`Belief._fitted_to`: the values of columns, and scores."""
+        reads = {change: self._read(change)[1:] for change in self.reads}
+        for change, own in self.open.items():
+            part = rows.take(np.flatnonzero(self._at_risk(rows, change)))
+            hit = (np.asarray(part.recorded) == change[1]).astype(np.float64)
+            reads[change] += own.found_in(part, hit, part.shares(self.variable))
+        return self._about(reads) if self.open else self
+
+    def _at_risk(self, rows: Rows, *changes: Change) -> Any:
+        """Which audited rows are of groups on which the bias acts, with a fair label that these changes distort."""
+        if rows.fair is None or rows.recorded is None:
+            raise P4FError("audited rows have a recorded and a fair label")
+        acting = np.isin(rows.shares(self.variable).argmax(axis=1), self.groups)
+        return acting & np.isin(rows.fair, [fair for fair, _ in changes])
+
+    def _about(self, reads: Mapping[Change, Sequence[Sensitive]]) -> Self:
+        """The same belief, which depends on other things besides the group; parameters of the same name stay."""
+        other, kept = copy.copy(self), {own.name: own for own in self.probabilities}
+        other.open = {}
+        other._set(self.variable, reads)
+        renewed = (replace(kept.get(own.name, own), meaning=own.meaning) for own in other.probabilities)
+        return other.with_probabilities(tuple(renewed))
+
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
+        return counted_cells(self, rows, confidence, strata)
+
+    def positions(self, change: Change, rows: Rows) -> Codes | Floats:
+        """``[rows]``: the cell of each row for a kind of bias; where groups are uncertain, shares ``[rows, cells]``."""
+        read, shape = self._read(change), self.shape(change)
+        own = [rows.positions(variable) for variable in read]
+        if all(places.ndim == 1 for places in own):
+            return np.asarray(np.ravel_multi_index([places.astype(np.int64) for places in own], shape))
+        shares = np.ones((len(rows), 1))
+        for variable in read:
+            shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)
+        return shares
+
+    def _acts(self, group: int, fair: int, recorded: int) -> bool:
+        """See :meth:`Belief._acts`."""
+        sizes = [len(variable.levels) for variable in self._audit_variables]
+        return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.groups
+
+    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
+        """See :meth:`Belief._occurring`: of those whose cell has rows."""
+        there: set[tuple[int, Change]] = set()
+        for change in self.reads:
+            places = self.positions(change, rows)
+            cells = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
+            there |= {(int(cell), change) for cell in cells.tolist()}
+        return [own for own in parameters if own.cell and (own.cell.group, (own.cell.fair, own.cell.recorded)) in there]
+
+    def _check_cells(self) -> None:
+        """See :meth:`LabelStage._check_cells`."""
+        if [(own.name, own.cell) for own in self.probabilities] != [(self.parameter_name(c), c) for c in self._cells()]:
+            raise ValueError("its parameters are not those of its cells")
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """See :meth:`LabelStage.sentences`."""
+        return row_sentences(self, label, stage or Stage())
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            **super().to_json(),
+            "by": [variable_json(variable) for variable in self.variables[1:]],
+            "reads": {NAMES[change]: list(places) for change, places in self.reads.items()},
+            "open": {NAMES[change]: own.to_json() for change, own in self.open.items()},
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        belief.variables = (sensitive_from_json(value), *map(variable_from_json, value["by"]))
+        changes = {name: change for change, name in NAMES.items()}
+        belief.reads = {changes[name]: tuple(places) for name, places in value["reads"].items()}
+        belief.open = {changes[name]: By.from_json(own) for name, own in value["open"].items()}
+        belief.groups = tuple(value["groups"])
+        belief.favourable = value.get("favourable")
+        belief.suffix = value["suffix"]
+        belief.probabilities = parameters_from_json(value["probabilities"])
+        if any(own[0] != 0 or min(own) < 0 or len(set(own)) < len(own) for own in belief.reads.values()):
+            raise ValueError("it does not say what its parameters depend on")
+        if any(variable.people for variable in belief.variables[1:]):
+            raise ValueError("it has two sensitive variables")
+        belief._check_cells()
+        belief._take_columns()
+        return belief
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Self:
+        """See :meth:`Belief.from_table`."""
+        if not table.by and not table.model:
+            raise P4FError("name a column that the bias depends on: by=... for its values, model=... for numbers")
+        said = by(*table.by, model=table.model)
+        return cls(
+            table.sensitive,
+            said if table.negative else False,
+            said if table.positive else False,
+            levels=table.levels,
+            groups=table.acting,
+        )

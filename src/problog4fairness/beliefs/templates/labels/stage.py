@@ -1,0 +1,237 @@
+"""What biases of the label have in common, alone or as stages of a chain."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from problog4fairness.audit import design_json, design_of
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.diagrams import labelled, recorded
+from problog4fairness.beliefs.describe.words import Label, Stage, joined, share
+from problog4fairness.beliefs.favourable import favourable_comment, favourable_json
+from problog4fairness.beliefs.likelihood.combinations import answers, every
+from problog4fairness.beliefs.variables import declaration, sensitive_comment, sensitive_from_json, sensitive_json
+from problog4fairness.data import Codes, Floats, Rows, Sensitive, plain
+from problog4fairness.errors import P4FError
+from problog4fairness.program import Diagram, Node, Program, atom, comment
+from problog4fairness.statistics import Cell, Parameter, parameters_from_json, parameters_json, percent
+
+if TYPE_CHECKING:
+    from problog4fairness.audit import Stratified
+
+
+class LabelStage(Belief):
+    """The recorded label is a distorted copy of the fair one.
+
+    Attributes
+    ----------
+    about
+        What it says of the label, in a line at the head of its program.
+    names_classes
+        Whether it is about three or more classes, which it names.
+    last
+        Whether nothing can come after it in a chain.
+    tabular
+        Whether P(recorded | fair, groups) says all; not where rows are there only because of what was recorded.
+    groups
+        The groups on which the bias acts, by position.
+    suffix
+        What keeps its predicates and parameters apart from those of other stages of a chain.
+    """
+
+    title: ClassVar[str] = "label bias"
+    about: ClassVar[str] = (
+        "Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives."
+    )
+    names_classes: ClassVar[bool] = False
+    last: ClassVar[bool] = False
+    tabular: bool = True
+    groups: tuple[int, ...]
+    suffix: str = ""
+
+    @property
+    def variable(self) -> Sensitive:
+        """The sensitive variable."""
+        return self.variables[0]
+
+    def require_settled(self) -> None:
+        """Raise the error that says why it cannot be part of another belief yet."""
+
+    def strata(self, rows: Rows) -> tuple[int, Codes | Floats]:
+        """How many strata parameters are counted in, and that of each row as :meth:`Rows.positions` gives it."""
+        return len(self.variable.levels), rows.positions(self.variable)
+
+    def queries(self) -> str:
+        """The queries for what can be recorded."""
+        return label_queries(self.classes)
+
+    @abstractmethod
+    def rules(self, fair: str, recorded: str) -> list[str]:
+        """The clauses that make ``recorded`` from ``fair``, in paragraphs."""
+
+    @abstractmethod
+    def parameter_name(self, cell: Cell | None) -> str:
+        """The name of a parameter in the program."""
+
+    def text(self) -> str:
+        """The program as text."""
+        head = [self.about, *map(sensitive_comment, self.variables), *favourable_comment(self)]
+        parts = [comment(*head), "\n".join([classifier(self.classes), *map(declaration, self.variables)])]
+        return "\n\n".join([*parts, *self.rules("y_h", "y_"), self.queries()]) + "\n"
+
+    def by_cell(self) -> dict[Cell, Parameter]:
+        """The parameters that are about a cell."""
+        return {own.cell: own for own in self.probabilities if own.cell is not None}
+
+    def label_table(self, groups: Codes | None = None) -> Tensor:
+        """P(recorded label | fair label, group), ``[groups, fair, recorded]``.
+
+        ``groups`` are combinations of groups, ``[combinations, variables]`` by position; all of them by default.
+        """
+        self.require_known()
+        groups = every(self.variables) if groups is None else groups
+        return label_table(self.bound_program(), self.variables, self.class_count, groups)
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`; the label must have as many classes as the belief."""
+        if len(rows.classes) != self.class_count:
+            seen = ", ".join(repr(plain(value)) for value in rows.classes)
+            raise P4FError(f"the belief is for {self.class_count} classes; the label has {len(rows.classes)}: {seen}")
+        super().check_rows(rows)
+
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
+        from problog4fairness.audit import counted_labels
+
+        if any(own.cell is None for own in self.probabilities):
+            return super()._estimated(rows, confidence, strata)
+        return counted_labels(self, rows, confidence)
+
+    def renamed(self, variables: tuple[Sensitive, ...], suffix: str) -> Self:
+        """The same bias for a chain: other names of its variables, a suffix on its parameters."""
+        other = copy.copy(self)
+        other.variables = variables
+        other.suffix = suffix
+        names = {own.name: other.parameter_name(own.cell) for own in self.probabilities}
+        other.probabilities = tuple(own.renamed(names) for own in self.probabilities)
+        return other
+
+    def _check_cells(self) -> None:
+        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
+        for own in self.probabilities:
+            group, fair, recorded, feature = own.cell or (self.groups[0], 0, 1, None)
+            there = group in self.groups and feature is None and fair != recorded
+            if not there or max(fair, recorded) >= self.class_count or own.name != self.parameter_name(own.cell):
+                raise ValueError(f"parameter {own.name} is not about its cell")
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
+        return [first, *self.sentences(label or Label())]
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """What it says of each group, alone or as a stage of a chain."""
+        told, found, names = stage or Stage(), [], self.classes or label.values
+        for level in reversed(range(len(self.variable.levels))):
+            group = self.variable.group_text(level)
+            cells = {cell: own for cell, own in self.by_cell().items() if cell.group == level}
+            # Of many classes most changes do not happen; one word for all of these.
+            told_of = {cell: own for cell, own in cells.items() if own.value != 0 or not self.names_classes} or cells
+            parts = self._short_parts(group, label.column, told, cells) or [
+                f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
+                f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
+                for cell, own in told_of.items()
+            ]
+            if len(told_of) < len(cells):
+                high = max(own.high or 0.0 for cell, own in cells.items() if cell not in told_of)
+                parts.append(f"any other change happened to 0%{f', or {percent(high)} at most' if high else ''}")
+            # The first part names the group, the others refer to it.
+            long = f"the people with {group} who"
+            found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
+        return found
+
+    def _short_parts(self, group: str, column: str, told: Stage, cells: Mapping[Cell, Parameter]) -> list[str]:
+        """Of many classes of which nothing is known yet, what may happen to each; and that nothing happens at all."""
+        if not self.names_classes or self.classes is None or not cells:
+            return []
+        if all(own.value == 0 for own in cells.values()):
+            high = max(own.high or 0.0 for own in cells.values())
+            most = f", or {percent(high)} of a class at most," if high else ""
+            return [f"of the people with {group}, 0%{most} {told.became} another {column.removeprefix('the ')}"]
+        if any(own.value is not None for own in cells.values()):
+            return []
+        return [
+            f"of the people with {group} {told.had} {column} = {self.classes[fair]}, "
+            f"an unknown share {told.became} another"
+            for fair in dict.fromkeys(cell.fair for cell in cells)
+        ]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`."""
+        said = label or Label()
+        outcome = recorded(said.recorded, [said.fair, *self.read_columns], self.probabilities)
+        drawn = {column for variable in self.variables for column in variable.columns}
+        waiting = (Node(name, observed=True) for name in self.read_columns if name not in drawn)  # for an audit
+        return labelled(said.fair, self.variables, *waiting, outcome)
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": type(self).__name__,
+            **sensitive_json(self.variable),
+            "suffix": self.suffix,
+            "groups": list(self.groups),
+            "probabilities": parameters_json(self.probabilities),
+            **({"classes": list(self.classes or ())} if self.names_classes else {}),
+            **favourable_json(self),
+            **design_json(self),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        belief.classes = tuple(value["classes"]) if cls.names_classes else None
+        belief.favourable = value.get("favourable")
+        belief.suffix = value["suffix"]
+        belief.variables = (sensitive_from_json(value),)
+        belief.groups = tuple(int(level) for level in value["groups"])
+        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief._check_cells()
+        belief.design = design_of(value, (len(belief.variable.levels), belief.class_count))
+        return belief
+
+
+def stage_from_json(value: dict[str, Any]) -> LabelStage:
+    """The bias of the label that :meth:`LabelStage.to_json` described."""
+    belief = Belief.from_json(value)
+    if not isinstance(belief, LabelStage):
+        raise ValueError(f"{value['kind']} is not a bias of the label")
+    return belief
+
+
+def classifier(classes: Sequence[int | str] | None) -> str:
+    """The neural predicate of the classifier."""
+    if classes is None:
+        return "nn(h,X) :: y_h(X)."
+    return f"nn(h,[X],Y,[{','.join(atom(c) for c in classes)}]) :: y_h(X,Y)."
+
+
+def label_queries(classes: Sequence[int | str] | None) -> str:
+    """The queries for the recorded label."""
+    if classes is None:
+        return "?- y_(x)."
+    return "\n".join(f"?- y_(x,{atom(c)})." for c in classes)
+
+
+def label_table(program: Program, variables: tuple[Sensitive, ...], classes: int, groups: Codes) -> Tensor:
+    """The label table of a program with one classifier ``h``, for some combinations of groups."""
+    circuit = program.compile()
+    h = torch.arange(2).double() if classes == 2 else torch.eye(classes).double()
+    labels = [i for i, query in enumerate(circuit.queries) if query.startswith("y_(")]
+    recorded = answers(circuit, variables, groups, {"h": h})[..., labels]
+    return torch.cat([1 - recorded, recorded], dim=-1) if len(labels) == 1 else recorded

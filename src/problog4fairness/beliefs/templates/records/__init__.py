@@ -1,0 +1,1 @@
+"""Beliefs about records that are not one label for each row: missing labels, several annotators, unknown groups."""

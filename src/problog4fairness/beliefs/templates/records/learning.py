@@ -1,0 +1,150 @@
+"""Parameters that are learned from the record, together with a linear model of the fair label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.audit import LabelModel, Learned, Terms, learn, least_loss, read_audit, tell
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.templates.records.acceptance import Acceptance, by_features
+from problog4fairness.data import Floats, Rows, one_by_one
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Parameter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.beliefs.templates.records.selection import Selection
+
+B = TypeVar("B", bound="Selection")
+
+SOURCE = "learned from the record with a linear model of the fair label"
+# A parameter that is not known better than this is told of.
+UNTOLD = 0.5
+MOST_FEATURES = 200
+# Columns, with squares and products, up to which a curved model is tried.
+MOST_CURVED = 60
+
+
+def learned_from(
+    belief: B,
+    table: Any,
+    recorded: Any,
+    fair: Any,
+    sensitive_features: Any,
+    favourable: Any,
+    features: Sequence[str],
+    confidence: float,
+    use_sensitive: bool,
+    acceptance: Acceptance = "label",
+) -> B:
+    """The belief with parameters learned from a table; the arguments are those of :meth:`Selection.estimate`."""
+    rows = read_audit(belief, one_by_one(table), recorded, fair, sensitive_features, favourable, partly=True)
+    belief.check_selected(rows)
+    matrix = design(belief, rows, features, use_sensitive)
+    found = None
+    if acceptance != "features":
+        terms, start = record_terms(belief, rows), [0.5] * len(belief.probabilities)
+        # Where acceptance may follow the features, that is the rival explanation, and is judged first.
+        matrix = adequate(terms, rows, matrix, start) if acceptance == "label" else matrix
+        found = learn(terms, rows, matrix, start, confidence)
+    if acceptance != "label":
+        parameters = by_features(belief, rows, matrix, features, found, confidence)
+        if parameters is not None:
+            return belief.with_probabilities(parameters)
+    assert found is not None  # by_features gives parameters where nothing else was learned
+    return belief.with_probabilities(with_learned(belief.probabilities, found, len(rows)))
+
+
+def with_learned(parameters: Sequence[Parameter], found: Learned, rows: int) -> tuple[Parameter, ...]:
+    """The parameters with what was learned of them; warns of those that the record hardly tells."""
+    values = zip(found.values.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    names = [own.name for own in parameters]
+    learned = tuple(
+        replace(own, value=value, low=low, high=high, rows=rows, source=SOURCE, information=known)
+        for own, (value, low, high), known in zip(
+            parameters, values, (tuple(zip(names, row, strict=True)) for row in found.information.tolist()), strict=True
+        )
+    )
+    for own in learned:
+        if (own.high or 1) - (own.low or 0) > UNTOLD:
+            tell(
+                f"the record hardly tells {own.said}: between {own.low:.2f} and {own.high:.2f}; "
+                "audit some rows, or state it"
+            )
+    return learned
+
+
+def record_terms(belief: Belief, rows: Rows) -> Terms:
+    """log P(record | fair class) of each row by the belief's program, in which all parameters are open."""
+    record, classes = belief.record(rows), len(rows.classes)
+    if record.codes is None:
+        raise P4FError("parameters are learned from rows that have a record")
+    program = belief.unknown().program()
+    known = [leaf for leaf in program.compile().leaves if leaf.kind == "network" and leaf.name != belief.classifier]
+    values = [belief.leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
+    columns = np.column_stack([*values, np.zeros(len(rows))])
+    kinds, place = np.unique(columns, axis=0, return_inverse=True)
+    cells = torch.from_numpy(kinds).repeat_interleave(classes, 0).split([v.shape[1] for v in values] + [1], dim=1)
+    h = torch.arange(classes).repeat(len(kinds))
+    nn = {belief.classifier: h.double() if classes == 2 else torch.eye(classes).double()[h]}
+    nn |= {str(leaf): cell if leaf.outcomes else cell.reshape(-1) for leaf, cell in zip(known, cells, strict=False)}
+    model = LabelModel(program, nn, belief.probabilities)
+    which, codes = torch.from_numpy(place.reshape(-1)), torch.from_numpy(record.codes)
+
+    def terms(parameters: Tensor) -> Tensor:
+        table = model.table(parameters).clamp_min(1e-300).log().reshape(len(kinds), classes, -1)
+        return table[which, :, codes]
+
+    return terms
+
+
+def design(belief: Belief, rows: Rows, features: Sequence[str], use_sensitive: bool) -> Floats:
+    """The matrix of the linear model: a constant, the features standardised, and the groups if they are used."""
+    parts = [np.ones((len(rows), 1)), *(_encoded(rows.column(name, "features"), name) for name in features)]
+    if use_sensitive:
+        parts += [rows.shares(variable)[:, 1:] for variable in belief.variables if variable.people]
+    matrix = np.concatenate(parts, axis=1)
+    if matrix.shape[1] > MOST_FEATURES:
+        raise P4FError(f"features make {matrix.shape[1]} columns, more than {MOST_FEATURES}; name fewer of them")
+    return matrix
+
+
+def adequate(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -> Floats:
+    """The matrix itself, or with squares and products of its columns, where the record is likelier by these (BIC).
+
+    A model of the fair label that is too simple makes parameters take up what it leaves over.
+    """
+    columns = [own for own in matrix.T[1:] if np.ptp(own) > 0]
+    pairs = [(a * b) for place, a in enumerate(columns) for b in columns[place:] if len(np.unique(a * b)) > 2]
+    if not pairs or matrix.shape[1] + len(pairs) > MOST_CURVED:
+        return matrix
+    products = np.stack(pairs, axis=1)
+    curved = np.concatenate([matrix, (products - products.mean(axis=0)) / (products.std(axis=0) + 1e-12)], axis=1)
+    gain = least_loss(terms, rows, matrix, start) - least_loss(terms, rows, curved, start)
+    if 2 * gain <= len(pairs) * np.log(len(rows)):
+        return matrix
+    tell(
+        "the record contradicts that the fair label is linear in the features: squares and products of them are taken, "
+        "too; audit some rows where it may be more curved than that"
+    )
+    return curved
+
+
+def _encoded(column: pd.Series[Any], name: str) -> Floats:
+    """A column as numbers: standardised, or an indicator for each value but the first."""
+    import pandas as pd
+
+    missing = int(column.isna().sum())
+    if missing:
+        raise P4FError(f"feature {name!r} has {missing} missing values; drop these rows, or name other features")
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(dtype=np.float64).reshape(-1, 1)
+        return np.asarray((values - values.mean()) / (values.std() or 1.0))
+    return np.asarray(pd.get_dummies(column, drop_first=True), dtype=np.float64)

@@ -1,0 +1,197 @@
+"""Positive and unlabelled data: some of the fair 1s are on record, and nothing else is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from problog4fairness.audit import Audit, frame_of
+from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.templates.records.selection import Chance, Selection
+from problog4fairness.data import Level, Rows, one_by_one
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Cell, interval, percent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import Column
+    from problog4fairness.statistics import Beta, Parameter
+
+
+class PositiveUnlabelled(Selection):
+    r"""Some of the fair 1s are recorded as 1; everybody else is unlabelled, which does not mean 0.
+
+    P(recorded = 1) = h e_A, with the *propensity* e_A = P(recorded = 1 | fair = 1, A)
+
+    Use it where only one label is ever written down: an illness that was diagnosed, a fraud that was found out. A row
+    is recorded as 1 if it is positive *and* was selected, as in PU ProbLog (Verreet, De Raedt and Bekker 2024); the
+    propensity may differ between groups and by stated columns ("selected at random", Bekker and Davis 2019).
+
+    What identifies it: the record alone does not. A propensity half as large with twice as many fair 1s explains it as
+    well. There are three ways out, all in :meth:`estimate`: audited rows; the stated share of fair 1s in each group
+    (``positives=``); or a model of the fair label that reaches certainty somewhere (``features=``), so that the rows
+    that are surely positive show the propensity. The last one rests on the form of that model, and says so where it
+    does not tell.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    propensity
+        P(recorded = 1 | fair = 1): one number for all, one per group (``{1: 0.3, 0: 0.6}``), None to be estimated. With
+        ``by``, one for each ``(group, value, ...)``.
+    by
+        Further columns that the propensity depends on, with their values: ``{"hospital": ("north", "south")}``. A
+        learner reads them, too.
+    levels
+        The groups; with two, the second is the sensitive one.
+    favourable
+        The label that counts as 1 and is recorded, where it is known already.
+
+    Examples
+    --------
+    >>> print(PositiveUnlabelled("poor_area", {1: 0.3, 0: 0.6}))
+    % Positive and unlabelled: the recorded label y_ holds where the fair label y_h does and the row was selected.
+    % a is the sensitive variable: poor_area = 1.
+    <BLANKLINE>
+    nn(h,X) :: y_h(X).
+    nn(a,X) :: a(X).
+    <BLANKLINE>
+    0.3 :: label_selected(X) :- a(X).  % e(1), a fair 1 is recorded where poor_area = 1: stated
+    0.6 :: label_selected(X) :- \+a(X).  % e(0), a fair 1 is recorded where poor_area = 0: stated
+    <BLANKLINE>
+    y_(X) :- y_h(X), label_selected(X).
+    <BLANKLINE>
+    ?- y_(x).
+    <BLANKLINE>
+    """
+
+    title = "positive and unlabelled"
+    identified_by = (
+        "audited rows, the share of fair 1s, or, by what it assumes, features that make some rows certain; "
+        "the record alone does not."
+    )
+    command = "positive-unlabelled"
+    about = (
+        "Positive and unlabelled: the recorded label y_ holds where the fair label y_h does and the row was selected."
+    )
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        propensity: Chance = None,
+        *,
+        by: Mapping[str, Sequence[Level]] | None = None,
+        levels: Sequence[Level] = (0, 1),
+        favourable: Any = None,
+    ) -> None:
+        self._set(sensitive, levels, by or {}, favourable)
+        self.probabilities = tuple(self._parameters(propensity, 1, "propensity"))
+        self._check_values()
+
+    def _meaning(self, fair: int, where: str) -> str:
+        return f"a fair {fair} is recorded where {where}"
+
+    def parameter_name(self, cell: Cell | None) -> str:
+        """See :meth:`LabelStage.parameter_name`."""
+        return f"e{self.suffix}({self._inside(0 if cell is None else cell.group)})"
+
+    def rules(self, fair: str, recorded: str) -> list[str]:
+        """See :meth:`LabelStage.rules`."""
+        selected = f"label_selected{self.suffix}(X)"
+        facts = [
+            f"{own.weight} :: {selected} :- {self._goals(cell.group)}.{own.remark}"
+            for cell, own in self.by_cell().items()
+        ]
+        return ["\n".join(facts), f"{recorded}(X) :- {fair}(X), {selected}."]
+
+    def estimate(  # type: ignore[override] # no column says who was accepted
+        self,
+        audit: pd.DataFrame | Audit | None = None,
+        *,
+        recorded: Column,
+        fair: Column | None = None,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
+        features: Sequence[str] | None = None,
+        use_sensitive: bool = False,
+        positives: Chance = None,
+    ) -> Self:
+        """Estimate the propensities; see :meth:`Selection.estimate`.
+
+        Parameters
+        ----------
+        audit, recorded, fair, sensitive_features, favourable, confidence, prior, features, use_sensitive
+            As for :meth:`Selection.estimate`.
+        sequential, drawn_from
+            As for :meth:`Selection.estimate`.
+        positives
+            The share of fair 1s, where it is known from elsewhere: one number, or one for each group as ``propensity``
+            has it. Then no row needs to be audited: e = P(recorded = 1 | A) / P(fair = 1 | A).
+        """
+        if positives is None:
+            return super().estimate(
+                audit,
+                recorded=recorded,
+                fair=fair,
+                sensitive_features=sensitive_features,
+                favourable=favourable,
+                confidence=confidence,
+                prior=prior,
+                sequential=sequential,
+                drawn_from=drawn_from,
+                features=features,
+                use_sensitive=use_sensitive,
+            )
+        if prior:
+            raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
+        from problog4fairness.audit import read_audit
+
+        rows = read_audit(self, one_by_one(frame_of(audit)), recorded, None, sensitive_features, favourable)
+        stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
+        found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.probabilities]
+        return self._noted(self.with_probabilities(tuple(found)), favourable)
+
+    def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
+        """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""
+        stratum = 0 if own.cell is None else own.cell.group
+        _, strata = self.strata(rows)
+        shares = strata[:, stratum] if strata.ndim == 2 else strata == stratum
+        total = float(shares.sum())
+        if positive is None or positive == 0:
+            raise P4FError(f"positives does not say how many have a fair 1 where {self._where(stratum)}; name a share")
+        if total == 0 or rows.recorded is None:
+            raise P4FError(f"no row has {self._where(stratum)}; leave that group out of the belief's levels")
+        seen = float(shares @ rows.recorded) / total
+        if seen > positive:
+            raise P4FError(
+                f"{percent(seen)} of the rows with {self._where(stratum)} are recorded as 1, more than the "
+                f"{percent(positive)} that positives says have a fair 1; correct it"
+            )
+        low, high = interval(seen, total, confidence)
+        source = f"given that {percent(positive)} have a fair 1"
+        low, high = low / positive, min(1.0, high / positive)
+        return replace(own, value=seen / positive, low=low, high=high, rows=round(total), source=source)
+
+    def _ways(self) -> str:
+        return super()._ways() + ", or the share of fair 1s by positives=..."
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        label = label or Label()
+        first = f"{label.good[0].upper() + label.good[1:]} on record is taken as right; everybody else is unlabelled, "
+        return [first + f"which does not mean {label.bad}.", *self.sentences(label)]
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """See :meth:`LabelStage.sentences`."""
+        told = stage or Stage()
+        return [
+            f"Of the people with {self._where(cell.group)} {told.had} {label.good}, {share(own)} {told.became} it."
+            for cell, own in self.by_cell().items()
+        ]

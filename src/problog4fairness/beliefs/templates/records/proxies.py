@@ -1,0 +1,160 @@
+"""P(group | proxies) from a linked sample: counted for each combination of values, or by a model of the proxies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit, softmax
+
+from problog4fairness.audit import tell
+from problog4fairness.data import Codes, Floats
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import POOLED, Estimate, Parameter, Shrunk, proportion, shrunk
+
+# What a squared weight of the model costs, so that values which all linked people of one group share have one.
+PENALTY = 0.02
+SOURCE = "a logistic model of the proxies"
+# Parameters of a model: how sure they are together is a matrix of their square, which the belief's file has, too.
+MOST_TOGETHER = 1_000
+
+
+def linked_shares(
+    parameters: Sequence[Parameter], places: Codes, groups: Codes, confidence: float, sizes: Sequence[int] | None
+) -> tuple[Parameter, ...]:
+    """P(group | proxies) from linked rows.
+
+    Parameters
+    ----------
+    parameters
+        Each is about a combination of values (``cell.group``) and a group (``cell.recorded``).
+    places, groups
+        ``[rows]``: the combination and the group of each linked row.
+    confidence
+        Of the intervals.
+    sizes
+        How many values each proxy has, for a model of the proxies; None to count each combination.
+    """
+    if sizes is not None:
+        return _modelled(parameters, places, groups, confidence, sizes)
+    found = []
+    for own in parameters:
+        here = places == (own.cell.group if own.cell else 0)
+        yes = int((groups[here] == (own.cell.recorded if own.cell else 1)).sum())
+        found.append(own.estimated(proportion(yes, int(here.sum()), confidence)))
+    return _with_unseen(found, confidence)
+
+
+def _with_unseen(parameters: Sequence[Parameter], confidence: float) -> tuple[Parameter, ...]:
+    """The parameters; those of combinations without a linked row are as the other combinations let expect."""
+    unseen = [own for own in parameters if own.without_rows]
+    if not unseen:
+        return tuple(parameters)
+    places = {own.cell.group for own in unseen if own.cell}
+    # Each group's share is its share among the linked people of all combinations, as far as combinations are alike.
+    combinations = sorted({own.cell.group for own in parameters if own.cell} - places)
+    number = {place: i for i, place in enumerate(combinations)}
+    shares: dict[int, Shrunk] = {}
+    for level in sorted({own.cell.recorded for own in parameters if own.cell}):
+        counts = np.zeros((2, 1 + len(combinations)))
+        for own in parameters:
+            if own.cell and own.cell.recorded == level and own.rows:
+                counts[:, 1 + number[own.cell.group]] = (own.value or 0.0) * own.rows, own.rows
+        shares[level] = shrunk(counts[0], counts[1], confidence)[0]
+    scale = max(1.0, sum(own.value for own in shares.values()))
+    tell(
+        f"{len(places)} of {len(places) + len(combinations)} combinations of the proxies have no linked row, such "
+        f"as that of {unseen[0].name}: they are pooled from the others; with additive=True each proxy adds its part"
+    )
+    found = []
+    for own in parameters:
+        if own.without_rows and own.cell:
+            told = shares[own.cell.recorded]
+            estimate = Estimate(told.value / scale, told.low, told.high, 0)
+            own = replace(own, prior=told.prior).estimated(estimate, POOLED)
+        found.append(own)
+    return tuple(found)
+
+
+def _modelled(
+    parameters: Sequence[Parameter], places: Codes, groups: Codes, confidence: float, sizes: Sequence[int]
+) -> tuple[Parameter, ...]:
+    """The parameters by a model in which each proxy adds its part to the log-odds of the groups.
+
+    It needs far fewer linked rows than a count for each combination, and is calibrated: of the people with each value
+    of each proxy, as many are of each group as it says. Two proxies that tell of the group together what neither tells
+    alone are beyond it.
+    """
+    if len(parameters) > MOST_TOGETHER:
+        raise P4FError(
+            f"the proxies have {len(parameters):,} combinations of values, and a model of them takes {MOST_TOGETHER:,} "
+            "at most; join values that are alike"
+        )
+    matrix = _design(sizes)
+    count = 1 + max(own.cell.recorded for own in parameters if own.cell)
+    seen = np.zeros((len(matrix), count))
+    np.add.at(seen, (places, groups), 1)
+    shape = (matrix.shape[1], count - 1)
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        weights = point.reshape(shape)
+        chance = _chances(matrix, weights)
+        slopes = matrix.T @ (seen.sum(axis=1, keepdims=True) * chance - seen)[:, 1:] + PENALTY * _free(weights)
+        cost = 0.5 * PENALTY * float((_free(weights) ** 2).sum())
+        return cost - float((seen * np.log(np.maximum(chance, 1e-300))).sum()), slopes.reshape(-1)
+
+    found = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B", options={"ftol": 1e-13}).x
+    chance = _chances(matrix, found.reshape(shape))
+    slopes = _slopes(matrix, chance)  # [combinations, groups - 1, weights]
+    flat = np.sqrt(seen.sum(axis=1))[:, None, None]
+    # The information of multinomial counts: slopes over what is expected, the first group's included.
+    whole = np.concatenate([-slopes.sum(axis=1, keepdims=True), slopes], axis=1)
+    scaled = (flat * whole / np.sqrt(np.maximum(chance, 1e-12))[:, :, None]).reshape(-1, whole.shape[2])
+    covariance = np.linalg.pinv(scaled.T @ scaled + PENALTY * np.eye(scaled.shape[1]), hermitian=True)
+    at = [(own.cell.group, own.cell.recorded) for own in parameters if own.cell]
+    moves = np.stack([slopes[place, group - 1] for place, group in at])
+    spread = moves @ covariance @ moves.T
+    information, names = np.linalg.pinv(spread, rcond=1e-8, hermitian=True), [own.name for own in parameters]
+    value, z = np.array([chance[own] for own in at]), NormalDist().inv_cdf((1 + confidence) / 2)
+    half = z * np.sqrt(np.diag(spread)) / np.maximum(value * (1 - value), 1e-12)
+    low, high = expit(logit(value) - half), expit(logit(value) + half)
+    return tuple(
+        replace(
+            own,
+            value=float(value[number]),
+            low=float(low[number]),
+            high=float(high[number]),
+            rows=len(groups),
+            source=SOURCE,
+            information=tuple(zip(names, information[number].tolist(), strict=True)),
+        )
+        for number, own in enumerate(parameters)
+    )
+
+
+def _design(values: Sequence[int]) -> Floats:
+    """``[combinations, weights]``: a constant, and an indicator of each value of each proxy but the first."""
+    every = np.array(list(product(*(range(count) for count in values))))
+    parts = [np.eye(count)[every[:, number], 1:] for number, count in enumerate(values)]
+    return np.concatenate([np.ones((len(every), 1)), *parts], axis=1)
+
+
+def _chances(matrix: Floats, weights: Floats) -> Floats:
+    """``[combinations, groups]``; the first group is the one that the others are compared with."""
+    return np.asarray(softmax(np.column_stack([np.zeros(len(matrix)), matrix @ weights]), axis=1))
+
+
+def _free(weights: Floats) -> Floats:
+    """The weights without the constants, which cost nothing."""
+    return np.concatenate([np.zeros_like(weights[:1]), weights[1:]])
+
+
+def _slopes(matrix: Floats, chance: Floats) -> Floats:
+    """How the probability of each group but the first moves with each weight."""
+    own = chance[:, 1:]
+    between = own[:, :, None] * (np.eye(own.shape[1]) - own[:, None, :])
+    return np.asarray(np.einsum("cgk,cw->cgwk", between, matrix)).reshape(len(matrix), own.shape[1], -1)

@@ -1,0 +1,231 @@
+"""Selective labels: the outcome is known only of those who were accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from problog4fairness.beliefs.describe.diagrams import labelled, recorded
+from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.templates.records.acceptance import SOURCE as BY_FEATURES
+from problog4fairness.beliefs.templates.records.selection import Chance, Selection
+from problog4fairness.data import Codes, Level, Rows
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Cell, Parameter
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from problog4fairness.audit import AuditTable, Stratified
+    from problog4fairness.program import Diagram
+
+Kept = Literal["all", "accepted"]
+
+
+class SelectiveLabels(Selection):
+    r"""The label is known only of those who were accepted; of the others it is missing.
+
+    P(recorded = f) = h_f s_f,A, and P(nothing recorded) = 1 - h_0 s_0,A - h_1 s_1,A, with
+    s_f,A = P(accepted | fair = f, A)
+
+    Use it where a decision came before the outcome: only loans that were granted are repaid or not, only people who
+    were released offend again or not. Whoever decided knew something, so that those who were accepted are not like the
+    others. The rows of people who were not accepted are in the table, with a missing label, and count.
+
+    What identifies it: audited rows of both kinds of people; or, with ``features=``, the record itself. Whatever x is,
+    P(recorded 1 | x) / s_1 + P(recorded 0 | x) / s_0 = 1, which different x tell; that acceptance depends on x only by
+    the fair label is then assumed, not shown. Deciders of different leniency (``decided_by``), to whom people come by
+    chance, tell the same without a word about x: they see the same people. Where only accepted people were kept, only
+    s_1 / s_0 matters, and the record tells nothing of it: audit people who were turned down, or state it. To
+    :meth:`estimate` such people are needed in any case, with a missing label.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the sensitive variable, or several columns whose values together make a group.
+    good, bad
+        Probability that somebody with the fair label 1 (good) or 0 (bad) was accepted: one number for all, one per
+        group, None to be estimated. With ``decided_by``, one for each ``(group, decider)``.
+    decided_by
+        The column of who decided, with its values: ``{"officer": ("ann", "bob")}``. Learners do not read it.
+    kept
+        ``"all"``, or ``"accepted"`` where people who were not accepted are not in the table.
+    levels
+        The groups; with two, the second is the sensitive one.
+    favourable
+        The label that counts as 1, where it is known already.
+
+    Examples
+    --------
+    >>> print(SelectiveLabels("poor_area", good={1: 0.5, 0: 0.8}, bad=0.2))
+    % Selective labels: the fair label y_h is recorded as y_ where the person was accepted, otherwise it is missing.
+    % a is the sensitive variable: poor_area = 1.
+    <BLANKLINE>
+    nn(h,X) :: y_h(X).
+    nn(a,X) :: a(X).
+    <BLANKLINE>
+    0.5 :: label_accepted(X) :- y_h(X), a(X).  % s(1,1), somebody with a fair 1 is accepted where poor_area = 1: stated
+    0.8 :: label_accepted(X) :- y_h(X), \+a(X).  % s(1,0), somebody with a fair 1 is accepted where poor_area = 0: stated
+    0.2 :: label_accepted(X) :- \+y_h(X), a(X).  % s(0,1), somebody with a fair 0 is accepted where poor_area = 1: stated
+    0.2 :: label_accepted(X) :- \+y_h(X), \+a(X).  % s(0,0), somebody with a fair 0 is accepted where poor_area = 0: stated
+    <BLANKLINE>
+    y_(X,0) :- \+y_h(X), label_accepted(X).
+    y_(X,1) :- y_h(X), label_accepted(X).
+    y_(X,missing) :- \+label_accepted(X).
+    <BLANKLINE>
+    ?- y_(x,0).
+    ?- y_(x,1).
+    ?- y_(x,missing).
+    <BLANKLINE>
+    """  # noqa: E501 - the program's own lines
+
+    title = "selective labels"
+    identified_by = (
+        "audited rows, deciders of different leniency, or, where acceptance depends on features only by the fair "
+        "label, the record itself; where only accepted rows were kept, audited rows alone."
+    )
+    command = "selective"
+    last = True
+    about = (
+        "Selective labels: the fair label y_h is recorded as y_ where the person was accepted, otherwise it is missing."
+    )
+    kept: Kept = "all"
+
+    def __init__(
+        self,
+        sensitive: str | Sequence[str],
+        good: Chance = None,
+        bad: Chance = None,
+        *,
+        decided_by: Mapping[str, Sequence[Level]] | None = None,
+        kept: Kept = "all",
+        levels: Sequence[Level] = (0, 1),
+        favourable: Any = None,
+    ) -> None:
+        if kept not in ("all", "accepted"):
+            raise P4FError(f"kept must be 'all' or 'accepted', not {kept!r}")
+        self._set(sensitive, levels, decided_by or {}, favourable)
+        self._take(kept)
+        parameters = [*self._parameters(good, 1, "good"), *self._parameters(bad, 0, "bad")]
+        self.probabilities = tuple(parameters)
+        self._check_values()
+
+    def _take(self, kept: Kept) -> None:
+        self.kept = kept
+        self.missing_labels = self.tabular = kept == "all"
+        self.withheld = self.other_columns
+
+    def _meaning(self, fair: int, where: str) -> str:
+        return f"somebody with a fair {fair} is accepted where {where}"
+
+    def parameter_name(self, cell: Cell | None) -> str:
+        """See :meth:`LabelStage.parameter_name`."""
+        own = cell or Cell(0, 1, 1)
+        return f"s{self.suffix}({own.fair},{self._inside(own.group)})"
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`: that nothing was recorded is the last outcome."""
+        if self.kept == "accepted" or rows.recorded is None:
+            return Record(3 if self.kept == "all" else 2, super().record(rows).codes)
+        return Record(3, np.where(rows.recorded < 0, 2, rows.recorded))
+
+    def rules(self, fair: str, recorded: str) -> list[str]:
+        """See :meth:`LabelStage.rules`."""
+        accepted = f"label_accepted{self.suffix}(X)"
+        facts = [
+            f"{own.weight} :: {accepted} :- {'' if cell.fair else chr(92) + '+'}{fair}(X), {self._goals(cell.group)}."
+            f"{own.remark}"
+            for cell, own in self.by_cell().items()
+        ]
+        if self.kept == "accepted":
+            return ["\n".join(facts), f"{recorded}(X) :- {fair}(X)."]
+        bodies = [
+            f"{recorded}(X,0) :- \\+{fair}(X), {accepted}.",
+            f"{recorded}(X,1) :- {fair}(X), {accepted}.",
+            f"{recorded}(X,missing) :- \\+{accepted}.",
+        ]
+        return ["\n".join(facts), "\n".join(bodies)]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: who was accepted is on record, and the label of those people only."""
+        said, accepted = label or Label(), "accepted"
+        decided = recorded(accepted, [said.fair, *self.sensitive_columns, *self.other_columns], self.probabilities)
+        known = recorded(f"{said.recorded}, if accepted", [said.fair, accepted], ())
+        return labelled(said.fair, self.variables, decided, known)
+
+    def queries(self) -> str:
+        """See :meth:`LabelStage.queries`."""
+        if self.kept == "accepted":
+            return f"evidence(label_accepted{self.suffix}(x)).\n?- y_(x)."
+        return "?- y_(x,0).\n?- y_(x,1).\n?- y_(x,missing)."
+
+    def label_table(self, groups: Codes | None = None) -> Tensor:
+        """See :meth:`LabelStage.label_table`; the last column is that nothing is recorded."""
+        if self.kept == "accepted":
+            raise P4FError("where only accepted people were kept, there is no table of what is recorded of everybody")
+        return super().label_table(groups)
+
+    def _whole(self) -> Self:
+        """See :meth:`Selection._whole`: people who were not accepted are in the audit, though not in the table."""
+        return self._keeping("all")
+
+    def _keeping(self, kept: Kept) -> Self:
+        """The same belief about a table of all people, or of those who were accepted."""
+        other = self.with_probabilities(self.probabilities)
+        other._take(kept)
+        return other
+
+    def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
+        if rows.recorded is not None and (rows.recorded >= 0).all():
+            raise P4FError("every audited row has a recorded label; audit people who were not accepted, too")
+        return super()._estimated(rows, confidence, strata)
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """See :meth:`Belief.estimate_table`; rows without a recorded label count."""
+        rows, roles = table.labelled_with_gaps
+        fair = roles.fair or ""
+        audit = table.sampled(rows, fair)
+        return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=roles.favourable)
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        first = "The label is known only of people who were accepted, and is taken as right for them."
+        if self.kept == "accepted":
+            first += " The others are not in the table."
+        return [first, *self.sentences(label or Label())]
+
+    def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
+        """See :meth:`LabelStage.sentences`."""
+        if all(own.source == BY_FEATURES for own in self.probabilities):
+            return ["Who was accepted is taken to follow the features: alike people are accepted whatever their label."]
+        told, by_stratum = stage or Stage(), dict[int, dict[int, Parameter]]()
+        for cell, own in self.by_cell().items():
+            by_stratum.setdefault(cell.group, {})[cell.fair] = own
+        return [
+            f"Of the people with {self._where(stratum)} {told.had} {label.good}, {share(own[1])} were accepted; of "
+            f"those {told.had} {label.bad}, {share(own[0])}."
+            for stratum, own in by_stratum.items()
+        ]
+
+    def caveats(self) -> list[str]:
+        """See :meth:`Belief.caveats`."""
+        if all(own.source == BY_FEATURES for own in self.probabilities):
+            return ["Whoever decided is taken to have known nothing of the fair label beyond the features."]
+        return [
+            "Whoever decided is taken to have known of the fair label what the belief says, and nothing else of it."
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return super().to_json() | {"kept": self.kept}
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        if value["kept"] not in ("all", "accepted"):
+            raise ValueError("it does not say which rows were kept")
+        belief = super()._from_json(value)
+        belief._take(value["kept"])
+        return belief

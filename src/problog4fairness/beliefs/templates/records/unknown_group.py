@@ -1,0 +1,412 @@
+"""The sensitive column is missing, partly missing, or known only by proxies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.audit import Audit, NoStrataError, frame_of, warn_unweighted
+from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.describe.diagrams import with_proxies
+from problog4fairness.beliefs.describe.proxy_text import NETWORK, proxy_text, stated_shares
+from problog4fairness.beliefs.describe.words import Label, share
+from problog4fairness.beliefs.likelihood.general import Record
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.templates.none import NoBias
+from problog4fairness.beliefs.templates.records.group_bounds import Disparity, bounded_disparity
+from problog4fairness.beliefs.variables import sensitive_from_json, sensitive_json
+from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive, one_by_one
+from problog4fairness.errors import P4FError
+from problog4fairness.program import atom, predicates
+from problog4fairness.statistics import Cell, Parameter, known_values, parameters_from_json, parameters_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import Column, Drawn
+    from problog4fairness.program import Diagram, Leaf
+    from problog4fairness.statistics import Beta
+
+# Combinations of values of the proxies, and parameters: one for each of them and each group but the first.
+MOST_CELLS, MOST_PARAMETERS = 10_000, 20_000
+
+
+class UnknownGroup(Belief):
+    r"""The group is known of some people or of nobody; of the others, P(group | proxies) is.
+
+    P(a) = 1 where the group is recorded; P(a | proxies) where it is not
+
+    Use it where the sensitive column is missing, partly missing, or was never asked for, and something else tells of
+    it: a postcode, a first name. It stands before another belief, which then acts on groups that are uncertain.
+
+    What identifies it: nothing in the table itself. The probabilities are stated (``shares``), or counted in a *linked
+    sample*, rows with both the proxies and the group (:meth:`estimate`); rows of the same table in which the group is
+    known are one if it is missing by chance. Given the proxies, the group is then taken to have nothing to do with the
+    features; name every column that tells of it, numbers in bands, or part of the bias stays, however many rows there
+    are: what the belief does not say of the group, the learner takes for the label's. :meth:`disparity` gives the
+    bounds without that assumption.
+
+    Parameters
+    ----------
+    sensitive
+        The column of the group, missing where it is not known; the table need not have it.
+    proxies
+        The columns that tell of it, with their values: ``{"postcode": ("1010", "1020")}``.
+    shares
+        P(sensitive group | value), one for each value, or for each tuple of values of several proxies; or for each of
+        them the probabilities of all groups, which sum to 1, as more than two groups need. None to be estimated.
+    belief
+        How the label came about, given the group; by default the recorded label is the fair one.
+    levels
+        The groups; of two, the second is the sensitive one.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.UnknownGroup("migrant", {"postcode": ("1010", "1020")}, {"1010": 0.1, "1020": 0.6})
+    >>> sorted(own.value for own in belief.probabilities)[-1]
+    0.6
+    """
+
+    title = "unknown group"
+    identified_by = "stated probabilities, or rows of which the group is known; the table without them does not."
+    _counted = False  # in an audit of labels; its own parameters are counted among linked rows
+
+    def __init__(
+        self,
+        sensitive: str,
+        proxies: Mapping[str, Sequence[Level]],
+        shares: Mapping[Any, Any] | None = None,
+        *,
+        belief: Belief | None = None,
+        levels: Sequence[Level] = (0, 1),
+    ) -> None:
+        variable = Sensitive.of(sensitive, levels, name="a")
+        if len(variable.columns) > 1:
+            raise P4FError("UnknownGroup is for one sensitive column")
+        if not proxies:
+            raise P4FError("name at least one proxy, with its values: {'postcode': ('1010', '1020')}")
+        others = [Sensitive.of(column, values) for column, values in proxies.items()]
+        self._set(variable, tuple(replace(v, people=False) for v in others), belief or NoBias())
+        unknown = [key for key in shares or {} if key not in self._cells]
+        if unknown:
+            raise P4FError(f"shares names {unknown[0]!r}, which is not among the values of {', '.join(proxies)}")
+        found = {key: stated_shares(key, given, variable) for key, given in (shares or {}).items()}
+        self.own = tuple(
+            Parameter(self._name(cell), self._meaning(cell), found[key][level] if key in found else None, cell=cell)
+            for key, number in self._cells.items()
+            for level in self._levels
+            for cell in [Cell(number, 0, level)]
+        )
+        self._join()
+
+    def _set(self, variable: Sensitive, proxies: tuple[Sensitive, ...], belief: Belief) -> None:
+        """Take the parts, each proxy under a name that the program of the belief does not use."""
+        if isinstance(belief, UnknownGroup):
+            raise P4FError("one UnknownGroup is enough; name all proxies in it")
+        same = [own for own in belief.variables if own.columns == variable.columns]
+        if same and same[0].levels != variable.levels:
+            raise P4FError(f"the belief knows the groups {list(same[0].levels)}, not {list(variable.levels)}")
+        if belief.variables and not same:
+            raise P4FError(f"the belief is about {', '.join(belief.sensitive_columns)}, not {variable.columns[0]!r}")
+        self.group = same[0] if same else variable
+        taken = {"x", "h", NETWORK, *(own.name for own in belief.variables), self.group.name}
+        names = predicates((own.columns[0] for own in proxies), "q", taken)
+        self.proxies = tuple(replace(own, name=name) for own, name in zip(proxies, names, strict=True))
+        cells = prod(len(proxy.levels) for proxy in self.proxies)
+        if cells > MOST_CELLS:
+            raise P4FError(f"the proxies have {cells:,} combinations of values, more than {MOST_CELLS:,}")
+        count = cells * len(self._levels)
+        if count > MOST_PARAMETERS:
+            raise P4FError(f"the groups and proxies need {count:,} parameters, more than {MOST_PARAMETERS:,}")
+        self.belief = belief
+
+    def _join(self) -> None:
+        """What follows from the parts."""
+        inner = self.belief
+        self.variables = (self.group, *(own for own in inner.variables if own != self.group))
+        self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
+        self.missing_labels, self.recorded_columns = inner.missing_labels, inner.recorded_columns
+        self.withheld, self.predicts_from, self.classifier = inner.withheld, inner.predicts_from, inner.classifier
+        self.probabilities = (*self.own, *inner.probabilities)
+
+    @property
+    def _cells(self) -> dict[Any, int]:
+        """The values of the proxies that stand together, and the number of each combination."""
+        keys = product(*(own.levels for own in self.proxies))
+        return {key if len(key) > 1 else key[0]: number for number, key in enumerate(keys)}
+
+    @property
+    def _levels(self) -> range:
+        """The groups that have parameters, by position: all but the first."""
+        return range(1, len(self.group.levels))
+
+    def _name(self, cell: Cell) -> str:
+        key = tuple(own.levels[place] for own, place in zip(self.proxies, self._key(cell), strict=True))
+        group = () if self.group.binary else (self.group.levels[cell.recorded],)
+        return f"group({','.join(map(atom, (*key, *group)))})"
+
+    def _key(self, cell: Cell) -> list[int]:
+        """The value of each proxy in a cell, by position; the last proxy changes first."""
+        places, rest = [], cell.group
+        for proxy in reversed(self.proxies):
+            rest, place = divmod(rest, len(proxy.levels))
+            places.append(place)
+        return places[::-1]
+
+    def _meaning(self, cell: Cell) -> str:
+        pairs = zip(self.proxies, self._key(cell), strict=True)
+        where = " and ".join(proxy.group_text(level) for proxy, level in pairs)
+        return f"{self.group.group_text(cell.recorded)} where {where}"
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.other_columns`: the proxies, too."""
+        return (*super().other_columns, *(own.columns[0] for own in self.proxies))
+
+    @property
+    def read_columns(self) -> tuple[str, ...]:
+        """See :meth:`Belief.read_columns`: the table need not have the group."""
+        return tuple(name for name in super().read_columns if name != self.group.columns[0])
+
+    def network_columns(self) -> dict[str, str]:
+        """See :meth:`Belief.network_columns`."""
+        inner = {name: column for name, column in super().network_columns().items() if name != self.group.name}
+        return inner | {NETWORK: self.group.columns[0]} | {own.name: own.columns[0] for own in self.proxies}
+
+    def text(self) -> str:
+        """The program as text: that of the belief, in which the group follows from the proxies."""
+        return proxy_text(self.group, self.proxies, self.own, self.belief.text())
+
+    def record(self, rows: Rows) -> Record:
+        """See :meth:`Belief.record`."""
+        return self.belief.record(rows)
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief.leaf_value`."""
+        if leaf.name == NETWORK:
+            codes = self._known(rows)
+            groups = len(self.group.levels)
+            return torch.eye(groups + 1, dtype=torch.float64)[torch.from_numpy(np.where(codes < 0, groups, codes))]
+        for own in self.proxies:
+            if own.name == leaf.name:
+                return torch.from_numpy(rows.shares(own))
+        return self.belief.leaf_value(leaf, rows)
+
+    def _known(self, rows: Rows) -> Codes:
+        """The recorded group of each row by position, -1 where there is none."""
+        name = self.group.columns[0]
+        if name not in rows.frame.columns:
+            return np.full(len(rows), -1, dtype=np.int64)
+        column, codes = rows.frame[name], np.full(len(rows), -1, dtype=np.int64)
+        there = column.notna().to_numpy()
+        if there.any():
+            codes[there] = self.group._hard(rows.frame.loc[there, [name]])
+        return codes
+
+    def _places(self, rows: Rows) -> Codes:
+        """The combination of proxies of each row."""
+        own = [rows.positions(proxy).astype(np.int64) for proxy in self.proxies]
+        return np.ravel_multi_index(own, [len(proxy.levels) for proxy in self.proxies])
+
+    def group_shares(self, rows: Rows) -> Floats:
+        """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
+        self.require_columns(rows)
+        known, groups = self._known(rows), len(self.group.levels)
+        used = known_values(self.own)
+        values = [used.get(own.name, np.nan) for own in self.own]
+        others = np.array(values).reshape(-1, groups - 1)[self._places(rows)]
+        shares = np.column_stack([1 - others.sum(axis=1), others])
+        return np.where((known < 0)[:, None], np.maximum(shares, 0.0), np.eye(groups)[known])
+
+    def _with_groups(self, rows: Rows) -> Rows:
+        """The rows with what is known of their group, as the belief inside reads it."""
+        return rows.with_groups(self.group, self.group_shares(rows))
+
+    def observe(self, rows: Rows) -> Observation:
+        """See :meth:`Belief.observe`: the belief inside, with groups that are uncertain."""
+        self.require_known()
+        return self.belief.observe(self._with_groups(rows))
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
+        """See :meth:`Belief.feature_distortion`."""
+        return self.belief.feature_distortion(self._with_groups(rows))
+
+    def check_rows(self, rows: Rows) -> None:
+        """See :meth:`Belief.check_rows`."""
+        self.belief.check_rows(self._with_groups(rows))
+
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """See :meth:`Belief.known_groups`: a table need not have the column."""
+        return {}
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """See :meth:`Belief.groupings`: people count for each group by its probability."""
+        if not set(self.read_columns) - set(self.recorded_columns) <= set(rows.frame.columns):
+            return []
+        return [Grouping.of(self.group, self._with_groups(rows))]
+
+    def kinds_of(self, rows: Rows) -> Rows:
+        """See :meth:`Belief.kinds_of`."""
+        names = [*self.read_columns, self.group.columns[0]]
+        there = [name for name in names if name in rows.frame.columns]
+        return rows.take(np.flatnonzero(~rows.frame[there].duplicated().to_numpy()))
+
+    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """See :meth:`Belief.with_probabilities`."""
+        other = super().with_probabilities(probabilities)
+        other.own = other.probabilities[: len(self.own)]
+        other.belief = self.belief.with_probabilities(other.probabilities[len(self.own) :])
+        other._join()
+        return other
+
+    def with_favourable(self, label: Any) -> Self:
+        """See :meth:`Belief.with_favourable`."""
+        other = super().with_favourable(label)
+        other.belief = self.belief.with_favourable(label)
+        return other
+
+    def estimate(
+        self,
+        audit: pd.DataFrame | Audit | None = None,
+        *,
+        recorded: Column | None = None,
+        fair: Column | None = None,
+        sensitive_features: Any = None,
+        favourable: Any = None,
+        confidence: float = 0.95,
+        prior: Mapping[str, Beta] | None = None,
+        sequential: bool = False,
+        drawn_from: Any = None,
+        additive: bool = False,
+    ) -> Self:
+        """Count the groups of a linked sample: rows with both the proxies and the group.
+
+        Parameters
+        ----------
+        audit
+            The linked sample; rows without a group are passed over. With ``recorded`` and ``fair``, the belief inside
+            is estimated, too, from the rows whose group is known.
+        recorded, fair, sensitive_features, favourable, confidence, prior
+            As for :meth:`Belief.estimate`.
+        sequential, drawn_from
+            Not for a linked sample, which is counted once.
+        additive
+            Whether the probabilities are learned by a logistic model, in which each proxy adds its part, instead of
+            counted for each combination of values: for several proxies, of which many combinations have few linked
+            rows, or none.
+        """
+        if sequential or drawn_from is not None:
+            raise P4FError("sequential=... and drawn_from=... are for an audit of labels; estimate the inner belief so")
+        from problog4fairness.audit import audit_frame, planned_error, warn_few
+        from problog4fairness.beliefs.templates.records.proxies import linked_shares
+
+        if audit is None:
+            raise P4FError("a linked sample is a table with the proxies and the group; pass it")
+        warn_unweighted(audit, "linked rows")
+        error = planned_error(audit)
+        audit = one_by_one(frame_of(audit))
+        frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
+        rows = Rows(frame, ())
+        self.require_columns(rows)
+        known = self._known(rows)
+        if (known < 0).all():
+            raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
+        linked = np.flatnonzero(known >= 0)
+        places, known = self._places(rows.take(linked)), known[linked]
+        sizes = [len(proxy.levels) for proxy in self.proxies] if additive else None
+        own = linked_shares(self.own, places, known, confidence, sizes)
+        warn_few(own, error=error)
+        inner = self.belief
+        if recorded is not None and fair is not None and inner.probabilities:
+            chosen, beside = (
+                frame.iloc[linked].reset_index(drop=True),
+                {"favourable": favourable, "confidence": confidence},
+            )
+            inner = inner.estimate(chosen, recorded=_rows_of(recorded, linked), fair=_rows_of(fair, linked), **beside)
+        found = self.with_probabilities((*own, *inner.probabilities))
+        return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
+
+    def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats, *, group: Any = None) -> Disparity:
+        """The difference in what was decided between a group and the others, with the bounds that ignorance leaves.
+
+        The value takes decisions as independent of the group given the proxies. The bounds do not: within each value of
+        the proxies, those who were decided best may all be of one group (Kallus, Mao and Zhou 2022).
+
+        Parameters
+        ----------
+        table
+            With the proxies, and the group where it is known.
+        decided
+            ``[rows]``: decisions, 0 or 1, or probabilities.
+        group
+            Which group; of two, the sensitive one by default.
+        """
+        rows = Rows(table.reset_index(drop=True), ())
+        self.require_known()
+        values = np.asarray(decided, dtype=np.float64)
+        if len(values) != len(rows):
+            raise P4FError(f"there are {len(values)} decisions for {len(rows)} rows")
+        levels = self.group.levels
+        if (group is None and len(levels) > 2) or (group is not None and group not in levels):
+            raise P4FError(f"name the group that is compared with the others: one of {list(levels)}")
+        shares = self.group_shares(rows)[:, 1 if group is None else levels.index(group)]
+        return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self._places(rows), -1))
+
+    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+        """See :meth:`Belief._audit_strata`: by group where the table has it."""
+        columns = table.frame.columns if isinstance(table, Rows) else getattr(table, "columns", ())
+        if sensitive_features is None and self.group.columns[0] not in columns:
+            raise NoStrataError(f"the table has no column {self.group.columns[0]!r}, which the audit has to find out")
+        return super()._audit_strata(table, recorded, sensitive_features, favourable)
+
+    def words(self, label: Label | None = None) -> list[str]:
+        """See :meth:`Belief.words`."""
+        name = self.group.columns[0]
+        first = f"{name} is not known of everybody; {', '.join(own.columns[0] for own in self.proxies)} tells of it."
+        told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.own]
+        return [first, *told, *self.belief.words(label)]
+
+    def picture(self, label: Label | None = None) -> Diagram:
+        """See :meth:`Belief.picture`: the group is not on record, its proxies are."""
+        proxies = [own.columns[0] for own in self.proxies]
+        return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.own)
+
+    def caveats(self) -> list[str]:
+        """See :meth:`Belief.caveats`."""
+        own = "Differences between groups are estimates: the group of most people is not known, only how likely it is."
+        return [own, *self.belief.caveats()]
+
+    def to_json(self) -> dict[str, Any]:
+        """See :meth:`Belief.to_json`."""
+        return {
+            "kind": "UnknownGroup",
+            **sensitive_json(self.group),
+            "proxies": [sensitive_json(own) for own in self.proxies],
+            "probabilities": parameters_json(self.own),
+            "belief": self.belief.to_json(),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Self:
+        belief = cls.__new__(cls)
+        proxies = tuple(replace(sensitive_from_json(own), people=False) for own in value["proxies"])
+        belief._set(sensitive_from_json(value), proxies, Belief.from_json(value["belief"]))
+        belief.own = parameters_from_json(value["probabilities"])
+        cells = [Cell(number, 0, level) for number in belief._cells.values() for level in belief._levels]
+        wanted = [(belief._name(cell), cell) for cell in cells]
+        if [(own.name, own.cell) for own in belief.own] != wanted:
+            raise ValueError("a parameter is not about its cell")
+        belief._join()
+        return belief
+
+
+def _rows_of(column: Any, rows: Codes) -> Any:
+    return column if isinstance(column, str) else np.asarray(column)[rows]

@@ -1,0 +1,129 @@
+"""How a sensitive variable is written: in a program, in the names of parameters, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Literal
+
+from problog4fairness.data import Category, Level, Period, Score, Sensitive, named_groups
+from problog4fairness.errors import P4FError
+from problog4fairness.program import atom
+
+# What a user says of a bias: one number, one for each group, None to be estimated, False for "does not happen".
+Strength = float | Mapping[Any, Any] | Literal[False] | None
+
+
+def declaration(variable: Sensitive) -> str:
+    """The neural predicate that brings it into the program."""
+    if variable.binary:
+        return f"nn({variable.name},X) :: {variable.name}(X)."
+    groups = ",".join(atom(level) for level in variable.levels)
+    return f"nn({variable.name},[X],G,[{groups}]) :: {variable.name}(X,G)."
+
+
+def goal(variable: Sensitive, level: int) -> str:
+    """The goal that holds for the group at position ``level``."""
+    if variable.binary:
+        return f"{variable.name}(X)" if level == 1 else f"\\+{variable.name}(X)"
+    return f"{variable.name}(X,{atom(variable.levels[level])})"
+
+
+def sensitive_comment(variable: Sensitive) -> str:
+    """What the sensitive variable is, for the head of a program."""
+    if not variable.people:
+        meant = variable.group_text(1) if variable.binary else ", ".join(variable.columns)
+        return f"{variable.name} is something else that the bias depends on: {meant}."
+    if variable.binary:
+        return f"{variable.name} is the sensitive variable: {variable.group_text(1)}."
+    return f"{variable.name} is the sensitive variable: {', '.join(variable.columns)}."
+
+
+def parameter_name(variable: Sensitive, level: int, negative: bool, feature: str = "", suffix: str = "") -> str:
+    """The name of the parameter of a group: the paper's p1 to p4 for two groups, otherwise neg(group) and pos(group).
+
+    Parameters
+    ----------
+    variable, level
+        The sensitive variable and the position of the group.
+    negative
+        Whether it is about values that were recorded too low.
+    feature
+        The name of the feature in the program; none for the label.
+    suffix
+        What keeps the stages of a chain apart.
+    """
+    head = f"p{1 + (level == 0) + 2 * (not negative)}" if variable.binary else "neg" if negative else "pos"
+    inside = ([feature] if feature else []) + ([] if variable.binary else [atom(variable.levels[level])])
+    return head + suffix + (f"({','.join(inside)})" if inside else "")
+
+
+def acting_groups(variable: Sensitive, groups: Collection[Level] | str | None) -> tuple[int, ...]:
+    """The groups on which a bias acts, by position; all by default."""
+    if groups is None:
+        return tuple(range(len(variable.levels)))
+    named = named_groups(groups)
+    if not named or not set(named) <= set(variable.levels):
+        raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(named)}")
+    return tuple(i for i, level in enumerate(variable.levels) if level in named)
+
+
+def strengths(strength: Strength, variable: Sensitive, groups: Sequence[int], name: str) -> dict[int, float | None]:
+    """What was said of each group on which a bias acts; of two, the sensitive one comes first, as in the paper."""
+    if strength is False:
+        return {}
+    if isinstance(strength, Mapping):
+        unknown = [group for group in strength if group not in variable.levels]
+        if unknown:
+            raise P4FError(f"{name} names the group {unknown[0]!r}, which is not among {list(variable.levels)}")
+    found = {}
+    for level in sorted(groups, reverse=variable.binary):
+        value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
+        found[level] = None if value is None else _number(value, name)
+    return found
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise P4FError(
+            f"{name} is a number, one for each group, None or False, not {type(value).__name__}; a bias that depends "
+            "on the row is a RowBias"
+        ) from None
+
+
+def sensitive_json(variable: Sensitive) -> dict[str, Any]:
+    """A sensitive variable as plain data."""
+    levels = [list(level) if isinstance(level, tuple) else level for level in variable.levels]
+    return {"columns": list(variable.columns), "levels": levels, "name": variable.name}
+
+
+def sensitive_from_json(value: Mapping[str, Any]) -> Sensitive:
+    """The inverse of :func:`sensitive_json`."""
+    levels = tuple(tuple(level) if isinstance(level, list) else level for level in value["levels"])
+    return Sensitive(tuple(value["columns"]), levels, str(value["name"]))
+
+
+# Kinds of variables of which more is to be written than their groups.
+_KINDS: Mapping[str, type[Sensitive]] = {"category": Category, "period": Period, "score": Score}
+
+
+def variable_json(variable: Sensitive) -> dict[str, Any]:
+    """As :func:`sensitive_json`, also for a variable by which people are not compared."""
+    plain = sensitive_json(variable) | ({} if variable.people else {"people": False})
+    kind = next((name for name, own in _KINDS.items() if type(variable) is own), None)
+    if kind is None:
+        return plain
+    more = {own.name: list(getattr(variable, own.name)) for own in fields(variable)[len(fields(Sensitive)) :]}
+    return plain | {"as": kind} | more
+
+
+def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
+    """The inverse of :func:`variable_json`."""
+    own, people = sensitive_from_json(value), bool(value.get("people", True))
+    if "as" not in value:
+        return replace(own, people=people)
+    kind = _KINDS[value["as"]]
+    more = {one.name: tuple(value[one.name]) for one in fields(kind)[len(fields(Sensitive)) :]}
+    return kind(own.columns, own.levels, own.name, people, **more)

@@ -1,0 +1,293 @@
+"""What all tests of a belief share: rows, what the circuit says of them, and predictions out of fold, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs import Belief, NoBias, Observation
+from problog4fairness.checks.crossfit import LARGER, Crossfit, crossfit, fair_chances, folds_of, quick_learners
+from problog4fairness.checks.finding import NotDone
+from problog4fairness.checks.uncertainty import deviations, drawn, moved
+from problog4fairness.data import Codes, Floats, Grouping, Rows
+from problog4fairness.learners import Learner, encode, make_encoder, prepared, slot_name
+
+# Fewer recorded rows than this say nothing about a curve.
+LEAST_ROWS = 100
+# Simulated data sets behind a p-value, which is never below 1 / (SIMULATED + 1).
+SIMULATED = 4999
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A belief, and what it is tested by.
+
+    Attributes
+    ----------
+    belief
+        With all its parameters known.
+    rows
+        The recorded table, followed by audited rows that are not in it; fair labels are -1 where nobody looked.
+    size
+        How many rows the recorded table has.
+    use_sensitive
+        Whether the fair label may depend on the group as well as on the features.
+    label
+        What the recorded label is called.
+    fair_features
+        For each distorted feature whose fair value was audited that value, ``[rows]``, missing where nobody looked.
+    others
+        Other beliefs, to be compared with.
+    numbers
+        ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
+    when
+        The column with the day of each row, where there is one.
+    notes
+        What was left out, in words.
+    seed
+        All that is random is drawn from it.
+    learners
+        What is fitted.
+    chosen
+        The names of those that predicted best, as far as something was learned.
+    """
+
+    belief: Belief
+    rows: Rows
+    size: int
+    use_sensitive: bool = False
+    label: str = "the label"
+    fair_features: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
+    others: Sequence[Belief] = ()
+    numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    when: str | None = None
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+    learners: Mapping[str, Learner] = field(default_factory=quick_learners)
+    chosen: set[str] = field(default_factory=set)
+
+    def rng(self, test: int) -> np.random.Generator:
+        """The random numbers of a test, which do not depend on the tests before it."""
+        return np.random.default_rng([self.seed, 100 + test])
+
+    @cached_property
+    def recorded(self) -> Codes:
+        """``[rows]``: what was recorded, by position in :attr:`outcomes`."""
+        codes = np.asarray(self.rows.recorded)
+        return np.where(codes < 0, len(self.rows.classes), codes)
+
+    @property
+    def outcomes(self) -> tuple[Any, ...]:
+        """What can be recorded: the classes, and where the belief says when, nothing."""
+        return (*self.rows.classes, "missing") if self.belief.missing_labels else self.rows.classes
+
+    @cached_property
+    def audited(self) -> Codes:
+        """The audited rows, by number."""
+        return np.flatnonzero(self.rows.fair >= 0) if self.rows.fair is not None else np.zeros(0, dtype=np.int64)
+
+    @property
+    def fair(self) -> Codes:
+        """The fair class of the audited rows."""
+        return np.asarray(self.rows.fair)[self.audited]
+
+    @property
+    def stands_for(self) -> Floats:
+        """``[audited]``: how many people each audited row stands for; 1 for each of a random sample."""
+        return self.rows.standing()[self.audited]
+
+    def average(self, values: Any, rows: Any) -> float:
+        """The weighted mean of values ``[audited]`` over some audited rows, NaN where there is none."""
+        return float(np.average(values[rows], weights=self.stands_for[rows])) if rows.any() else float("nan")
+
+    @cached_property
+    def table(self) -> Rows:
+        """The recorded table alone, as if nobody had looked."""
+        rows = self.rows.take(np.arange(self.size))
+        return rows.with_labels(rows.recorded)
+
+    @cached_property
+    def ways(self) -> list[Grouping]:
+        """The ways in which the belief divides the rows."""
+        return [way for way in self.belief.groupings(self.rows) if len(way.groups) > 1]
+
+    @cached_property
+    def groups(self) -> tuple[Codes, list[str]]:
+        """``[rows]``: the combination of groups of each row; and what each is called."""
+        place, names = np.zeros(len(self.rows), dtype=np.int64), [""]
+        for way in self.ways:
+            place = place * len(way.groups) + way.shares.argmax(axis=1)
+            names = [f"{before}, {own}" if before else own for before in names for own in way.groups]
+        return place, names
+
+    @property
+    def certain(self) -> bool:
+        """Whether the groups of all rows are known."""
+        return all(way.certain for way in self.ways)
+
+    @cached_property
+    def observation(self) -> Observation:
+        """What the belief says of the rows, before their labels are looked at."""
+        return self.belief.observe(self.rows.without_record())
+
+    @cached_property
+    def moved(self) -> dict[int, tuple[Belief, float, Observation]]:
+        """For each uncertain parameter, by place, the belief with another value, by how much, and what it says."""
+        found = {}
+        for place in np.flatnonzero(self.spread):
+            other, step = moved(self.belief, int(place))
+            found[int(place)] = (other, step, other.observe(self.rows.without_record()))
+        return found
+
+    @cached_property
+    def given(self) -> Floats:
+        """P(recorded class | fair class), ``[rows, fair, recorded]``, as the circuit says."""
+        return np.asarray(self.observation.recorded_given().numpy())
+
+    @cached_property
+    def spread(self) -> Floats:
+        """``[parameters]``: the standard deviation of each parameter."""
+        return deviations(self.belief)
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """``[parameters, rows, fair, recorded]``: how :attr:`given` changes with each parameter that is uncertain."""
+        found = np.zeros((len(self.spread), *self.given.shape))
+        for place, (_, step, seen) in self.moved.items():
+            found[place] = (seen.recorded_given().numpy() - self.given) / step
+        return found
+
+    def drawn(self, rng: np.random.Generator, count: int = SIMULATED) -> Floats:
+        """``[count, parameters]``: how far the parameters may be from their values."""
+        return drawn(self.belief, count, rng)
+
+    @cached_property
+    def folds(self) -> Codes:
+        """``[rows]``: the fold of each row of the table; -1 for rows that were only audited."""
+        found = np.full(len(self.rows), -1, dtype=np.int64)
+        found[: self.size] = folds_of(self.size, self.seed)
+        return found
+
+    @cached_property
+    def impossible(self) -> Codes:
+        """The rows of the table that the belief rules out whatever their fair label is, by number."""
+        found = self.observation.recorded_range()
+        if found is None:
+            return np.zeros(0, dtype=np.int64)
+        chance = found[1].numpy()[np.arange(self.size), self.recorded[: self.size]]
+        return np.flatnonzero(chance <= 0)
+
+    @cached_property
+    def through(self) -> Crossfit:
+        """The recorded table, learned through the belief."""
+        if self.size < LEAST_ROWS:
+            raise NotDone(f"fewer than {LEAST_ROWS} recorded rows")
+        if len(self.impossible):
+            raise NotDone("the belief rules recorded rows out, so that nothing can be learned through it")
+        return self.learned(self.belief, self.table)
+
+    @cached_property
+    def plain(self) -> Crossfit:
+        """The recorded table, learned as it is, by all columns that the belief reads, too."""
+        names = dict.fromkeys([*self.rows.features, *self.belief.context_columns])
+        rows = replace(self.table, classes=self.outcomes, recorded=self.recorded[: self.size])
+        return self.learned(NoBias(), rows.with_features(list(names)))
+
+    def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:
+        """Rows of the table, each predicted by the best of the quick learners, or of those named, without it."""
+        learners = {name: self.learners[name] for name in names or self.learners}
+        found = crossfit(belief, rows, self.folds[: self.size], self.seed, learners)
+        self.chosen.add(found.learner)
+        return found
+
+    @cached_property
+    def simpler(self) -> Case | None:
+        """The same case with smaller trees, where larger ones predicted better somewhere; None where they did not."""
+        if LARGER not in self.chosen:
+            return None
+        learners = {name: own for name, own in self.learners.items() if name != LARGER}
+        return replace(self, learners=learners, chosen=set())
+
+    @cached_property
+    def explained(self) -> tuple[Floats, float]:
+        """log P(recorded) of each held-out row through the belief, and what better parameters would add to the sum.
+
+        An estimated belief is not contradicted by data that other values, within its uncertainty, explain: its
+        parameters take a step towards what explains the record best, the learner is fitted again, and what a further
+        step would gain is given beside.
+        """
+        uncertain = np.flatnonzero(self.spread)
+        if not len(uncertain):
+            return self.through.likelihood, 0.0
+        start = np.array([own.used or 0.0 for own in self.belief.probabilities])
+        step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
+        values = start + step
+        values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
+        belief = self.belief.with_values({self.belief.probabilities[i].name: float(values[i]) for i in uncertain})
+        again = self.learned(belief, self.table, [self.through.learner])
+        _, gain = self._better(belief, again, values - start)
+        return max(again, self.through, key=lambda own: own.mean).likelihood, gain
+
+    def _better(self, belief: Belief, found: Crossfit, moved_by: Floats) -> tuple[Floats, float]:
+        """A step of the parameters towards what explains the record best, and what it would gain in all."""
+        own, rows, uncertain = slice(0, self.size), np.arange(self.size), np.flatnonzero(self.spread)
+        chance, label = fair_chances(belief, found.fits, self.table, self.folds[own]), self.recorded[own]
+        given = self.given[own] + np.tensordot(moved_by, self.slopes[:, own], axes=1)
+        likely = np.maximum((chance * given[rows, :, label]).sum(axis=1), 1e-6)
+        scores = np.stack([(chance * self.slopes[i, own][rows, :, label]).sum(axis=1) / likely for i in uncertain])
+        known = 1 / self.spread[uncertain] ** 2
+        slope = scores.sum(axis=1) - known * moved_by[uncertain]
+        step = np.zeros(len(self.spread))
+        step[uncertain] = np.linalg.solve(scores @ scores.T + np.diag(known), slope)
+        return step, float(slope @ step[uncertain] / 2)
+
+    @cached_property
+    def chances(self) -> Floats:
+        """P(fair class) of every row, ``[rows, classes]``, out of fold."""
+        return fair_chances(self.belief, self.through.fits, self.rows, self.folds)
+
+    @cached_property
+    def posterior(self) -> Floats:
+        """P(fair class | features, group, recorded label) of every row, ``[rows, classes]``, out of fold."""
+        return self.conditioned(self.chances, self.given, np.arange(len(self.rows)))
+
+    def conditioned(self, chances: Floats, given: Floats, rows: Codes) -> Floats:
+        """P(fair class) of rows, conditioned on their recorded labels; unchanged where these are ruled out."""
+        joint = chances * given[np.arange(len(rows)), :, self.recorded[rows]]
+        total = joint.sum(axis=1, keepdims=True)
+        return np.where(total > 0, joint / np.where(total > 0, total, 1.0), chances)
+
+    @cached_property
+    def membership(self) -> list[tuple[str, Floats, Floats]]:
+        """For each group but the first of each way: its name, who is in it, and P(that | features), out of fold."""
+        found = []
+        for way in self.ways:
+            labels = way.shares.argmax(axis=1)
+            rows = Rows(self.rows.frame, self._others(), way.groups, labels)
+            if not rows.features:
+                continue
+            learned = self.learned(NoBias(), rows.take(np.arange(self.size)))
+            chance = fair_chances(NoBias(), learned.fits, rows, self.folds)
+            found += [(way.groups[k], way.shares[:, k], chance[:, k]) for k in range(1, len(way.groups))]
+        return found
+
+    def _others(self) -> tuple[str, ...]:
+        """The features that are not sensitive."""
+        return tuple(name for name in self.rows.features if name not in self.belief.sensitive_columns)
+
+    @cached_property
+    def encoded(self) -> tuple[Floats, list[str]]:
+        """``[rows, inputs]``: the features as numbers, each with mean 0 and deviation 1; and their names."""
+        frame = self.rows.frame[list(self._others())]
+        encoder = make_encoder(prepared(frame.iloc[: self.size]))
+        matrix = np.asarray(encode(encoder, frame, np.float64))
+        names = [slot_name(slot) for slot in encoder.slots]
+        varies = matrix.std(axis=0) > 1e-9
+        matrix = matrix[:, varies]
+        scaled = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0)
+        return scaled, [name for name, own in zip(names, varies, strict=True) if own]

@@ -1,0 +1,223 @@
+"""Which parameters, or which combinations of them, the audit and the recorded rows can tell."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs import Belief, every
+from problog4fairness.checks.learned_parameters import LEARNED
+from problog4fairness.checks.record_profile import Profile
+from problog4fairness.data import Floats, Rows
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
+from problog4fairness.statistics import Parameter, called
+
+# A direction in which the parameters may move by more than this (a standard deviation) is one that nothing tells.
+UNTOLD = 0.25
+STEP, MOST_KINDS = 1e-4, 4096
+# Half a row, as for draws: at 0 and 1 the information has no limit.
+HALF = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Identifiability:
+    """What can be told of the parameters of a belief.
+
+    Attributes
+    ----------
+    table
+        For each parameter its ``value``, whether it is ``told``, and ``within``: half of its 95% interval, given what
+        is known of all of them together; NaN where it is not told. What it is the probability of is its ``meaning``.
+    groups
+        Parameters that cannot be told apart, and within how much their combined effect on a recorded label is known
+        (a probability; NaN where nothing is known of it).
+    sources
+        Where the information comes from, in words.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1]).with_priors({"p1": p4f.Beta(40, 60)})
+    >>> p4f.identifiability(belief).table["told"].to_dict()
+    {'p1': True}
+    """
+
+    table: pd.DataFrame
+    groups: tuple[tuple[tuple[str, ...], float], ...]
+    sources: tuple[str, ...]
+
+    def words(self) -> list[str]:
+        """In sentences."""
+        found = []
+        said = {str(name): called(str(name), meaning) for name, meaning in self.table["meaning"].items()}
+        for members, within in self.groups:
+            names = [said[name] for name in members]
+            effect = "" if np.isnan(within) else f"; their combined effect is known to ±{_short(within)}"
+            if len(names) == 1:
+                found.append(f"{names[0]} cannot be told: nothing here depends on it enough.")
+            else:
+                found.append(f"{', '.join(names[:-1])} and {names[-1]} cannot be told apart{effect}.")
+        told = self.table[self.table["told"]]
+        if len(told):
+            parts = [f"{said[str(name)]} to ±{_short(within)}" for name, within in told["within"].items()]
+            found.append(f"Known: {', '.join(parts)}.")
+        found = [f"H{own[1:]}" if own.startswith("how often") else own for own in found]
+        return [*found, f"By {' and '.join(self.sources)}."]
+
+    def __repr__(self) -> str:
+        return f"Identifiability({' '.join(self.words())})"
+
+    def __str__(self) -> str:
+        return "\n".join(self.words())
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.words())
+
+
+def identifiability(
+    belief: Belief,
+    X: Any = None,
+    y: Any = None,
+    *,
+    sensitive_features: Any = None,
+    favourable: Any = None,
+    use_sensitive: bool = False,
+) -> Identifiability:
+    """Which parameters, or which combinations, can be told, by the information matrix.
+
+    That of the audit (and of priors) is in the estimated belief: rows of a cell tell its own parameter, and parameters
+    that were estimated together through the circuit carry their matrix. Recorded rows add theirs where they are passed,
+    with a linear learner fitted to them.
+
+    Parameters
+    ----------
+    belief
+        With a value for each parameter. Those that were stated are looked at where recorded rows are passed, or where
+        they were given a prior; otherwise they are fixed.
+    X, y, sensitive_features
+        Recorded rows; None for the audit alone.
+    favourable, use_sensitive
+        As for :class:`DebiasedClassifier`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1]).with_priors({"p1": p4f.Beta(40, 60)})
+    >>> print(p4f.identifiability(belief))
+    Known: p1 to ±.10.
+    By the audit.
+    """
+    belief.require_known()
+    sources, rows = [], None
+    free = [own for own in belief.probabilities if own.rows is not None or y is not None]
+    if not free:
+        raise P4FError("nothing was estimated: estimate the belief from an audit, or pass recorded rows X and y")
+    # What was learned from recorded rows is not counted again beside them.
+    total = _audit_information(free, learned=y is None)
+    if total.any():
+        learned = y is None and any(LEARNED in str(own.source) for own in free)
+        sources.append("what was estimated" if learned else "the audit")
+    if y is not None:
+        model = DebiasedClassifier(belief, "linear", use_sensitive=use_sensitive, favourable=favourable)
+        rows = rows_to_fit(model, X, y, sensitive_features, None, None)
+        names = [own.name for own in free]
+        total = total + Profile(belief, names, rows).information(np.clip(_values(free), 0.01, 0.99))
+        sources.append(f"{len(rows):,} recorded rows")
+    return _found(belief, free, total, rows, tuple(sources))
+
+
+def _values(free: Sequence[Parameter]) -> Floats:
+    return np.array([float(own.value or 0.0) for own in free])
+
+
+def _audit_information(free: Sequence[Parameter], learned: bool) -> Floats:
+    """What estimated parameters carry: a matrix, or the rows of a cell and of a prior."""
+    matrix = np.zeros((len(free), len(free)))
+    for place, own in enumerate(free):
+        if LEARNED in str(own.source) and not learned:
+            continue
+        if own.information is not None:
+            entries = dict(own.information)
+            matrix[place] = [entries.get(other.name, 0.0) for other in free]
+        elif own.rows is not None:
+            rows = own.rows + (0.0 if own.prior is None else own.prior.a + own.prior.b)
+            value = ((own.value or 0.0) * rows + HALF) / (rows + 1)
+            matrix[place, place] = rows / (value * (1 - value))
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def _found(
+    belief: Belief, free: Sequence[Parameter], total: Floats, rows: Rows | None, sources: tuple[str, ...]
+) -> Identifiability:
+    sizes, directions = np.linalg.eigh(total)
+    told = sizes > 1 / UNTOLD**2
+    lost = directions[:, ~told] @ directions[:, ~told].T
+    covariance = (directions[:, told] / sizes[told]) @ directions[:, told].T
+    unsure = np.diag(lost) > 0.02
+    z = NormalDist().inv_cdf(0.975)
+    within = np.where(unsure, np.nan, z * np.sqrt(np.diag(covariance)))
+    table = pd.DataFrame(
+        {"value": _values(free), "told": ~unsure, "within": within, "meaning": [own.meaning for own in free]},
+        index=pd.Index([own.name for own in free], name="parameter"),
+    )
+    groups = []
+    for members in _connected(lost, np.flatnonzero(unsure)):
+        names = tuple(free[place].name for place in members)
+        groups.append((names, z * _effect(belief, free, members, covariance, rows)))
+    return Identifiability(table, tuple(groups), sources)
+
+
+def _connected(lost: Floats, unsure: Any) -> list[list[int]]:
+    """Parameters that share a direction that nothing tells."""
+    groups: list[list[int]] = []
+    for place in unsure.tolist():
+        joined = [own for own in groups if any(abs(lost[place, other]) > 0.02 for other in own)]
+        groups = [own for own in groups if own not in joined] + [sorted(sum(joined, [place]))]
+    return sorted(groups)
+
+
+def _effect(
+    belief: Belief, free: Sequence[Parameter], members: Sequence[int], covariance: Floats, rows: Rows | None
+) -> float:
+    """The largest standard deviation of a P(recorded | fair, groups) that these parameters change together."""
+    kinds = _every_kind(belief) if rows is None else belief.kinds_of(rows)
+    if kinds is None or len(members) < 2:
+        return float("nan")
+    slopes = []
+    for own in free:
+        value = float(own.value or 0.0)
+        low, high = max(0.0, value - STEP), min(1.0, value + STEP)
+        ends = [_recorded(belief.with_values({own.name: end}), kinds) for end in (low, high)]
+        slopes.append((ends[1] - ends[0]) / (high - low))
+    jacobian = np.array(slopes)
+    changed = (np.abs(jacobian[list(members)]) > 1e-6).all(axis=0)
+    variances = np.einsum("ic,ij,jc->c", jacobian, covariance, jacobian)[changed]
+    return float(np.sqrt(variances.max())) if len(variances) else float("nan")
+
+
+def _recorded(belief: Belief, kinds: Rows) -> Floats:
+    """P(recorded | fair, groups), all in one row."""
+    return np.asarray(belief.observe(kinds.without_record()).recorded_given().numpy().reshape(-1))
+
+
+def _every_kind(belief: Belief) -> Rows | None:
+    """A row for each combination of groups; None where that is not all that the belief reads."""
+    if belief.features or not belief.variables or len(every(belief.variables)) > MOST_KINDS:
+        return None
+    columns: dict[str, list[Any]] = {}
+    for variable, places in zip(belief.variables, every(belief.variables).T, strict=True):
+        levels = [variable.levels[place] for place in places]
+        for number, column in enumerate(variable.columns):
+            columns[column] = [own[number] if isinstance(own, tuple) else own for own in levels]
+    return Rows(pd.DataFrame(columns), (), belief.classes or (0, 1))
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0") if value >= 0.01 else f"{value:.1g}"

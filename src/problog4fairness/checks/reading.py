@@ -1,0 +1,224 @@
+"""From tables as they come to the case against a belief."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.audit import Audit, tell
+from problog4fairness.beliefs import Belief
+from problog4fairness.checks.case import Case
+from problog4fairness.data import (
+    FileNote,
+    Rows,
+    check_column,
+    is_frame,
+    label_codes,
+    matches,
+    sensitive_frame,
+    to_frame,
+    with_audit,
+)
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import joined, training_rows, with_fair
+from problog4fairness.statistics import count
+
+# More recorded rows than this, or audited ones, are not looked at: so many are drawn at random.
+MOST_ROWS = 20_000
+_FAIR = "fair label"
+
+
+def read_case(
+    belief: Belief,
+    table: Any,
+    *,
+    recorded: str | None,
+    audit: Any = None,
+    fair: str | None = None,
+    fair_features: Mapping[str, str] | None = None,
+    sensitive_features: Any = None,
+    favourable: Any = None,
+    use_sensitive: bool = False,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    features: Sequence[str] | None = None,
+    others: Sequence[Belief] = (),
+    when: str | None = None,
+    seed: int = 0,
+) -> Case:
+    """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
+    belief.require_known()
+    if belief.recorded_columns:
+        raise P4FError("beliefs about one recorded label are compared, not about votes; take those of .by_column()")
+    options: dict[str, Any] = {"use_sensitive": use_sensitive, "others": tuple(others), "seed": seed}
+    when = options["when"] = belief.when if when is None else when
+    if isinstance(table, Rows):
+        return _sampled(_of_rows(belief, table, audit, options))
+    if not is_frame(table):
+        raise P4FError(f"the table is a data frame or Rows, not {type(table).__name__}")
+    if recorded is None:
+        raise P4FError("name the column of the recorded label by recorded=...")
+    frame = to_frame(table)
+    if sensitive_features is not None:
+        passed = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
+        frame = pd.concat([frame.drop(columns=[c for c in passed.columns if c in frame.columns]), passed], axis=1)
+    if isinstance(table, pd.DataFrame):
+        frame.index = table.index
+    audited = audit if audit is None or isinstance(audit, Audit | pd.DataFrame) else to_frame(audit)
+    whole, audited_features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
+    needed = [name for name in belief.context_columns if name not in belief.other_columns]
+    for name, role, argument in (
+        (recorded, "recorded label", "recorded"),
+        *((name, "sensitive variable", "sensitive") for name in belief.sensitive_columns if name in needed),
+        *((column, "belief", "belief") for column in belief.other_columns),
+        *([] if when is None else [(when, "day", "when")]),
+    ):
+        check_column(whole, name, role, argument)
+    beside = [*needed, *(name for name in belief.withheld if name in belief.read_columns)]
+    kept = np.flatnonzero(whole[beside if belief.missing_labels else [recorded, *beside]].notna().all(axis=1))
+    days = [] if when is None else [when]
+    unused = [*drop, *days, *(name for name in (fair_features or {}).values() if name in whole.columns)]
+    with warnings.catch_warnings():
+        # Which of 0 and 1 is favourable needs no word here.
+        warnings.simplefilter("ignore", FileNote)
+        rows = _read(
+            belief, whole, recorded, fair, favourable, use_sensitive, drop=unused, keep=keep, features=features
+        )
+    rows = _beside(belief, rows, whole.iloc[kept], days)
+    known = {name: own.iloc[kept].reset_index(drop=True) for name, own in audited_features.items()}
+    numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
+    return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
+
+
+def _joined(
+    belief: Belief,
+    frame: pd.DataFrame,
+    audit: pd.DataFrame | Audit | None,
+    recorded: str,
+    fair: str | None,
+    fair_features: Mapping[str, str],
+    drop: Sequence[str],
+) -> tuple[pd.DataFrame, dict[str, pd.Series[Any]]]:
+    """The table with the fair label, followed by audited rows that are not in it; and audited features beside."""
+    for name in fair_features:
+        if name not in belief.features:
+            raise P4FError(
+                f"the belief does not distort {name!r}; it distorts {', '.join(belief.features) or 'nothing'}"
+            )
+    unused = [*drop, *fair_features.values()]
+    if audit is None:
+        for column in fair_features.values():
+            check_column(frame, column, "fair feature", "fair_features")
+        return with_fair(frame, None, recorded, fair), {name: frame[own] for name, own in fair_features.items()}
+    if fair is None and not fair_features:
+        raise P4FError("name the column of the fair label in the audit by fair=...")
+    columns = [*([fair] if fair else []), *fair_features.values()]
+    for column in columns:
+        there = audit.frame if isinstance(audit, Audit) else audit
+        check_column(there, column, "fair label" if column == fair else "fair feature", "fair")
+    needed = [name for name in frame.columns if name not in (*unused, fair)]
+    known = [name for name in frame.columns if name not in columns]
+    audited = Audit.of(audit, fair=columns, table=frame[known])
+    if audited.clusters is not None:
+        tell("the tests take the audited rows of one cluster as independent of each other, and reject too often for it")
+    rows, found = frame[known], {}
+    for name, column in fair_features.items():
+        rows, found[name] = with_audit(frame[known], audited.frame, fair=column, needed=needed, places=audited.rows)
+    if fair is not None:
+        rows = joined(frame[known], audited, fair, needed)
+    return rows, found
+
+
+def _read(
+    belief: Belief,
+    frame: pd.DataFrame,
+    recorded: str,
+    fair: str | None,
+    favourable: Any,
+    use_sensitive: bool,
+    **columns: Any,
+) -> Rows:
+    found = training_rows(
+        frame, belief, recorded=recorded, fair=fair, favourable=favourable, use_sensitive=use_sensitive, **columns
+    )
+    there = sorted(found.label.dropna().unique().tolist(), key=lambda value: value == found.favourable)
+    classes = belief.classes or tuple(there)
+    if len(classes) < 2:
+        raise P4FError(f"column {recorded!r} of the label has one value only ({classes[0]!r})")
+    whole = found.features
+    if found.groups is not None:
+        whole = pd.concat([whole, found.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
+    true = None if found.fair is None else label_codes(found.fair.to_numpy(dtype=object), classes, "fair", missing=True)
+    codes = label_codes(found.label, classes, missing=belief.missing_labels)
+    weights = None
+    if found.audit_weights is not None and found.audit_weights.nunique() > 1:
+        weights = found.audit_weights.fillna(0.0).to_numpy()
+    return Rows(whole, tuple(map(str, found.features.columns)), classes, codes, true, audit_weights=weights)
+
+
+def _beside(belief: Belief, rows: Rows, frame: pd.DataFrame, more: Sequence[str]) -> Rows:
+    """The rows with the other columns that are read, and features without those that no learner may read."""
+    lacking = [name for name in dict.fromkeys([*belief.other_columns, *more]) if name not in rows.frame.columns]
+    whole = pd.concat([rows.frame, frame[lacking].reset_index(drop=True)], axis=1) if lacking else rows.frame
+    return replace(rows, frame=whole, features=tuple(name for name in rows.features if name not in belief.withheld))
+
+
+def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) -> Case:
+    if rows.recorded is None:
+        raise P4FError("these rows have no recorded label")
+    if audit is None:
+        return Case(belief, rows, len(rows), numbers=np.arange(len(rows)), **options)
+    if not isinstance(audit, Rows) or audit.recorded is None or audit.fair is None:
+        raise P4FError("the audit of Rows is Rows, with recorded and fair labels")
+    columns = list(rows.frame.columns)
+    both = [
+        own.frame[columns].assign(**{"recorded label": own.recorded, **({_FAIR: own.fair} if own is audit else {})})
+        for own in (rows, audit)
+    ]
+    places = matches(both[0], both[1], _FAIR).to_numpy()
+    new, fair = places < 0, np.full(len(rows), -1, dtype=np.int64)
+    fair[places[~new]] = audit.fair[~new]
+    joined = Rows(
+        pd.concat([rows.frame, audit.frame.loc[new, columns]], ignore_index=True),
+        rows.features,
+        rows.classes,
+        np.concatenate([rows.recorded, audit.recorded[new]]),
+        np.concatenate([fair, audit.fair[new]]),
+    )
+    numbers = np.where(np.arange(len(joined)) < len(rows), np.arange(len(joined)), -1)
+    return Case(belief, joined, len(rows), numbers=numbers, **options)
+
+
+def _sampled(case: Case) -> Case:
+    """At most so many rows of the table, and so many that were audited."""
+    rng, notes = np.random.default_rng([case.seed, 0]), []
+    audited = np.zeros(len(case.rows), dtype=bool)
+    audited[case.audited] = True
+    for own in case.fair_features.values():
+        audited |= own.notna().to_numpy()
+    chosen = np.arange(case.size)
+    if case.size > MOST_ROWS:
+        chosen = np.sort(rng.choice(case.size, MOST_ROWS, replace=False))
+        notes.append(f"Of {count(case.size, 'recorded row')}, {count(MOST_ROWS)} were drawn at random and tested.")
+    others = np.setdiff1d(np.flatnonzero(audited), chosen)
+    room = MOST_ROWS - int(audited[chosen].sum())
+    if len(others) > room:
+        others = np.sort(rng.choice(others, room, replace=False))
+        notes.append(f"Of {count(audited.sum(), 'audited row')}, {count(MOST_ROWS)} were drawn at random and tested.")
+    if not notes:
+        return case
+    order = np.concatenate([chosen, others])
+    features = {name: own.iloc[order].reset_index(drop=True) for name, own in case.fair_features.items()}
+    return replace(
+        case,
+        rows=case.rows.take(order),
+        size=len(chosen),
+        fair_features=features,
+        numbers=case.numbers[order],
+        notes=tuple(notes),
+    )

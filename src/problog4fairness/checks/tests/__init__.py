@@ -1,0 +1,1 @@
+"""The tests of a belief, one module for each kind of evidence."""

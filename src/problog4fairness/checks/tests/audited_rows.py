@@ -1,0 +1,263 @@
+"""What audited rows, whose fair label is known, say against a belief."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import chi2_contingency
+
+from problog4fairness.checks.case import SIMULATED, Case
+from problog4fairness.checks.finding import LEAST_AUDITED, Finding, NotDone, least_shown, normals, share_of_draws
+from problog4fairness.checks.tests.residuals import audited_residuals
+from problog4fairness.checks.uncertainty import MOST, effective_rows
+from problog4fairness.data import Codes, Floats
+from problog4fairness.statistics import count, percent, points
+
+# Shares of recorded labels that differ as much as by so small a chance were not drawn at random.
+DRAWN_BY_LABEL = 1e-4
+# Kinds of rows that a cell may have, on average.
+MOST_KINDS = 6
+# Rows of a cell at least, for its share to be compared.
+LEAST_CELL = 5
+
+
+def audited_rows(case: Case) -> Codes:
+    """The audited rows, if they are enough."""
+    if not len(case.audited):
+        raise NotDone("there is no audit")
+    if len(case.audited) < LEAST_AUDITED:
+        raise NotDone(f"fewer than {LEAST_AUDITED} audited rows")
+    if not case.belief.about_label:
+        raise NotDone("the fair label is that of another world, so that recorded ones are not compared with it")
+    return case.audited
+
+
+def random_rows(case: Case) -> Codes:
+    """The audited rows, if their weights are known or their recorded labels are as in the table.
+
+    Unweighted rows that were drawn by recorded label, or from elsewhere, have other shares of fair labels than the
+    table has.
+    """
+    rows = audited_rows(case)
+    if case.rows.audit_weights is not None:
+        return rows
+    groups, labels = case.groups[0], case.recorded
+    chances = []
+    for group in np.unique(groups[rows]):
+        own, table = groups[rows] == group, groups[: case.size] == group
+        counts = np.stack(
+            [
+                np.bincount(part, minlength=len(case.outcomes))
+                for part in (labels[rows][own], labels[: case.size][table])
+            ]
+        )
+        counts = counts[:, counts.sum(axis=0) > 0]
+        if counts.shape[1] > 1 and counts.sum(axis=1).min() > 0:
+            chances.append(float(chi2_contingency(counts).pvalue))
+    if chances and min(chances) * len(chances) < DRAWN_BY_LABEL:
+        raise NotDone("the audited rows have other recorded labels than the table: drawn by them, or from elsewhere")
+    return rows
+
+
+def rows_by_label(case: Case) -> Codes:
+    """The audited rows, if they were sampled by nothing but group and recorded label, whose shares are not compared.
+
+    Then features and recorded labels of people with the same group and fair label are as independent in the audit as in
+    the table. Other strata make them depend on each other.
+    """
+    rows = audited_rows(case)
+    strata = case.groups[0][rows] * len(case.outcomes) + case.recorded[rows]
+    for stratum in np.unique(strata):
+        weights = case.stands_for[strata == stratum]
+        if weights.max() > weights.min() * (1 + 1e-9):
+            raise NotDone("the audited rows were sampled by more than group and recorded label")
+    return rows
+
+
+def cells_of(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+    """The cell of each audited row, its group and fair label; and the names of the groups with the label."""
+    groups, names = case.groups
+    classes = len(case.rows.classes)
+    keys, cells = np.unique(groups[rows] * classes + case.fair, return_inverse=True)
+    return cells.reshape(-1), [(names[key // classes], int(key % classes)) for key in keys]
+
+
+def who(case: Case, group: str, fair: int) -> str:
+    """The people of a cell."""
+    of = f"{group} and " if group else ""
+    return f"people with {of}a fair {case.rows.classes[fair]}"
+
+
+def ruled_out_test(case: Case) -> Finding:
+    """Whether something was recorded that the belief calls impossible for that fair label."""
+    rows = audited_rows(case)
+    open_values = {
+        own.name: min(max(own.value or 0.0, 0.01), 0.99)
+        for own in case.belief.probabilities
+        if effective_rows(own) < MOST
+    }
+    audited = case.rows.take(rows).without_record()
+    chance = case.belief.with_values(open_values).observe(audited).recorded_given().numpy()
+    ruled = chance[np.arange(len(rows)), case.fair] <= 0
+    if not ruled.any():
+        raise NotDone("the belief rules nothing out")
+    seen = ruled[np.arange(len(rows)), case.recorded[rows]]
+    possible = ruled.any(axis=1)
+    if not seen.any():
+        sentence = f"None of {count(possible.sum(), 'audited row')} was recorded as the belief calls impossible."
+        return Finding(sentence, 1.0, rows[seen], "")
+    first = int(np.flatnonzero(seen)[0])
+    groups, names = case.groups
+    people = who(case, names[groups[rows[first]]], int(case.fair[first]))
+    sentence = (
+        f"{count(seen.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
+        f"of the {people}, some were recorded as {case.outcomes[case.recorded[rows[first]]]}."
+    )
+    advice = "Look at these rows; if the fair labels are right, believe in that kind of bias, too, and estimate it."
+    return Finding(sentence, 1 / (SIMULATED + 1), rows[seen], advice)
+
+
+def conditional_test(case: Case) -> Finding:
+    """Whether the recorded label still depends on the features, within people of the same fair label and group.
+
+    Recorded labels are shuffled within these cells, which changes nothing if the belief is right. Each feature is
+    compared in each cell, and in all groups of a fair label together, as one that makes the same difference in each.
+    """
+    rows = rows_by_label(case)
+    if not case.rows.features:
+        raise NotDone("there are no features")
+    if not case.certain:
+        raise NotDone("the groups of some rows are uncertain")
+    cells, names = alike(case, rows)
+    matrix, columns = case.encoded
+    matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
+    rng = case.rng(2)
+    found, drawn = list[tuple[Floats, Floats, int, int]](), np.zeros(SIMULATED)
+    together: dict[tuple[int, int], list[tuple[Floats, Floats, Floats, int]]] = {}
+    for cell, (_, fair) in enumerate(names):
+        own = np.flatnonzero(cells == cell)
+        for value in range(1, len(case.outcomes)):
+            hit = (case.recorded[rows[own]] == value).astype(np.float64)
+            if min(hit.sum(), len(hit) - hit.sum()) < LEAST_CELL:
+                continue
+            x = matrix[own] - matrix[own].mean(axis=0)
+            # As differences of rates, each as sure as its cell makes it.
+            hit = hit / hit.var(ddof=1)
+            variance = (x**2).sum(axis=0) * hit.var(ddof=1)
+            seen, simulated = hit @ x, rng.permuted(np.tile(hit, (SIMULATED, 1)), axis=1) @ x
+            together.setdefault((fair, value), []).append((seen, variance, simulated, cell))
+    if not together:
+        raise NotDone(f"no cell has {LEAST_CELL} audited rows that were recorded in each of two ways")
+    for (_, value), parts in together.items():
+        seen, variance, simulated = (np.sum(own, axis=0) for own in list(zip(*parts, strict=True))[:3])
+        whole = (seen, variance, simulated, parts[0][3])
+        for seen, variance, simulated, cell in [*parts, *([whole] if len(parts) > 1 else [])]:
+            found.append((seen, variance, cell, value))
+            drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
+    scores = np.stack([_scores(seen, variance) for seen, variance, _, _ in found])
+    # The fair probability stands for all features together; a reader is told of one.
+    which, column = np.unravel_index(scores[:, :-1].argmax(), scores[:, :-1].shape)
+    named = _Dependence(*found[which][2:], columns[column], matrix[:, column])
+    finding = named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
+    # Of half of the people against the others, in the groups of a fair label together.
+    halves, labels = list[float](), list[str]()
+    for (fair, value), parts in together.items():
+        whose = np.isin(cells, [part[3] for part in parts])
+        rate = float((case.recorded[rows[whose]] == value).mean())
+        halves.append(2 * np.sqrt(rate * (1 - rate) / whose.sum()))
+        labels.append(f" between halves of the people with a fair {case.rows.classes[fair]}")
+    return replace(finding, least=least_shown(np.array(halves), labels, scores.size))
+
+
+def alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+    """As :func:`cells_of`, with a cell of its own for each kind of row that the belief tells apart."""
+    cells, names = cells_of(case, rows)
+    said = np.round(case.given[rows, case.fair], 6)
+    kinds, place = np.unique(np.column_stack([cells, said]), axis=0, return_inverse=True)
+    if len(kinds) > max(MOST_KINDS * len(names), len(rows) // MOST_KINDS):
+        raise NotDone("the belief says something else of almost every row")
+    return place.reshape(-1), [names[int(kind[0])] for kind in kinds]
+
+
+def _scores(values: Floats, variance: Floats) -> Floats:
+    return np.asarray(np.abs(values) / np.sqrt(np.maximum(variance, 1e-12)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Dependence:
+    """A column on which a label depends in a cell."""
+
+    cell: int
+    value: int
+    column: str
+    x: Floats
+
+    def finding(self, case: Case, rows: Codes, cells: Codes, names: list[tuple[str, int]], p: float) -> Finding:
+        """In words: the rates on both sides of the middle of the column."""
+        cell, value, column, x = self.cell, self.value, self.column, self.x
+        own = np.flatnonzero(cells == cell)
+        hit = case.recorded[rows[own]] == value
+        above = x[own] > np.median(x[own])
+        if not above.any():
+            above = x[own] >= np.median(x[own])
+        rates = [float(hit[side].mean()) if side.any() else float("nan") for side in (above, ~above)]
+        sides = (f"where {column}", "elsewhere") if " = " in column else (f"where {column} is high", "where it is low")
+        sentence = (
+            f"Of the {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.outcomes[value]} "
+            f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
+        )
+        name, *category = column.split(" = ", maxsplit=1)
+        said = f"by({name!r})" if category else f"by(model=[{name!r}])"
+        advice = (
+            f"The bias depends on {name}: believe in one that depends on the row, RowBias(..., {said}), instead of one "
+            "number for each group."
+        )
+        return Finding(sentence, p, rows[own], advice)
+
+
+def independence_test(case: Case) -> Finding:
+    """Whether the fair label depends on the group, given the features.
+
+    The sum of (fair - P(fair | features)) × (member - P(member | features)) is 0 on average if it does not, where one
+    of the two models is right. Of every row of the table its expectation given the recorded label is taken, and audited
+    rows correct it: that has less noise than audited rows alone.
+    """
+    rows = random_rows(case)
+    if case.use_sensitive:
+        raise NotDone("the fair label may depend on the group (use_sensitive=True)")
+    if not case.membership:
+        raise NotDone("the belief has no groups, or there are no features")
+    classes, table, rng = range(1, len(case.rows.classes)), slice(0, case.size), case.rng(4)
+    shown, part = (case.posterior - case.chances)[table], float(case.stands_for.sum()) / case.size
+    factors, products, told = [], [], []
+    for group, member, chance in case.membership:
+        for k in classes:
+            factor = np.zeros((len(rows), len(case.rows.classes)))
+            factor[:, k] = (member - chance)[rows]
+            factors.append(factor)
+            products.append(shown[:, k] * (member - chance)[table] * part)
+            told.append((group, k))
+    residuals = audited_residuals(case, rows, np.stack(factors, axis=2), rng)
+    of_table = np.stack(products, axis=1)
+    covariance = of_table.T @ of_table
+    spread = np.sqrt(residuals.variance + np.diag(covariance)) + 1e-9
+    drawn = residuals.simulated + normals(covariance, len(residuals.simulated), rng)
+    scores = (residuals.values + of_table.sum(axis=0)) / spread
+    which = int(np.abs(scores).argmax())
+    p = share_of_draws(np.abs(drawn / spread).max(axis=1), float(np.abs(scores[which])))
+    group, label = told[which]
+    _, member, chance = case.membership[which // len(classes)]
+    inside = member[rows] > 0.5
+    rates = [case.average(case.fair == label, side) for side in (inside, ~inside)]
+    # The least squares slope of the fair label on being a member, both given the features.
+    gap = float(scores[which] * spread[which] / ((member - chance)[table] ** 2).sum() / part)
+    sentence = (
+        f"Of the audited people with {group}, {percent(rates[0])} have a fair {case.rows.classes[label]}, of the "
+        f"others {percent(rates[1])}; given the features, the difference is {points(gap)} points."
+    )
+    advice = "Let the fair label depend on the group: use_sensitive=True, or --use-sensitive."
+    scale = np.array([((own - likely)[table] ** 2).sum() for _, own, likely in case.membership])
+    scale = np.repeat(scale, len(classes)) * part
+    least = least_shown(spread / np.maximum(scale, 1e-9), [f" where {own}" for own, _ in told], len(told))
+    return Finding(sentence, p, rows[inside], advice, float(np.abs(scores[which])), least=least)

@@ -1,0 +1,131 @@
+"""Whether a model that is trained through the belief says what audited labels say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from problog4fairness.checks.case import Case
+from problog4fairness.checks.finding import NEVER, Finding, NotDone, least_shown, normals, share_of_draws
+from problog4fairness.checks.tests.audited_rows import LEAST_CELL, random_rows
+from problog4fairness.checks.tests.residuals import audited_residuals
+from problog4fairness.data import Codes, Floats
+from problog4fairness.learners import Task, fit_again
+from problog4fairness.statistics import percent
+
+# Fits on resampled rows, whose predictions differ by as much as those of the model may be off by chance.
+REFITS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """The shares that are compared: fair labels in each group, and recorded labels that are wrong.
+
+    Attributes
+    ----------
+    factors
+        ``[rows, classes, shares]``: how much each fair class of an audited row counts.
+    masks
+        ``[shares, rows]``: the audited rows of which each is a share.
+    words
+        What each is.
+    """
+
+    factors: Floats
+    masks: Codes
+    words: list[str]
+
+
+def calibration_test(case: Case) -> Finding:
+    """Whether fair probabilities given the recorded label, out of fold, are as high as audited labels say."""
+    rows = random_rows(case)
+    if not case.rows.features:
+        raise NotDone("there are no features")
+    shares = _shares(case, rows)
+    rng = case.rng(5)
+    residuals = audited_residuals(case, rows, shares.factors, rng)
+    by_rows, by_parameters = _refitted(case, rows, shares, rng)
+    count = len(residuals.simulated)
+    # Few refits know their variance to so many degrees of freedom.
+    uncertain = np.sqrt((REFITS - 1) / rng.chisquare(REFITS - 1, (count, 1)))
+    drawn = residuals.simulated + normals(by_rows, count, rng) * uncertain + normals(by_parameters, count, rng)
+    spread = np.sqrt(residuals.variance + np.diag(by_rows) + np.diag(by_parameters)) + 1e-9
+    scores = np.abs(residuals.values) / spread
+    which = int(scores.argmax())
+    own = shares.masks[which]
+    weight = float(case.stands_for @ own)
+    predicted = float(np.einsum("rk,rk->r", case.posterior[rows], shares.factors[:, :, which]) @ case.stands_for)
+    observed = predicted + float(residuals.values[which])
+    # Of wrong labels minus those that are right are counted.
+    added = 1.0 if shares.factors[:, :, which].min() < 0 else 0.0
+    ends = [added + value / weight for value in (observed, predicted)]
+    sentence = (
+        f"{shares.words[which]}: {percent(ends[0])} by the audit, {percent(ends[1])} by a model trained through the "
+        "belief."
+    )
+    advice = (
+        "Estimate the parameters anew from this audit, look for a bias that depends on the features, and give the fair "
+        "labels to fit(..., fair=...), which puts the probabilities right."
+    )
+    p = share_of_draws(np.abs(drawn / spread).max(axis=1), float(scores[which]))
+    of = [f" of {own[0].lower()}{own[1:]}" for own in shares.words]
+    least = least_shown(spread / (shares.masks @ case.stands_for), of, len(of))
+    return Finding(sentence, p, rows[own], advice, float(scores[which]), NEVER, least)
+
+
+def _wrong(case: Case) -> bool:
+    """Whether recorded labels may be wrong, not only missing."""
+    return not case.belief.missing_labels
+
+
+def _shares(case: Case, rows: Codes) -> _Shares:
+    groups, names = case.groups
+    masks = [(names[k] or "everybody", groups[rows] == k) for k in np.unique(groups[rows])]
+    masks = [(name, own) for name, own in masks if own.sum() >= LEAST_CELL]
+    if not masks:
+        raise NotDone(f"no group has {LEAST_CELL} audited rows")
+    classes = len(case.rows.classes)
+    factors, inside, words = [], [], []
+    for label in range(1, classes):
+        for name, own in masks:
+            factors.append(np.outer(own, np.arange(classes) == label))
+            inside.append(own)
+            words.append(f"Fair {case.rows.classes[label]} where {name}")
+    if _wrong(case):
+        factors.append(-np.eye(len(case.outcomes))[case.recorded[rows]][:, :classes])
+        inside.append(np.ones(len(rows), dtype=bool))
+        words.append("Recorded labels that are wrong")
+    return _Shares(np.stack(factors, axis=2).astype(np.float64), np.stack(inside), words)
+
+
+def _refitted(case: Case, rows: Codes, shares: _Shares, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Covariances of the sums because other rows might have been recorded, and because parameters are uncertain."""
+    learner = case.learners["linear"]
+    audited = case.rows.take(rows)
+    observation = case.belief.observe(case.table)
+    seen = case.belief.restore(audited.without_record())
+    tasks = [
+        Task(observation, case.seed, weights=torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6))
+        for _ in range(REFITS)
+    ]
+    first = learner.fit_many([Task(observation, case.seed)], progress=False)[0]
+    fits = fit_again(learner, first, tasks, progress=False)
+
+    def sums(chances: Floats, given: Floats) -> Floats:
+        chance = case.conditioned(chances, given, rows) * case.stands_for[:, None]
+        return np.asarray(np.einsum("rk,rks->s", chance, shares.factors))
+
+    resampled = [sums(seen.fair_proba(fit.log_proba(seen.table)).numpy(), case.given[rows]) for fit in fits]
+    base = sums(seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows])
+    moves = []
+    for place, (other, step, _) in case.moved.items():
+        fitted = fit_again(learner, first, [Task(other.observe(case.table), case.seed)], progress=False)[0]
+        seen_other = other.restore(audited.without_record())
+        chances = seen_other.fair_proba(fitted.log_proba(seen_other.table)).numpy()
+        moves.append(
+            (sums(chances, case.given[rows] + step * case.slopes[place][rows]) - base) / step * case.spread[place]
+        )
+    changes = np.stack(moves) if moves else np.zeros((1, len(base)))
+    return np.cov(np.stack(resampled), rowvar=False).reshape(len(base), -1), changes.T @ changes

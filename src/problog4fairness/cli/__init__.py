@@ -1,1 +1,0 @@
-"""The command ``p4f``: reads options, calls the library, shows the result."""

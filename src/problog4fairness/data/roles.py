@@ -1,0 +1,395 @@
+"""Which column is what, and which value means what; said by the user, or by a convention that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problog4fairness.data.columns import complete_rows
+from problog4fairness.data.labels import is_unfavourable, ordered_pair
+from problog4fairness.data.problems import TableError, listed, note
+from problog4fairness.data.sensitive import has_others, others_of
+from problog4fairness.data.types import Codes
+from problog4fairness.data.values import Value, conventional, match, plain, values_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# A sensitive column with more values than this is a measurement, not a group; and so is a label.
+MAX_GROUPS = MAX_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what, and which value means what.
+
+    Attributes
+    ----------
+    recorded, sensitive, fair
+        Names of the columns of the recorded label, of the sensitive variable, and of the fair label, where an audit
+        has it.
+    labels
+        The label's values, the favourable one last.
+    levels
+        The groups; with two, the sensitive one is the second.
+    fair_labels
+        The same as ``labels`` in the notation of the fair column.
+
+    Examples
+    --------
+    >>> from problog4fairness.data import Roles
+    >>> roles = Roles("granted", "poor_area", "repaid", labels=("no", "yes"), levels=(0, 1))
+    >>> roles.favourable, roles.group, roles.binary
+    ('yes', 1, True)
+    """
+
+    recorded: str
+    sensitive: str
+    fair: str | None
+    labels: tuple[Value, ...]
+    levels: tuple[Value, ...]
+    fair_labels: tuple[Value, ...] | None = None
+
+    @property
+    def favourable(self) -> Value:
+        """The favourable label."""
+        return self.labels[-1]
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two groups."""
+        return len(self.levels) == 2
+
+    @property
+    def group(self) -> Value | None:
+        """The sensitive group, or None where there are more than two groups."""
+        return self.levels[1] if self.binary else None
+
+    def clean(self, frame: pd.DataFrame, *, fair: bool = True, gaps: bool = False) -> pd.DataFrame:
+        """A table with known values in these columns.
+
+        Rows without a group or a label are dropped, with a warning that counts them. Whole numbers that were read with
+        a decimal point are whole again, and the fair label is written as the recorded one is. A column for the recorded
+        or the fair label that the table does not have is passed over.
+
+        Parameters
+        ----------
+        frame
+            The table.
+        fair
+            Whether the fair column counts, where there is one.
+        gaps
+            Whether rows without a recorded label stay.
+        """
+        wanted = {}
+        if self.recorded in frame.columns:
+            wanted[self.recorded] = ("recorded label", self.labels, self.labels)
+        if fair and self.fair is not None and self.fair in frame.columns:
+            wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
+        check_column(frame, self.sensitive, "sensitive variable", "sensitive")
+        complete = [name for name in wanted if not (gaps and name == self.recorded)]
+        frame = complete_rows(frame, [self.sensitive, *complete])
+        columns = {self.sensitive: as_groups(frame[self.sensitive], self.levels)} | {
+            name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
+        }
+        return frame.assign(**columns).reset_index(drop=True)
+
+    def label_codes(self, frame: pd.DataFrame) -> Codes:
+        """The recorded label of a clean table by its position among the labels, -1 where there is none."""
+        return self._codes(frame[self.recorded])
+
+    def fair_codes(self, frame: pd.DataFrame) -> Codes:
+        """The fair label of a clean table by its position among the labels, -1 where there is none."""
+        if self.fair is None:
+            raise TableError("there is no column of the fair label; name it by fair=...", argument="fair")
+        return self._codes(frame[self.fair])
+
+    def _codes(self, labels: pd.Series[Any]) -> Codes:
+        place = {label: number for number, label in enumerate(self.labels)}
+        return np.asarray(labels.map(place, na_action="ignore").fillna(-1), dtype=np.int64)
+
+    def group_codes(self, frame: pd.DataFrame) -> Codes:
+        """The group of each row of a clean table, by its position among the levels: 1 of two is the sensitive one."""
+        place = {level: i for i, level in enumerate(self.levels)}
+        return np.asarray(frame[self.sensitive].map(place), dtype=np.int64)
+
+
+def find_roles(
+    frame: pd.DataFrame,
+    *,
+    recorded: str,
+    sensitive: str,
+    fair: str | None = None,
+    favourable: object = None,
+    group: object = None,
+    levels: Sequence[Value] | None = None,
+) -> Roles:
+    """Find out which value means what.
+
+    Labels 0 and 1, false and true mean what they say, unless the name of the column says that 1 is bad, as ``default``
+    does: the second is favourable. No and yes of a fair label follow a recorded label written as 0 and 1. Of groups, no
+    and yes mean what they say, too: the second is the sensitive one. A note tells that this was assumed. Of any other
+    two values, and of three or more classes, the caller has to name one; the error lists them.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    recorded, sensitive, fair
+        Names of columns.
+    favourable
+        The favourable label, or a text that means it: ``1``, ``1.0``, ``True``, ``yes``.
+    group
+        The sensitive group, or a text that means it; of more than two, it is compared with all others together.
+    levels
+        The groups, where they are known already: those that a belief was estimated for. All of them must occur.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from problog4fairness.data import find_roles
+    >>> frame = pd.DataFrame({"decision": ["in", "out", "in"], "sex": ["f", "m", "m"]})
+    >>> roles = find_roles(frame, recorded="decision", sensitive="sex", favourable="in", group="f")
+    >>> roles.labels, roles.levels
+    (('out', 'in'), ('m', 'f'))
+    """
+    check_column(frame, recorded, "recorded label", "recorded")
+    check_column(frame, sensitive, "sensitive variable", "sensitive")
+    if fair is not None:
+        check_column(frame, fair, "fair label", "fair")
+    names = [name for name in (recorded, sensitive, fair) if name is not None]
+    if len(set(names)) != len(names):
+        raise TableError(f"the recorded label, the fair label and the sensitive variable are {listed(names)}; "
+                         "each must be a column of its own")  # fmt: skip
+    labels, fair_labels = find_labels(frame, recorded, fair, favourable)
+    found = find_levels(frame, sensitive, group) if levels is None else known_levels(frame, sensitive, levels)
+    return Roles(recorded, sensitive, fair, labels, found, fair_labels)
+
+
+def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> None:
+    """Raise the error that lists the columns where one is missing, and the name that may be meant.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    name
+        The column that should be there.
+    role
+        What it is for, in words.
+    argument
+        The argument that named it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from problog4fairness.data import check_column
+    >>> try:
+    ...     check_column(pd.DataFrame({"granted": [1]}), "grantd", "recorded label", "recorded")
+    ... except TableError as error:
+    ...     print(str(error).split("; ")[1])
+    did you mean 'granted'? there are 'granted'
+    """
+    if name in frame.columns:
+        return
+    known = [str(column) for column in frame.columns]
+    near = get_close_matches(name.lower(), [column.lower() for column in known], n=1)
+    meant = next((f"; did you mean {column!r}?" for column in known if near and column.lower() == near[0]), ";")
+    raise TableError(
+        f"{argument}={name!r}: there is no such column for the {role}{meant} there are {listed(known)}",
+        argument=argument,
+    )
+
+
+def find_labels(
+    frame: pd.DataFrame, recorded: str, fair: str | None = None, favourable: object = None
+) -> tuple[tuple[Value, ...], tuple[Value, ...] | None]:
+    """The labels as the recorded column writes them, and as the fair one does; the favourable one is the last."""
+    seen = _label_values(frame, recorded, "recorded")
+    if fair is None:
+        return _ordered_labels(recorded, seen, favourable), None
+    true = _label_values(frame, fair, "fair")
+    together = list(dict.fromkeys([*seen, *true]))
+    many = len(seen) > 2
+    if len(true) > 2 and not many:
+        raise TableError(
+            f"column {fair!r} of the fair label has {len(true)} values ({listed(true, 6)}), {recorded!r} has "
+            f"{len(seen)}: recode the others, or leave their rows out"
+        )
+    if many and not set(seen) & set(true):
+        raise TableError(
+            f"columns {recorded!r} ({listed(seen, 6)}) and {fair!r} ({listed(true, 6)}) have no label in common; write "
+            "both labels in one way"
+        )
+    if many or len(together) <= 2:
+        labels = _ordered_labels(recorded, together, favourable)
+        return labels, labels
+    # The two columns write the same thing in two ways: what is said may be about either of them.
+    said = [_means(favourable, values) for values in (seen, true)]
+    unclear = any(not meant and conventional(values) is None for meant, values in zip(said, (seen, true), strict=True))
+    if favourable is not None and (unclear or not any(said)):
+        raise TableError(
+            f"favourable={str(favourable)!r} does not say which value is favourable in both {recorded!r} "
+            f"({listed(seen)}) and {fair!r} ({listed(true)}); write both labels in one way"
+        )
+    labels = _label_pair(recorded, seen, favourable if said[0] else None)
+    if said[1]:
+        return labels, _label_pair(fair, true, favourable)
+    if _means(labels[-1], true) and not is_unfavourable(fair):
+        # The order of the recorded label is known by now, and the fair one means the same: no and yes beside 0 and 1.
+        follows = _label_pair(fair, true, labels[-1])
+        note(f"{fair}: {follows[1]} is favourable, as {labels[-1]} of {recorded} is; override with favourable=...")
+        return labels, follows
+    return labels, _label_pair(fair, true, None)
+
+
+def _means(favourable: object, values: Sequence[Value]) -> bool:
+    """Whether what was said is one of these values, or the other one of a usual pair."""
+    if favourable is None:
+        return False
+    try:
+        match(favourable, conventional(values) or values, "", "favourable")
+    except TableError:
+        return False
+    return True
+
+
+def _label_values(frame: pd.DataFrame, name: str, role: str) -> list[Value]:
+    values = values_of(frame[name])
+    if not values:
+        raise TableError(f"column {name!r} of the {role} label holds no value")
+    if len(values) > MAX_CLASSES:
+        raise TableError(
+            f"column {name!r} of the {role} label has {len(values)} values ({listed(values, 6)}); a label has two, or "
+            f"{MAX_CLASSES} at most: make classes of them"
+        )
+    return values
+
+
+def _ordered_labels(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, ...]:
+    """The labels of a column, the favourable one last."""
+    if len(values) <= 2:
+        return _label_pair(name, values, favourable)
+    if favourable is None:
+        raise TableError(
+            f"column {name!r} of the recorded label has {len(values)} values ({listed(values, 6)}); say which one is "
+            "favourable by favourable=..., or recode the others where there should be two",
+            argument="favourable",
+        )
+    good = match(favourable, values, name, "favourable")
+    note(f"{name}: there are {len(values)} classes, {listed(values)}; {good!r} is the favourable one")
+    return (*(value for value in values if value != good), good)
+
+
+def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, Value]:
+    usual = conventional(values)
+    if favourable is not None:
+        pair = usual if len(values) == 1 and usual is not None else tuple(values)
+        good = match(favourable, pair, name, "favourable")
+        others = [value for value in pair if value != good]
+        if not others:
+            raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
+        return others[0], good
+    if usual is None and len(values) == 1:
+        raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
+    pair = ordered_pair(values, name)
+    note(f"{name}: {pair[1]} is favourable, {pair[0]} is not; override with favourable=...")
+    return pair
+
+
+def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tuple[Value, ...]:
+    """The groups of a sensitive column, the sensitive one of two last; ``group`` as in :func:`find_roles`."""
+    values = values_of(frame[sensitive])
+    usual = conventional(values)
+    if not values or (len(values) == 1 and usual is None) or len(values) > MAX_GROUPS:
+        held = "no value" if not values else f"one value only ({values[0]!r})"
+        held = f"{len(values)} different values" if len(values) > MAX_GROUPS else held
+        raise TableError(f"column {sensitive!r} has {held}; a sensitive variable has two groups or a few more")
+    if len(values) > 2:
+        if group is not None:
+            chosen = match(group, values, sensitive, "group")
+            note(f"{sensitive}: {chosen} is compared with the {len(values) - 1} other groups together")
+            return others_of([chosen]), chosen
+        note(f"{sensitive}: there are {len(values)} groups, {listed(values)}")
+        return tuple(values)
+    if group is not None:
+        pair = values if len(values) == 2 else list(usual or ())
+        chosen = match(group, pair, sensitive, "group")
+        return next(value for value in pair if value != chosen), chosen
+    if usual is None:
+        raise TableError(
+            f"column {sensitive!r} has the values {listed(values)}; say which one is the sensitive group by group=...",
+            argument="group",
+        )
+    note(f"{sensitive}: {usual[1]} is the sensitive group, {usual[0]} is not; say otherwise by group=...")
+    return usual
+
+
+def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -> tuple[Value, ...]:
+    """The groups that are known already, after a check that the table has these and no others."""
+    values = values_of(frame[sensitive])
+    unknown = [value for value in values if value not in levels]
+    if has_others(levels) and set(levels[1:]) & set(values):
+        unknown, values = [], [levels[0] if value in unknown else value for value in values]
+    if unknown and len(unknown) == len(values):
+        raise TableError(
+            f"column {sensitive!r} has the values {listed(values, 6)}, the belief knows {listed(levels)}; recode the "
+            "column, or, for a program, say which group is the sensitive one by group=...",
+            argument="group",
+        )
+    if unknown:
+        count = int(frame[sensitive].map(plain, na_action="ignore").isin(unknown).sum())
+        raise TableError(
+            f"column {sensitive!r} has the value {unknown[0]!r}, which the belief does not know ({count} rows; it "
+            f"knows {listed(levels)}): audit that group too, or leave these rows out"
+        )
+    absent = [level for level in levels if level not in values]
+    if absent:
+        raise TableError(
+            f"no row has {sensitive} = {absent[0]}, a group that the belief is about; estimate it from an audit of the "
+            "groups that the data have"
+        )
+    return tuple(levels)
+
+
+def plain_feature(column: pd.Series[Any]) -> Any:
+    """A distorted feature with whole numbers as such; one of other numbers stays as it is."""
+    import pandas as pd
+
+    if pd.api.types.is_float_dtype(column) and bool((column.dropna() % 1 != 0).any()):
+        return column
+    values = values_of(column)
+    return rewritten(column, values, values, "feature")
+
+
+def as_groups(column: pd.Series[Any], levels: Sequence[Value]) -> Any:
+    """A sensitive column with its groups as plain data; where one group is compared with all others, these are one."""
+    known = values_of(column) if has_others(levels) else levels
+    written = [value if value in levels else levels[0] for value in known]
+    return rewritten(column, known, written, "sensitive variable")
+
+
+def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[Value], role: str) -> Any:
+    """A column with its values as plain data: ``written`` for each of those that are ``known``, None where missing.
+
+    ``role`` says in the error what the column is.
+    """
+    import pandas as pd
+
+    codes, values = pd.factorize(column)
+    place = {value: i for i, value in enumerate(known)}
+    found = []
+    for value in np.asarray(values, dtype=object).tolist():
+        if plain(value) not in place:
+            raise TableError(
+                f"column {column.name!r} of the {role} has the value {plain(value)!r}, which is not among "
+                f"{listed(known)}"
+            )
+        found.append(written[place[plain(value)]])
+    if (codes < 0).any():
+        return np.array([*found, None], dtype=object)[codes]
+    return pd.Series(found).take(codes).to_numpy() if found else column

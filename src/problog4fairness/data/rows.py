@@ -1,0 +1,127 @@
+"""A table coded once: what beliefs, learners, metrics and reports work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.data.sensitive import Sensitive, as_shares
+from problog4fairness.data.types import Codes, Floats
+from problog4fairness.errors import P4FError, among
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table coded once.
+
+    Attributes
+    ----------
+    frame
+        All columns that somebody may ask for, features and sensitive ones, with the index 0, 1, 2, ...
+    features
+        The columns that a learner reads.
+    classes
+        The labels; the favourable one is the last.
+    recorded
+        ``[rows]``: the recorded label by its position in ``classes``, -1 where none was recorded; None for rows to
+        predict.
+    fair
+        ``[rows]``: the fair label, -1 where it is not known; None where it is known of no row.
+    weights
+        ``[rows]``: how much each row counts in learning; None where all count the same.
+    audit_weights
+        ``[rows]``: how many people each audited row stands for, with mean 1 over audited rows; None where these are
+        a random sample. It does not count in learning, where an audited row only adds its label to what was recorded
+        of it, but wherever audited rows are a sample of others: calibration, accuracy, rates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import problog4fairness as p4f
+    >>> frame = pd.DataFrame({"income": [1.0, 2.0, 3.0], "poor": [1, 0, 1]})
+    >>> rows = p4f.Rows(frame, features=("income",), classes=("no", "yes"), recorded=np.array([0, 1, 1]))
+    >>> len(rows), len(rows.take(np.array([0, 2])))
+    (3, 2)
+    """
+
+    frame: pd.DataFrame
+    features: tuple[str, ...]
+    classes: tuple[Any, ...] = (0, 1)
+    recorded: Codes | None = None
+    fair: Codes | None = None
+    weights: Floats | None = None
+    audit_weights: Floats | None = None
+    _positions: dict[Sensitive, Codes | Floats] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        return f"Rows({len(self)} rows, {len(self.features)} features, classes {self.classes})"
+
+    @property
+    def favourable(self) -> int:
+        """The position of the favourable label in ``classes``: the last."""
+        return len(self.classes) - 1
+
+    @property
+    def outputs(self) -> int:
+        """How many logits a classifier of the label has: 1 for two classes, k for k."""
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def positions(self, variable: Sensitive) -> Codes | Floats:
+        """The group of each row by position, ``[rows]``; or ``[rows, groups]``, probabilities where it is uncertain."""
+        if variable not in self._positions:
+            self._positions[variable] = variable.positions(self.frame)
+        return self._positions[variable]
+
+    def shares(self, variable: Sensitive) -> Floats:
+        """``[rows, groups]``: the probability of each group of a sensitive variable, 0 or 1 where it is recorded."""
+        positions = self.positions(variable)
+        return as_shares(positions, len(variable.levels))
+
+    def column(self, name: str, needed_for: str) -> pd.Series[Any]:
+        """A column by its name; ``needed_for`` says in the error what it is for."""
+        if name not in self.frame.columns:
+            raise P4FError(f"no column {name!r} for {needed_for}; {among(name, self.frame.columns)}")
+        return self.frame[name]
+
+    def take(self, rows: Codes) -> Rows:
+        """Some of the rows, by number."""
+        return replace(
+            self,
+            frame=self.frame.iloc[rows].reset_index(drop=True),
+            recorded=None if self.recorded is None else self.recorded[rows],
+            fair=None if self.fair is None else self.fair[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            audit_weights=None if self.audit_weights is None else self.audit_weights[rows],
+            _positions={variable: positions[rows] for variable, positions in self._positions.items()},
+        )
+
+    def standing(self) -> Floats:
+        """``[rows]``: :attr:`audit_weights`, 1 for all where audited rows are a random sample."""
+        return np.ones(len(self)) if self.audit_weights is None else self.audit_weights
+
+    def with_features(self, features: Sequence[str]) -> Rows:
+        """The same rows for a learner that reads other columns."""
+        return replace(self, features=tuple(features))
+
+    def with_groups(self, variable: Sensitive, shares: Floats) -> Rows:
+        """The same rows with these probabilities of the groups of a variable, ``[rows, groups]``."""
+        certain = bool(((shares == 0) | (shares == 1)).all())
+        positions = shares.argmax(axis=1) if certain else shares
+        frame = self.frame.assign(**dict.fromkeys(variable.columns, np.nan))
+        return replace(self, frame=frame, _positions={**self._positions, variable: positions})
+
+    def with_labels(self, recorded: Codes | None) -> Rows:
+        """The same rows with these labels on record, and no fair label known beside them."""
+        return replace(self, recorded=recorded, fair=None, audit_weights=None)
+
+    def without_record(self) -> Rows:
+        """The same rows as if nothing had been recorded: rows to predict."""
+        return replace(self, recorded=None, fair=None, weights=None, audit_weights=None)

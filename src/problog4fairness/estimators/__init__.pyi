@@ -1,0 +1,88 @@
+from .audited import joined, positions_of, read_audit, sampled, stated_audit, with_fair
+from .calibration import FOLDS, audited_folds, calibrated, checked, fold_tasks, settled
+from .classifier import DebiasedClassifier
+from .files.manifest import BAND_COLUMNS
+from .files.saving import PACKAGES
+from .fitting import (
+    audit_weights,
+    check_test_features,
+    drawn_seed,
+    fair_codes,
+    learner_of,
+    new_rows,
+    recorded_rows,
+    row_weights,
+    rows_to_fit,
+    task_through,
+    with_known,
+)
+from .group_use import GroupUse, UseSensitive, check_use_sensitive, choose_group_use, tell_group_use
+from .learner_words import WORDS, learner_facts, learner_words
+from .out_of_fold import held_out_proba
+from .posterior_fits import LEAST_SIGNAL, Draws, draw, least_signal, possible
+from .prediction import distortion_of, explain, fair_proba, predicted, predicts_from
+from .recorded import is_plain, read_record, record_codes, record_labels
+from .scoring import Scorer, feature_frame, score_rows, text_columns
+from .training_table import belief_for, train_on_table, training_rows
+from .validation import read_new, read_training
+
+__all__ = [
+    "BAND_COLUMNS",
+    "FOLDS",
+    "LEAST_SIGNAL",
+    "PACKAGES",
+    "WORDS",
+    "DebiasedClassifier",
+    "Draws",
+    "GroupUse",
+    "Scorer",
+    "UseSensitive",
+    "audit_weights",
+    "audited_folds",
+    "belief_for",
+    "calibrated",
+    "check_test_features",
+    "check_use_sensitive",
+    "checked",
+    "choose_group_use",
+    "distortion_of",
+    "draw",
+    "drawn_seed",
+    "explain",
+    "fair_codes",
+    "fair_proba",
+    "feature_frame",
+    "fold_tasks",
+    "held_out_proba",
+    "is_plain",
+    "joined",
+    "learner_facts",
+    "learner_of",
+    "learner_words",
+    "least_signal",
+    "new_rows",
+    "positions_of",
+    "possible",
+    "predicted",
+    "predicts_from",
+    "read_audit",
+    "read_new",
+    "read_record",
+    "read_training",
+    "record_codes",
+    "record_labels",
+    "recorded_rows",
+    "row_weights",
+    "rows_to_fit",
+    "sampled",
+    "score_rows",
+    "settled",
+    "stated_audit",
+    "task_through",
+    "tell_group_use",
+    "text_columns",
+    "train_on_table",
+    "training_rows",
+    "with_fair",
+    "with_known",
+]

@@ -1,0 +1,170 @@
+"""Training diagnostics: what speaks against a model, its table or its belief right after a fit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from problog4fairness.audit import group_signal
+from problog4fairness.data import Floats
+from problog4fairness.errors import LearningWarning
+from problog4fairness.estimators.group_use import stand_ins
+from problog4fairness.estimators.prediction import predicted
+from problog4fairness.estimators.table_concerns import table_concerns
+from problog4fairness.metrics import decide
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Observation
+    from problog4fairness.data import Rows
+    from problog4fairness.estimators.calibration import Unseen
+    from problog4fairness.estimators.classifier import DebiasedClassifier
+
+# Probabilities that differ by less than this are as good as one.
+NEARLY_CONSTANT = 0.02
+# Fewer audited rows say too little about a model.
+FEW_AUDITED = 30
+# Standard errors by which a share must be off before it is told; and by which that of a group in the record must be.
+FAR, CLEARLY = 3.0, 4.0
+# A smaller difference than this between recorded and expected rates changes nothing that a user does.
+LEAST_GAP = 0.02
+# Rows whose recorded label is compared with what the model expects.
+COMPARED = 10_000
+LITTLE_SIGNAL = 0.1
+# Rows, spread over all, that tell whether predictions differ. Trees take a third of their fitting time to predict all.
+LOOKED_AT = 1_000
+
+
+def concerns(
+    model: DebiasedClassifier, rows: Rows, observation: Observation, unseen: Unseen | None = None
+) -> list[str]:
+    """What speaks against a model, a sentence each; none if nothing does.
+
+    Parameters
+    ----------
+    model
+        Just fitted.
+    rows, observation
+        What it was fitted on.
+    unseen
+        What would have been said of audited rows without having seen them; where that is not known, audited rows are
+        compared with what the model says of them, which flatters it.
+    """
+    found = [*model.fitted_.concerns, *_stand_ins(model, rows), *table_concerns(rows, model.belief_)]
+    found += _against_record(model, rows)
+    part = _part(rows)
+    # The circuit has a say only where a row may stand for other features than its own.
+    source = "biased" if model.belief_.features or observation.variants > 1 else "fair"
+    fair = predicted(model.belief_, model.fitted_, part, source)
+    spread = float((fair.max(axis=0) - fair.min(axis=0)).max())
+    if spread < NEARLY_CONSTANT:
+        found.append(f"the model says nearly the same of every row (its probabilities differ by {spread:.3f} at most)")
+    signal = group_signal(model.belief_, observation, rows)
+    if signal is not None and 0 <= signal[0] < LITTLE_SIGNAL:
+        found.append(
+            f"where {signal[1]}, recorded labels carry almost no signal (1 - negative - positive = {signal[0]:.3f})"
+        )
+    if unseen is None:
+        return found + _against_audit(model, part, fair)
+    return found + _against_audit(model, rows.take(unseen.rows), unseen.chances)
+
+
+def _stand_ins(model: DebiasedClassifier, rows: Rows) -> list[str]:
+    """The features from which a model that is meant to be group-free knows the group all the same."""
+    if model.group_use_.used:
+        return []
+    groups = ", ".join(model.belief_.sensitive_columns)
+    return [
+        f"the model is group-free; column {name!r} determines {groups}; leave it out, or let the model use the group"
+        for name in stand_ins(model.belief_, rows)
+    ]
+
+
+def _part(rows: Rows) -> Rows:
+    """Some rows, and all that were audited."""
+    chosen = np.zeros(len(rows), dtype=bool)
+    chosen[:: max(1, len(rows) // LOOKED_AT)] = True
+    if rows.fair is not None:
+        chosen |= rows.fair >= 0
+    return rows if chosen.all() else rows.take(np.flatnonzero(chosen))
+
+
+def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
+    """Groups that were recorded otherwise than the belief allows, or than the model expects through it."""
+    if rows.recorded is None or model.belief_.recorded_columns or len(rows.classes) != 2:
+        return []
+    chosen = np.flatnonzero(rows.recorded >= 0)
+    chosen = chosen[:: max(1, len(chosen) // COMPARED)]
+    part, positive = rows.take(chosen), rows.recorded[chosen] == 1
+    seen = model.belief_.observe(part.without_record())
+    allowed = seen.recorded_range()
+    expected = seen.recorded_proba(model.fitted_.log_proba(seen.table)).numpy()[:, : len(rows.classes)]
+    given = expected[:, 1] / np.maximum(expected.sum(axis=1), 1e-12)
+    ways = model.belief_.groupings(part) or []
+    masks = [(name, way.shares.argmax(axis=1) == k) for way in ways for k, name in enumerate(way.groups)]
+    found = []
+    for name, mask in masks or [("", np.ones(len(part), dtype=bool))]:
+        count, rate = int(mask.sum()), float(positive[mask].mean()) if mask.any() else 0.0
+        if count < FEW_AUDITED:
+            continue
+        where = f"where {name}, " if name else ""
+        if allowed is not None and not model.belief_.missing_labels:
+            low, high = (float(end.numpy()[mask, 1].mean()) for end in allowed)
+            end = low if rate < low else high
+            if abs(rate - min(max(rate, low), high)) > FAR * _error(end, count):
+                side = "at least" if rate < low else "at most"
+                found.append(
+                    f"{where}{rate:.1%} are recorded with the label {model.classes_[1]}; the belief allows {side} "
+                    f"{end:.1%}, whatever is fair"
+                )
+                continue
+        mean = float(given[mask].mean())
+        error = np.sqrt(max(float((given[mask] * (1 - given[mask])).mean()), 1 / count) / count)
+        if abs(rate - mean) > max(CLEARLY * error, LEAST_GAP):
+            found.append(
+                f"{where}{rate:.1%} are recorded with the label {model.classes_[1]}, and the model expects {mean:.1%} "
+                "through the belief: a parameter is wrong, the fair label depends on the group, or the learner is too "
+                "simple; belief.check, or p4f doubt, tells more"
+            )
+    return found
+
+
+def _error(share: float, count: int) -> float:
+    return float(np.sqrt(max(share * (1 - share), 1 / count) / count))
+
+
+def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[str]:
+    """What the fair labels of audited rows say against the model."""
+    if rows.fair is None or rows.recorded is None:
+        return []
+    known = rows.fair >= 0
+    count = int(known.sum())
+    if count < FEW_AUDITED:
+        return []
+    true, chance, weights = rows.fair[known], fair[known], rows.standing()[known]
+    weights = weights if rows.weights is None else weights * rows.weights[known]
+    # As many rows of a random sample tell as much.
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    right = float(np.average(decide(chance) == true, weights=weights))
+    frequent = float(np.bincount(true, weights, len(rows.classes)).max() / weights.sum())
+    found = []
+    if right < frequent - FAR * np.sqrt(max(right * (1 - right), 1 / effective) / effective):
+        found.append(
+            f"on {count} audited rows the model is right in {right:.1%}, always saying the more frequent label in "
+            f"{frequent:.1%}"
+        )
+    if len(rows.classes) == 2:
+        said, there = (float(np.average(own, weights=weights)) for own in (chance[:, 1], true))
+        if abs(said - there) > FAR * np.sqrt(max(there * (1 - there), 1 / effective) / effective):
+            found.append(
+                f"the model expects {said:.1%} of {count} audited rows to have the fair label {model.classes_[1]}, "
+                f"{there:.1%} have it"
+            )
+    return found
+
+
+def tell(found: list[str], stacklevel: int) -> None:
+    """Warn of each concern."""
+    for sentence in found:
+        warnings.warn(LearningWarning(sentence), stacklevel=stacklevel + 1)

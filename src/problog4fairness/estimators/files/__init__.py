@@ -1,0 +1,1 @@
+"""Trained models as files that hold numbers and names only."""

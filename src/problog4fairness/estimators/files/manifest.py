@@ -1,0 +1,160 @@
+"""What a model file from a stranger says: each part is of a known shape, or a ``ValueError`` says what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import safetensors.torch
+from torch import Tensor
+
+from problog4fairness.errors import P4FError
+from problog4fairness.learners import Shape, require
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# Types of labels, besides texts.
+_LABELS = [np.dtype(kind).str for kind in "?bBhHiIqQefdO"]
+# Bytes that safetensors takes to describe a tensor, at most.
+_DESCRIPTION = 256
+# What speaks against a model: so many sentences of so many characters, at most.
+MOST_CONCERNS, LONGEST_CONCERN = 20, 2000
+# Rows of a summary of bands, at most.
+MOST_BANDS = 200
+
+# The columns of a summary of posterior bands.
+BAND_COLUMNS = ("quantity", "group", "value", "low", "high")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def whole(value: Any) -> int:
+    """A number of 0 or more, as an int."""
+    require(type(value) is int and 0 <= value < 2**63, "it has a number that is no whole one")
+    return int(value)
+
+
+def _places(values: Any, count: int, what: str) -> list[int]:
+    """Different positions among ``count``."""
+    require(isinstance(values, list) and all(type(value) is int for value in values), f"its {what} are not numbers")
+    fit = all(0 <= value < count for value in values) and len(set(values)) == len(values)
+    require(fit, f"its {what} do not fit its features")
+    return list(values)
+
+
+def label_type(classes: Array) -> str:
+    """The type of labels, for a manifest."""
+    if classes.dtype.kind == "U":
+        return "U"
+    if classes.dtype.str not in _LABELS:
+        raise P4FError(
+            f"the model cannot be saved: labels of type {classes.dtype} are not plain; train on numbers or texts"
+        )
+    return classes.dtype.str
+
+
+def classes_of(values: Any, kind: Any) -> Array:
+    """The labels."""
+    require(isinstance(values, list) and len(values) >= 2 and all(map(_is_plain, values)), "its labels are not plain")
+    require(len({type(value) for value in values}) == 1, "its labels are of several types")
+    require(len(set(values)) == len(values), "a label occurs twice")
+    require(kind == "U" or kind in _LABELS, "its labels are of an unknown type")
+    classes = np.array(values, dtype=str if kind == "U" else kind)
+    require(classes.tolist() == values, "its labels are not of their type")
+    return classes
+
+
+def names_of(count: Any, values: Any) -> list[str]:
+    """The names of all features."""
+    require(isinstance(values, list) and all(isinstance(value, str) for value in values), "its features have no names")
+    require(count == len(values) and len(set(values)) == len(values), "its features do not fit their number")
+    return list(values)
+
+
+def columns_of(values: Any, names: Sequence[str]) -> list[str]:
+    """The names of the features that the network reads."""
+    return [names[place] for place in _places(values, len(names), "columns")]
+
+
+def options_json(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a classifier as plain data; a random state that is no number is left out."""
+    plain = {name: value for name, value in options.items() if name not in ("belief", "learner")}
+    weights = plain["class_weight"]
+    if isinstance(weights, Mapping):
+        plain["class_weight"] = [[label, weight] for label, weight in weights.items()]
+    seed = plain["random_state"]
+    plain["random_state"] = int(seed) if isinstance(seed, int | np.integer) else None
+    return plain
+
+
+def options_of(options: Any, names: set[str]) -> dict[str, Any]:
+    """The inverse of :func:`options_json`; ``names`` are the options that there are."""
+    require(isinstance(options, dict) and {*options, "belief", "learner"} == names, "its options are others")
+    sensitive, weights = options["sensitive"], options["class_weight"]
+    listed = sensitive if isinstance(sensitive, list) else [] if sensitive is None else [sensitive]
+    require(all(isinstance(name, str) for name in listed), "its sensitive columns are not names")
+    require(options["test_features"] in (None, "fair", "biased"), "its test_features are unknown")
+    require(options["favourable"] is None or _is_plain(options["favourable"]), "its favourable label is not plain")
+    require(options["random_state"] is None or type(options["random_state"]) is int, "its random state is no number")
+    require(isinstance(options["verbose"], bool), "its options are wrong")
+    require(options["use_sensitive"] in ("auto", True, False), "its use_sensitive is unknown")
+    require(isinstance(options["use_sensitive"], str | bool), "its use_sensitive is unknown")
+    if isinstance(weights, list):
+        pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_plain, pair)) for pair in weights)
+        require(pairs, "its class weights are wrong")
+        weights = dict(weights)
+    require(weights is None or weights == "balanced" or isinstance(weights, dict), "its class weights are wrong")
+    return {**options, "class_weight": weights}
+
+
+def recorded_of(value: Any) -> str | None:
+    """The name of the recorded label."""
+    require(value is None or isinstance(value, str), "the name of its label is not text")
+    return None if value is None else str(value)
+
+
+def concerns_of(value: Any) -> list[str]:
+    """What speaks against the model."""
+    require(isinstance(value, list) and len(value) <= MOST_CONCERNS, "its concerns are too many")
+    texts = all(isinstance(own, str) and len(own) <= LONGEST_CONCERN for own in value)
+    require(texts, "its concerns are not sentences")
+    return list(value)
+
+
+def bands_json(bands: pd.DataFrame | None) -> dict[str, Any]:
+    """The summary of bands as part of a manifest; nothing where there is none."""
+    if bands is None or not len(bands):
+        return {}
+    rows = bands.head(MOST_BANDS).astype(object)
+    return {"bands": rows.where(rows.notna(), None).to_numpy().tolist()}
+
+
+def bands_read(value: Any) -> pd.DataFrame | None:
+    """The inverse of :func:`bands_json`."""
+    if value is None:
+        return None
+    require(isinstance(value, list) and len(value) <= MOST_BANDS, "its bands are too many")
+    for row in value:
+        require(isinstance(row, list) and len(row) == len(BAND_COLUMNS), "its bands are others")
+        require(all(isinstance(text, str) for text in row[:2]), "its bands have no names")
+        numbers = [number for number in row[2:] if number is not None]
+        require(all(type(number) is float and -1 <= number <= 1 for number in numbers), "its bands are not in numbers")
+    found = pd.DataFrame(value, columns=list(BAND_COLUMNS))
+    return found.astype(dict.fromkeys(BAND_COLUMNS[2:], "float64"))
+
+
+def tensors_of(content: bytes, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
+    """The tensors of a model file; none is read before their count fits the shapes that the manifest implies."""
+    size = sum(kind.itemsize * math.prod(shape) for shape, kind in shapes.values())
+    require(size <= len(content) <= size + _DESCRIPTION * (len(shapes) + 1), "its weights do not fit its layers")
+    tensors = safetensors.torch.load(content)
+    found = {name: (tuple(value.shape), value.dtype) for name, value in tensors.items()}
+    require(found == dict(shapes), "its weights do not fit its layers")
+    for name, value in tensors.items():
+        require(bool(value.isfinite().all()), f"{name} holds what is not a number")
+    return tensors

@@ -1,0 +1,266 @@
+"""From what a user passes to what a learner is fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from problog4fairness.audit import NOT_STATED, Audit, tell, warn_opposite
+from problog4fairness.beliefs import Belief, NoBias, as_belief
+from problog4fairness.data import Floats, Rows, find_classes, label_codes, sensitive_frame, warn_swapped
+from problog4fairness.errors import P4FError, among
+from problog4fairness.estimators.group_use import DecidedBy, GroupUse, check_use_sensitive, choose_group_use
+from problog4fairness.estimators.recorded import is_plain, read_record, record_codes, record_labels
+from problog4fairness.estimators.validation import read_features, read_new, read_training
+from problog4fairness.learners import Fitted, Learner, Task, named_learner
+
+if TYPE_CHECKING:
+    from problog4fairness.estimators.classifier import DebiasedClassifier
+
+
+def learner_of(learner: object) -> Learner:
+    """The learner that was named or passed, or one around the scikit-learn estimator that was passed."""
+    return named_learner(learner)
+
+
+def check_test_features(test_features: object) -> None:
+    """Raise the error that says what it may be."""
+    if test_features not in (None, "fair", "biased"):
+        raise P4FError(f"test_features must be 'fair', 'biased' or None, not {test_features!r}")
+
+
+def rows_to_fit(
+    model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any
+) -> Rows:
+    """Recorded data as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
+    check_test_features(model.test_features)
+    _warn_design(fair)
+    warn_swapped(y, fair, sensitive_features, as_belief(model.belief).sensitive_columns)
+    name = getattr(y, "name", None)
+    model.recorded_ = str(name) if name is not None and name != "" else None
+    belief = model.belief_ = as_belief(model.belief)
+    record = None
+    if is_plain(belief, y):
+        frame, labels = read_training(model, X, y)
+    else:
+        frame = read_features(model, X)
+        record = read_record(belief, y, len(frame))
+        labels = record_labels(record)
+        if model.class_weight is not None:
+            raise P4FError("class_weight needs one recorded label for each row; pass sample_weight instead")
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
+    if belief.classes is not None:
+        _check_classes(belief, labels)
+    favourable = belief.favourable_among(np.unique(labels).tolist(), model.favourable)
+    # Without a belief no label is the favourable one, and a belief may name its classes in order.
+    order_matters = not isinstance(belief, NoBias) and belief.classes is None
+    classes = find_classes(labels, favourable, model.recorded_, order_matters)
+    if belief.classes is not None:
+        classes = tuple(sorted(classes, key=list(belief.classes).index))
+    model.classes_ = np.asarray(classes)
+    belief.require_known()
+    known = _with_votes(belief, _joined(belief, frame, sensitive_features), record)
+    check_use_sensitive(model.use_sensitive)
+    model.columns_ = _learner_columns(model, belief, frame)
+    rows = Rows(
+        known,
+        tuple(model.columns_),
+        classes,
+        label_codes(labels, classes) if record is None else record_codes(record, classes),
+        fair_codes(fair, classes, len(known)),
+        row_weights(model.class_weight, labels, weights),
+        audit_weights(fair, len(known)),
+    )
+    belief.check_rows(rows)
+    return rows
+
+
+def new_rows(model: DebiasedClassifier, X: Any, sensitive_features: Any = None, y: Any = None) -> Rows:
+    """New data as rows, with recorded labels where they are passed."""
+    frame = read_new(model, X)
+    known = _joined(model.belief_, frame, sensitive_features)
+    recorded = None
+    if y is not None and not is_plain(model.belief_, y):
+        record = read_record(model.belief_, y, len(known))
+        known, recorded = _with_votes(model.belief_, known, record), record_codes(record, tuple(model.classes_))
+    elif y is not None:
+        y = column_or_1d(y, warn=True)
+        if len(y) != len(known):
+            raise P4FError(f"X has {len(known)} rows, y has {len(y)}")
+        recorded = label_codes(y, model.classes_)
+    model.fitted_.check(known[model.columns_])
+    return Rows(known, tuple(model.columns_), tuple(model.classes_), recorded)
+
+
+def recorded_rows(model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any = None, fair: Any = None) -> Rows:
+    """Recorded data to fit a fitted model's learner on again, weighed as it weighs classes."""
+    if y is None:
+        raise P4FError("the learner is fitted again on recorded rows; pass their recorded labels as y")
+    rows = with_known(new_rows(model, X, sensitive_features, y), fair)
+    return replace(rows, weights=row_weights(model.class_weight, model.classes_[rows.recorded]))
+
+
+def with_known(rows: Rows, fair: Any) -> Rows:
+    """The same rows with fair labels, missing where nobody looked."""
+    if fair is None:
+        return rows
+    codes = fair_codes(fair, rows.classes, len(rows))
+    return replace(rows, fair=codes, audit_weights=audit_weights(fair, len(rows)))
+
+
+def task(model: DebiasedClassifier, rows: Rows) -> Task:
+    """What there is to fit."""
+    model.seed_ = drawn_seed(model.random_state)
+    return task_through(model.belief_, rows, model.seed_, stacklevel=4)
+
+
+def drawn_seed(random_state: Any) -> int:
+    """The seed of a fit, from what scikit-learn calls a random state."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def task_through(belief: Belief, rows: Rows, seed: int, stacklevel: int = 3) -> Task:
+    """What there is to fit, with a warning where the belief turns labels round.
+
+    Parameters
+    ----------
+    belief
+        How the rows were recorded.
+    rows
+        What to learn from, with the columns that the learner reads as ``rows.features``.
+    seed
+        Of the fit.
+    stacklevel
+        Of the warning.
+    """
+    weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
+    observation = belief.observe(rows)
+    warn_opposite(belief, observation, rows, stacklevel=stacklevel)
+    audited = None
+    if rows.fair is not None and (rows.fair >= 0).any():
+        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
+    return Task(observation, seed, weights=weights, audited=audited)
+
+
+def take(model: DebiasedClassifier, fitted: Fitted) -> None:
+    """Note on the model what was learned."""
+    model.fitted_ = fitted
+    model.history_ = {name: list(values) for name, values in fitted.history.items()}
+    model.n_iter_ = max((len(values) for values in model.history_.values()), default=1)
+
+
+def _check_classes(belief: Belief, labels: Any) -> None:
+    """Raise the error that says that the classes of the belief are not those that were recorded."""
+    own, found = list(belief.classes or ()), np.unique(labels).tolist()
+    if len(own) != len(found) or set(own) != set(found):
+        raise P4FError(f"the belief is for {len(own)} classes, {own}; y has {len(found)}: {found}")
+
+
+def _joined(belief: Belief, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
+    if sensitive_features is None or not belief.read_columns:
+        return frame
+    beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame))
+    return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
+
+
+def _with_votes(belief: Belief, frame: pd.DataFrame, record: pd.DataFrame | None) -> pd.DataFrame:
+    """The columns with those of the record beside them, where the belief reads it there."""
+    if record is None or not belief.recorded_columns:
+        return frame
+    return pd.concat([frame.drop(columns=[name for name in record.columns if name in frame.columns]), record], axis=1)
+
+
+def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
+    names = _names(model.sensitive)
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
+    sensitive = {*names, *belief.sensitive_columns}
+    readable = [name for name in frame.columns if name not in {*belief.withheld, *belief.recorded_columns}]
+    seen = [name for name in readable if name in sensitive]
+    stated: DecidedBy = "default" if model.use_sensitive == "auto" else "statement"
+    model.group_use_ = GroupUse(model.use_sensitive is True and bool(seen), tuple(seen), stated)
+    columns = readable if model.group_use_.used else [name for name in readable if name not in sensitive]
+    if not columns:
+        raise P4FError("no column is left for the learner; use_sensitive=True adds sensitive ones")
+    return columns
+
+
+def with_group_use(model: DebiasedClassifier, rows: Rows, learner: Learner, progress: bool | None) -> Rows:
+    """The rows with the columns that the learner reads, once it is decided whether the group is among them."""
+    names = model.group_use_.columns
+    if model.use_sensitive != "auto" or not names:
+        return rows
+    use = choose_group_use(model.belief_, rows, names, learner, drawn_seed(model.random_state), progress)
+    model.group_use_ = use
+    if use.used:
+        model.columns_ = [name for name in rows.frame.columns if name in {*rows.features, *names}]
+    return rows.with_features(model.columns_)
+
+
+def fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
+    """``[rows]``: the fair class of audited rows, -1 elsewhere; None where nobody audited."""
+    if fair is None:
+        return None
+    if isinstance(fair, Audit):
+        fair = _beside(fair, fair.values(), rows)
+    values = pd.Series(fair).to_numpy(dtype=object)
+    if len(values) != rows:
+        raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
+    return label_codes(values, classes, "fair", missing=True, unknown="is not among")
+
+
+def _warn_design(fair: Any) -> None:
+    """Warn where nothing says how the rows with a fair label were sampled, or where they come in clusters."""
+    if isinstance(fair, Audit):
+        if fair.clusters is not None:
+            tell(
+                "training takes the audited rows of one cluster as independent of each other: whether calibration "
+                "helps is judged as if there were more of them"
+            )
+    elif fair is not None and 0 < (known := int(pd.notna(pd.Series(fair)).sum())) < len(fair):
+        tell(f"{NOT_STATED}; {known} rows have a fair label")
+
+
+def audit_weights(fair: Any, rows: int) -> Floats | None:
+    """``[rows]``: how many people each audited row stands for; None where audited rows are a random sample."""
+    if not isinstance(fair, Audit) or fair.sampling != "stratified":
+        return None
+    weights: Floats = np.nan_to_num(_beside(fair, fair.weights, rows).astype(np.float64))
+    return weights
+
+
+def _beside(audit: Audit, values: Any, rows: int) -> Any:
+    """``[rows]``: a value of each audited row where it stands in X, missing elsewhere."""
+    if (audit.rows < 0).any() or (audit.rows >= rows).any():
+        absent = int(((audit.rows < 0) | (audit.rows >= rows)).sum())
+        raise P4FError(
+            f"{absent} of {len(audit)} audited rows are not in X; make the audit with the table that X is from: "
+            "Audit.of(..., table=X)"
+        )
+    found = np.full(rows, None, dtype=object)
+    found[audit.rows] = np.asarray(values, dtype=object)
+    return found
+
+
+def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:
+    """``[rows]``: weights of rows times those of their classes; None where there are neither."""
+    if class_weight is None:
+        return weights
+    per_class = compute_class_weight(class_weight, classes=np.unique(labels), y=labels)
+    own = per_class[np.searchsorted(np.unique(labels), labels)]
+    return own if weights is None else weights * own
+
+
+def _names(sensitive: object) -> tuple[str, ...]:
+    """The names of columns that a user wrote."""
+    names = () if sensitive is None else (sensitive,) if isinstance(sensitive, str) else sensitive
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise P4FError(f"sensitive={sensitive!r} is not the name of a column of X, nor a list of names")
+    return tuple(names)

@@ -1,0 +1,206 @@
+"""Whether a model uses the group or is group-free: stated, or chosen by audited rows."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.beliefs import Belief
+from problog4fairness.data import GroupUseNote, Rows
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators.calibration import ENOUGH, audited_folds, fair_losses
+from problog4fairness.learners import Boosted, Learner, Linear, Task, light, require
+
+UseSensitive: TypeAlias = Literal["auto"] | bool
+DecidedBy: TypeAlias = Literal["statement", "audited rows", "default"]
+
+# Standard errors by which the held-out likelihood with the group must be above that without it. On made-up people and
+# four public tables, 400 audited rows: log loss .5147, against .5187 group-free and .5146 with the group always; an
+# error of the disparity of decisions of .060, against .060 and .080, and of mean probabilities of .041, .069 and .043.
+EVIDENCE = 0.5
+# Rows of the comparison at most, of audited rows and of the others, and into how many parts audited ones are dealt.
+COMPARED, PARTS = 3_000, 3
+# What both models of the comparison have: they are compared with each other, so neither has to be the best one.
+PENALTY, TREES, LEAVES, RATE = 10.0, 20, 4, 0.3
+# Of all rows, the share whose group a feature must tell to be called a stand-in for it.
+TELLS = 0.99
+# Values of a feature at most that is looked at as a stand-in.
+MOST_VALUES = 100
+
+
+@dataclass(frozen=True)
+class GroupUse:
+    """Whether a model uses the group, and what decided.
+
+    Attributes
+    ----------
+    used
+        Whether the learner sees the sensitive columns; otherwise the model is group-free.
+    columns
+        The sensitive columns that it could see; none where they are not among the features.
+    decided_by
+        ``"statement"``, ``"audited rows"``, or ``"default"`` where nothing was stated and too few rows are audited.
+    rows
+        Audited rows that were compared on.
+    gain, error
+        How much likelier a held-out fair label is with the group than without it, as a mean difference of
+        log-likelihoods, and its standard error; None where nothing was compared.
+    """
+
+    used: bool
+    columns: tuple[str, ...]
+    decided_by: DecidedBy
+    rows: int = 0
+    gain: float | None = None
+    error: float | None = None
+
+    def __str__(self) -> str:
+        """One sentence; nothing where there was nothing to decide."""
+        if not self.columns:
+            return ""
+        names, head = ", ".join(self.columns), "Uses the group" if self.used else "Group-free"
+        if self.decided_by == "statement":
+            return f"{head}: {names} {'is' if self.used else 'is not'} among the inputs of the model, as stated."
+        if self.gain is None or self.error is None:
+            return (
+                f"{head}: {names} is not an input of the model, by default: whether the fair label depends on it was "
+                f"not compared on {ENOUGH} or more audited rows of several groups; override with --use-sensitive "
+                "(use_sensitive=True)."
+            )
+        verb = "makes" if self.used else "does not make"
+        return (
+            f"{head}: {names} {verb} the fair labels of {self.rows} audited rows more likely out of fold "
+            f"({self.gain:+.4f} ± {self.error:.4f} log-likelihood per row); override with "
+            f"{'--group-free' if self.used else '--use-sensitive'} (use_sensitive={not self.used})."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, for a model file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Any) -> GroupUse:
+        """The inverse of :meth:`to_json`; ``ValueError`` for what a stranger made up."""
+        require(isinstance(value, Mapping) and set(value) == set(cls.__dataclass_fields__), "its group use is unknown")
+        columns, numbers = value["columns"], (value["gain"], value["error"])
+        require(type(value["used"]) is bool and type(value["rows"]) is int, "its group use is no statement")
+        require(value["rows"] >= 0, "its group use rests on no rows")
+        require(value["decided_by"] in ("statement", "audited rows", "default"), "its group use was decided by nobody")
+        texts = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+        require(texts, "its group use is about no columns")
+        plain = all(own is None or (type(own) is float and math.isfinite(own)) for own in numbers)
+        require(plain, "its group use is not in numbers")
+        return cls(value["used"], tuple(columns), value["decided_by"], value["rows"], *numbers)
+
+
+def check_use_sensitive(use_sensitive: object) -> None:
+    """Raise the error that says what it may be."""
+    if not (use_sensitive == "auto" or isinstance(use_sensitive, bool)):
+        raise P4FError(f"use_sensitive must be 'auto', True or False, not {use_sensitive!r}")
+
+
+def choose_group_use(
+    belief: Belief,
+    rows: Rows,
+    columns: Sequence[str],
+    learner: Learner,
+    seed: int,
+    progress: bool | None = None,
+) -> GroupUse:
+    """Let audited rows choose whether the learner sees the sensitive columns.
+
+    With enough audited rows of several groups, a model is fitted with and without the group without each third of them
+    in turn, and the likelihoods of the fair labels that were left out are compared. The group is used where they are
+    more likely with it by half a standard error. Both models are quick ones of the learner's form, with settings that
+    are not searched, on at most 3,000 audited and 3,000 other rows. Without audited rows the model is group-free: the
+    recorded likelihood cannot tell a fair label that depends on the group from a belief whose parameters are slightly
+    off.
+
+    Parameters
+    ----------
+    belief, rows
+        The belief, and the rows to learn from, whose features are those without the group.
+    columns
+        The sensitive columns among the columns that a learner may read.
+    learner
+        What learns; a network, a choice of learners or another estimator is compared by boosted trees instead.
+    seed
+        Of the folds.
+    progress
+        As for :meth:`Learner.fit_many`.
+    """
+    names, some = tuple(columns), _sample(rows, seed)
+    folds = audited_folds(some, Task(belief.observe(some), seed), PARTS)
+    if not folds or some.fair is None or _constant(some.frame.loc[some.fair >= 0, list(names)]):
+        return GroupUse(False, names, "default")
+    quick = _quick(learner)
+    observed = [belief.observe(some.with_features((*some.features, *more))) for more in ((), names)]
+    tasks = [replace(fold.task, observation=observation) for observation in observed for fold in folds]
+    fits = quick.fit_many(tasks, progress)
+    free, weights = fair_losses(belief, some, folds, fits[: len(folds)])
+    used, _ = fair_losses(belief, some.with_features((*some.features, *names)), folds, fits[len(folds) :])
+    gains = free - used
+    gain = float(weights @ gains / weights.sum())
+    error = float(np.sqrt((weights**2) @ (gains - gain) ** 2) / weights.sum())
+    return GroupUse(gain > EVIDENCE * error, names, "audited rows", len(gains), gain, error)
+
+
+def _quick(learner: Learner) -> Learner:
+    """What is fitted in the comparison: of the learner's form."""
+    if isinstance(learner, Linear):
+        return Linear(PENALTY)
+    try:
+        light()
+    except P4FError:
+        return Linear(PENALTY)
+    return Boosted(learning_rate=RATE, leaves=LEAVES, max_trees=TREES, validation=0)
+
+
+def _sample(rows: Rows, seed: int) -> Rows:
+    """So many audited rows, and so many of the others."""
+    if rows.fair is None or len(rows) <= COMPARED:
+        return rows
+    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    audited = rows.fair[shuffled] >= 0
+    return rows.take(np.sort(np.concatenate([shuffled[audited][:COMPARED], shuffled[~audited][:COMPARED]])))
+
+
+def _constant(groups: pd.DataFrame) -> bool:
+    return len(groups.drop_duplicates()) < 2
+
+
+def stand_ins(belief: Belief, rows: Rows) -> list[str]:
+    """The features that determine the group of nearly everybody, as ``race`` does beside ``african_american``."""
+    found: list[str] = []
+    for way in belief.groupings(rows):
+        # Of rows whose group is uncertain, nothing is told.
+        known = np.flatnonzero(way.shares.max(axis=1) == 1)
+        groups = way.shares[known].argmax(axis=1)
+        if len(np.unique(groups)) < 2:
+            continue
+        columns = {name: rows.frame[name].iloc[known] for name in rows.features if name not in found}
+        found += [name for name, column in columns.items() if _tells(column, groups)]
+    return found
+
+
+def _tells(column: pd.Series[Any], groups: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    if len(values) > min(MOST_VALUES, len(codes) // 10):
+        return False
+    counts = np.zeros((len(values), int(groups.max()) + 1))
+    np.add.at(counts, (codes, groups.astype(np.int64)), 1)
+    # Beyond what always naming the largest group would get right.
+    most = counts.sum(axis=0).max()
+    return bool(counts.max(axis=1).sum() - most >= TELLS * (len(codes) - most))
+
+
+def tell_group_use(use: GroupUse, stacklevel: int) -> None:
+    """Say in one line what was chosen, where nobody stated it."""
+    if use.columns and use.decided_by != "statement":
+        warnings.warn(GroupUseNote(str(use)), stacklevel=stacklevel + 1)

@@ -1,0 +1,237 @@
+"""What a method is: a few fits, one after the other, and what is predicted from them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from problog4fairness.beliefs import Belief, NoBias
+from problog4fairness.data import Codes, Floats, Rows, Sensitive
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import predicted, row_weights, task_through
+from problog4fairness.learners import Fitted, Learner, Task, fit_tasks
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What methods learn from; methods that begin with the same fit share it.
+
+    Attributes
+    ----------
+    rows
+        Recorded rows. Fair labels are in them where they are known; only methods that say so look at them.
+    seed
+        All that is random is drawn from it.
+    class_weight
+        None, ``"balanced"``, or a dictionary from label to weight; of the labels that are learned.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
+    >>> training = p4f.evaluation.Training(rows, seed=0)
+    >>> training.record is training.record  # methods that ask for the same fit share it
+    True
+    """
+
+    rows: Rows
+    seed: int = 0
+    class_weight: Any = None
+
+    @cached_property
+    def record(self) -> Task:
+        """To learn the recorded label from all features; the same task however often it is asked for."""
+        return self.task(self.rows.with_labels(self.rows.recorded))
+
+    def task(self, rows: Rows, belief: Belief | None = None) -> Task:
+        """To learn from some rows, through a belief or, by default, as they are."""
+        return task_through(NoBias() if belief is None else belief, self.weighted(rows), self.seed)
+
+    def weighted(self, rows: Rows) -> Rows:
+        """Rows with the weights of their classes."""
+        if self.class_weight is None:
+            return rows
+        codes = recorded_codes(rows)
+        if (codes < 0).any():
+            raise P4FError("class_weight is for rows that all have a label; leave it out")
+        labels = np.asarray(rows.classes)[codes]
+        return replace(rows, weights=row_weights(self.class_weight, labels, rows.weights))
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A classifier of new rows.
+
+    Attributes
+    ----------
+    fitted
+        What was learned.
+    features
+        From which columns.
+    belief
+        Through which belief.
+    test_features
+        Whether the features of new rows are ``"fair"`` or ``"biased"``; None for what the belief says.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Linear().fit(p4f.NoBias(), rows)
+    >>> p4f.evaluation.Trained.plainly(fitted, rows).proba(rows).shape
+    (200, 2)
+    """
+
+    fitted: Fitted
+    features: tuple[str, ...]
+    belief: Belief
+    test_features: str | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def plainly(cls, fitted: Fitted, rows: Rows) -> Trained:
+        """What was learned from rows as they are."""
+        return Trained(fitted, rows.features, NoBias())
+
+    def proba(self, rows: Rows) -> Floats:
+        """P(label), ``[rows, classes]``."""
+        known = rows.with_features(self.features).without_record()
+        self.fitted.check(known.frame[list(self.features)])
+        return predicted(self.belief, self.fitted, known, self.test_features or self.belief.predicts_from)
+
+    def scores(self, rows: Rows) -> Floats:
+        """P(favourable label), ``[rows]``, to twelve digits: rows that are the same tie, whatever is beside them."""
+        return np.round(Trained.proba(self, rows)[:, 1], 12)
+
+
+# What a method does: it asks for fits, is sent what was learned, and returns the classifier that predicts.
+Steps: TypeAlias = Generator[Task, Fitted, Trained]
+
+
+class Method(ABC):
+    """A way to a classifier.
+
+    A method does not fit anything itself: :meth:`steps` *yields* what is to be fitted. So one classifier is fitted at
+    once (:meth:`fit`), and those of all seeds and folds of a comparison are fitted together.
+
+    Parameters
+    ----------
+    sensitive
+        The sensitive variable.
+
+    Attributes
+    ----------
+    kind
+        Its short name.
+    about
+        What it does, in a few words, for the legend of a table.
+    randomised
+        Whether its predictions are the chances of a random decision.
+    fits
+        How many fits it takes, about; for the progress bar.
+    takes_gaps
+        Whether it learns from rows without a recorded label, too.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.evaluation import METHODS, Training
+    >>> from problog4fairness.data.sensitive import Sensitive
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, (*data.features, "poor_area"), recorded=data.loans["granted"].to_numpy())
+    >>> method = METHODS["unawareness"](Sensitive(("poor_area",)))
+    >>> trained = method.fit(Training(rows), p4f.learners.Linear())
+    >>> method.title, "poor_area" in trained.features
+    ('without poor_area', False)
+    """
+
+    kind: ClassVar[str]
+    about: ClassVar[str]
+    randomised: ClassVar[bool] = False
+    fits: int = 1
+    takes_gaps: ClassVar[bool] = False
+
+    def __init__(self, sensitive: Sensitive) -> None:
+        self.sensitive = sensitive
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """How it is called in tables and figures."""
+
+    def check(self, rows: Rows) -> None:  # noqa: B027  most methods take any rows
+        """Raise the error that says why it cannot be used on these rows or on parts of them."""
+
+    @abstractmethod
+    def steps(self, training: Training) -> Steps:
+        """What is fitted, one after the other; what is returned predicts."""
+
+    def fit(self, training: Training, learner: Learner, progress: bool | None = None) -> Trained:
+        """Take the steps alone.
+
+        Parameters
+        ----------
+        training
+            What to learn from.
+        learner
+            What learns.
+        progress
+            Whether to show a progress bar; by default only where standard error is a terminal.
+        """
+        steps = self.steps(training)
+        task = next(steps)
+        while True:
+            (fitted,) = fit_tasks(learner, [task], progress)
+            try:
+                task = steps.send(fitted)
+            except StopIteration as end:
+                trained: Trained = end.value
+                return trained
+
+
+def recorded_codes(rows: Rows) -> Codes:
+    """The recorded labels of rows that have them."""
+    if rows.recorded is None:
+        raise P4FError("these rows have no recorded label; a method learns from one")
+    return rows.recorded
+
+
+class TwoLabelsError(P4FError):
+    """There are more than two labels: in scikit-learn's words, and ``plain`` ones for a comparison."""
+
+    def __init__(self, labels: int) -> None:
+        said = "Only binary classification is supported. The type of the target is multiclass: "
+        super().__init__(f"{said}{labels} different labels")
+        self.plain = f"it is for two labels; there are {labels}"
+
+
+def require_two_labels(rows: Rows) -> None:
+    """An error where there are more than two labels."""
+    if len(rows.classes) != 2:
+        raise TwoLabelsError(len(rows.classes))
+
+
+def certain_groups(rows: Rows, sensitive: Sensitive) -> Codes:
+    """``[rows]``: the group of each row, which must be known."""
+    positions = rows.positions(sensitive)
+    if positions.ndim == 2:
+        raise P4FError(
+            f"{' and '.join(sensitive.columns)} has probabilities of groups; this needs the group of every row"
+        )
+    return positions.astype(np.int64)
+
+
+def labels_by_group(rows: Rows, sensitive: Sensitive) -> list[Codes]:
+    """For each group the recorded labels that occur in it; an error where a group has no row."""
+    groups, recorded = certain_groups(rows, sensitive), recorded_codes(rows)
+    found: list[Codes] = [np.unique(recorded[groups == group]) for group in range(len(sensitive.levels))]
+    for group, labels in enumerate(found):
+        if not len(labels):
+            raise P4FError(f"no training row has {sensitive.group_text(group)}; every group must occur")
+    return found

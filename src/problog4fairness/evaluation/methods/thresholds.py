@@ -1,0 +1,182 @@
+"""Parity by thresholds: the record as it is, with another threshold for each group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from problog4fairness.data import Codes, Floats, Rows, Sensitive
+from problog4fairness.errors import P4FError
+from problog4fairness.evaluation.methods.method import (
+    Method,
+    Steps,
+    Trained,
+    Training,
+    certain_groups,
+    labels_by_group,
+    recorded_codes,
+    require_two_labels,
+)
+
+# Rows that thresholds are chosen on, about: fairlearn goes through all distinct scores in Python.
+MOST_ROWS = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTrained(Trained):
+    """A classifier with thresholds.
+
+    Attributes
+    ----------
+    thresholds
+        The fitted ``ThresholdOptimizer``; its features are the classifier's scores.
+    sensitive
+        Tells the group of new rows.
+    """
+
+    thresholds: Any
+    sensitive: Sensitive
+
+    def proba(self, rows: Rows) -> Floats:
+        """The expected outcome, ``[rows, classes]``: 0 or 1, or between them where thresholds are mixed."""
+        return expected_outcome(self.thresholds, self.scores(rows), certain_groups(rows, self.sensitive))
+
+
+class ParityByThresholds(Method):
+    """Thresholds for each group that give all groups the same rate of favourable labels (Hardt et al., 2016).
+
+    They are fairlearn's: of all thresholds with demographic parity on the training rows, those that agree best with the
+    recorded labels. Where no thresholds give the same rate, as on data with many ties, two thresholds of a group are
+    mixed at random, and predictions are the expected outcome of that. From more than 5,000 training rows as many are
+    taken, evenly over the scores of each group and label.
+
+    Examples
+    --------
+    >>> from problog4fairness.evaluation import METHODS, ParityByThresholds
+    >>> METHODS["parity"] is ParityByThresholds, ParityByThresholds.randomised
+    (True, True)
+    """
+
+    kind = "parity"
+    about = "a threshold for each group, for equal rates"
+    title = "parity by thresholds"
+    randomised = True
+
+    def check(self, rows: Rows) -> None:
+        """See :meth:`Method.check`."""
+        threshold_optimiser()
+        require_two_labels(rows)
+        certain_groups(rows, self.sensitive)
+
+    def steps(self, training: Training) -> Steps:
+        """See :meth:`Method.steps`."""
+        rows, recorded = training.rows, recorded_codes(training.rows)
+        for group, labels in enumerate(labels_by_group(rows, self.sensitive)):
+            if len(labels) < 2:
+                label = np.asarray(rows.classes).tolist()[labels[0]]
+                raise P4FError(
+                    f"all training rows with {self.sensitive.group_text(group)} have the label {label!r}; "
+                    "one class is not enough, thresholds need both in each group"
+                )
+        plain = Trained.plainly((yield training.record), rows)
+        thresholds = parity_thresholds(plain.scores(rows), recorded, certain_groups(rows, self.sensitive))
+        return ThresholdTrained(plain.fitted, plain.features, plain.belief, thresholds, self.sensitive)
+
+
+class GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted classifier for fairlearn whose only feature is P(favourable label)."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn takes nothing for an estimator without
+        """Nothing to do."""
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The feature itself."""
+        positive = np.asarray(X, dtype=np.float64)[:, 0]
+        return np.column_stack([1 - positive, positive])
+
+
+def parity_thresholds(scores: Floats, recorded: Codes, groups: Codes) -> Any:
+    """A fitted ``ThresholdOptimizer``: of all thresholds with demographic parity those that agree best with labels.
+
+    Parameters
+    ----------
+    scores
+        P(favourable label) of each training row.
+    recorded
+        Labels 0 and 1; every group must have both.
+    groups
+        The group of each row, any number of groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.evaluation import expected_outcome, parity_thresholds
+    >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
+    >>> expected_outcome(thresholds, scores, groups)[:, 1].reshape(2, 4).mean(axis=1).tolist()  # the same rate
+    [0.5, 0.5]
+    """
+    optimiser = threshold_optimiser()(
+        estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
+    )
+    some = _spread(scores, recorded, groups)
+    return optimiser.fit(scores[some, None], recorded[some], sensitive_features=groups[some])
+
+
+def _spread(scores: Floats, recorded: Codes, groups: Codes) -> Codes:
+    """Rows for the thresholds: all, or of many some that are spread evenly over the scores of each group and label."""
+    if len(scores) <= MOST_ROWS:
+        return np.arange(len(scores))
+    order = np.lexsort((scores, recorded, groups))
+    kind = 2 * groups[order] + recorded[order]
+    starts = np.flatnonzero(np.diff(kind, prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    counts = np.ceil(sizes * MOST_ROWS / len(scores)).astype(np.int64)
+    # The middle of each of so many equal parts.
+    places = [
+        start + ((np.arange(count) + 0.5) * size / count).astype(np.int64)
+        for start, size, count in zip(starts.tolist(), sizes.tolist(), counts.tolist(), strict=True)
+    ]
+    chosen: Codes = order[np.concatenate(places)]
+    return chosen
+
+
+def expected_outcome(thresholds: Any, scores: Floats, groups: Codes) -> Floats:
+    """The chances of the random decision, ``[rows, 2]``, that :func:`parity_thresholds` make of new scores.
+
+    Parameters
+    ----------
+    thresholds
+        From :func:`parity_thresholds`.
+    scores
+        P(favourable label) of each new row.
+    groups
+        The group of each new row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from problog4fairness.evaluation import expected_outcome, parity_thresholds
+    >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
+    >>> expected_outcome(thresholds, np.array([0.5, 0.5]), np.array([0, 1]))[:, 1].tolist()  # above one threshold
+    [1.0, 1.0]
+    """
+    expected = thresholds._pmf_predict(scores[:, None], sensitive_features=groups)
+    return np.clip(np.asarray(expected, dtype=np.float64), 0, 1)
+
+
+def threshold_optimiser() -> Any:
+    """fairlearn's class; an error where it is not installed."""
+    try:
+        return import_module("fairlearn.postprocessing").ThresholdOptimizer
+    except ImportError:
+        raise P4FError("parity by thresholds needs fairlearn, which is not installed: pip install fairlearn") from None

@@ -1,0 +1,323 @@
+"""Methods on all folds of all seeds, what they have to fit fitted together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from problog4fairness.data import Floats
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import GroupUse, choose_group_use, drawn_seed, settled
+from problog4fairness.evaluation.belief_method import ThroughBelief
+from problog4fairness.evaluation.data import ComparedRows
+from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
+from problog4fairness.evaluation.progress import CellsBar, cells_bar
+from problog4fairness.evaluation.splits import Cell
+from problog4fairness.learners import Fitted, Learner, Task, fit_tasks
+from problog4fairness.metrics import scores
+
+COLUMNS = ("method", "seed", "fold", "labels", "metric", "value")
+# Numbers in the inputs of what is fitted together: 512 MiB.
+AT_ONCE = 1 << 27
+# Of a column of texts, so many are told apart at most.
+MOST_CATEGORIES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What methods predict for the test rows of each cell.
+
+    Attributes
+    ----------
+    chances
+        By method, P(label = 1) of the rows of ``cell.test`` for each cell; of more than two classes P(class),
+        ``[rows, classes]``.
+    left_out
+        Methods that could not run on these rows, and why, in one line.
+    witnessed
+        By method, what each cell's classifier predicts for :attr:`ComparedRows.witnesses`, in the form of ``chances``.
+    drawn
+        What the first belief would predict for these with drawn parameters: the number of the cell, and predictions.
+    repeated
+        The same of fits of some cells with another random state: the number of the cell, and predictions by method.
+    randomised
+        Methods whose predictions are the chances of a random decision.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.evaluation import METHODS
+    >>> from problog4fairness.evaluation import cells, compared_rows, predictions
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> found = predictions(table, [METHODS["lower"](table.sensitive)], cells(table, 1, 2), p4f.learners.Linear())
+    >>> {name: [len(part) for part in parts] for name, parts in found.chances.items()}
+    {'the record as it is': [30, 30]}
+    """
+
+    chances: dict[str, list[Floats]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    witnessed: dict[str, list[Floats]] = field(default_factory=dict)
+    drawn: list[tuple[int, Floats]] = field(default_factory=list)
+    repeated: list[tuple[int, dict[str, Floats]]] = field(default_factory=list)
+    randomised: frozenset[str] = frozenset()
+
+
+def predictions(
+    data: ComparedRows,
+    methods: Sequence[Method],
+    cells: Sequence[Cell],
+    learner: Learner,
+    progress: bool | None = None,
+    class_weight: Any = None,
+) -> Predictions:
+    """Train every method in every cell and predict the test rows.
+
+    All that methods ask for is fitted at once, for as many cells as fit into memory; what several methods ask for is
+    fitted once. A classifier comes out as it would have alone.
+
+    Parameters
+    ----------
+    data
+        The rows.
+    methods
+        What to compare; their titles must differ.
+    cells
+        Which rows to learn from and to be tested on.
+    learner
+        What learns.
+    progress
+        Whether to show a progress bar; by default only where standard error is a terminal.
+    class_weight
+        As for :class:`~problog4fairness.DebiasedClassifier`.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.evaluation import METHODS
+    >>> from problog4fairness.evaluation import cells, compared_rows, predictions
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> methods = [METHODS[name](table.sensitive) for name in ("lower", "unawareness")]
+    >>> sorted(predictions(table, methods, cells(table, 1, 2), p4f.learners.Linear()).chances)
+    ['the record as it is', 'without poor_area']
+    """
+    titles = [method.title for method in methods]
+    for title in titles:
+        if titles.count(title) > 1:
+            raise P4FError(f"two methods have the name {title!r}")
+    found = Predictions(randomised=frozenset(method.title for method in methods if method.randomised))
+    for method in methods:
+        try:
+            method.check(data.rows)
+        except P4FError as error:
+            found.left_out[method.title] = getattr(error, "plain", str(error))
+    count = max(1, AT_ONCE // max(1, _numbers(data) * len(methods)))
+    able = [method for method in methods if method.title not in found.left_out]
+    with cells_bar({method.title: len(cells) for method in able}, progress) as bar:
+        for start in range(0, len(cells), count):
+            runs = [
+                _Run(method, cell, method.steps(training if method.takes_gaps else complete))
+                for cell in cells[start : start + count]
+                for training, complete in [_trainings(data, cell, class_weight)]
+                for method in able
+                if method.title not in found.left_out
+            ]
+            _taken(runs, start, learner, progress, found.left_out, bar)
+            _predicted(data, runs, found)
+    for title in found.left_out:
+        found.chances.pop(title, None)
+        found.witnessed.pop(title, None)
+    return found
+
+
+def _predicted(data: ComparedRows, runs: Sequence[_Run], found: Predictions) -> None:
+    """Note what those that are trained predict for their test rows."""
+    for run in runs:
+        if run.trained is not None:
+            tested = len(run.cell.test)
+            asked = np.concatenate([run.cell.test, data.witnesses])
+            chance = np.clip(run.trained.proba(data.rows.take(asked)), 0, 1)
+            chance = chance[:, 1] if chance.shape[1] == 2 else chance
+            found.chances.setdefault(run.method.title, []).append(chance[:tested])
+            found.witnessed.setdefault(run.method.title, []).append(chance[tested:])
+
+
+def chosen_learner(
+    learner: Learner, data: ComparedRows, method: Method, cell: Cell, progress: bool | None, class_weight: Any
+) -> Learner:
+    """The learner that :class:`~problog4fairness.learners.Auto` chooses for a method in a cell.
+
+    Parameters
+    ----------
+    learner
+        What chooses.
+    data, method, cell
+        What it is chosen for; rows that the cell is tested on are not looked at.
+    progress, class_weight
+        As for :func:`predictions`.
+    """
+    method.check(data.rows)
+    training, complete = _trainings(data, cell, class_weight)
+    task = next(method.steps(training if method.takes_gaps else complete))
+    return settled(learner, learner.fit_many([task], progress)[0])
+
+
+def chosen_group_use(
+    method: ThroughBelief, data: ComparedRows, cell: Cell, learner: Learner, progress: bool | None, class_weight: Any
+) -> GroupUse:
+    """Whether a belief's classifier uses the group, by the audited rows that it learns from in a cell.
+
+    Parameters
+    ----------
+    method, data, cell
+        What it is chosen for; rows that the cell is tested on are not looked at.
+    learner
+        What learns.
+    progress, class_weight
+        As for :func:`predictions`.
+    """
+    method.check(data.rows)
+    training = _trainings(data, cell, class_weight)[0]
+    free = method.inputs(training.rows)
+    names = [name for name in method.inputs(training.rows, use_sensitive=True) if name not in free]
+    return choose_group_use(
+        method.belief, training.rows.with_features(free), names, learner, cell.random_state, progress
+    )
+
+
+def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:
+    """The scores of predictions on recorded labels, and on fair ones where they are known, by :data:`COLUMNS`.
+
+    Parameters
+    ----------
+    data, methods, cells
+        What the predictions are of.
+    found
+        The predictions.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> from problog4fairness.evaluation import METHODS
+    >>> from problog4fairness.evaluation import cells, compared_rows, predictions, scored
+    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
+    >>> columns = [*data.features, "poor_area"]
+    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
+    >>> methods, parts = [METHODS["lower"](table.sensitive)], cells(table, 1, 2)
+    >>> scores = scored(table, methods, parts, predictions(table, methods, parts, p4f.learners.Linear()))
+    >>> list(scores)
+    ['method', 'seed', 'fold', 'labels', 'metric', 'value']
+    """
+    rows: list[tuple[str, int, int, str, str, float]] = []
+    for method in methods:
+        for cell, chance in zip(cells, found.chances.get(method.title, ()), strict=False):
+            judged_by = {"fair": data.fair[cell.test], "recorded": data.recorded[cell.test]}
+            for labels, truth in judged_by.items():
+                known = truth >= 0
+                if not known.any():
+                    continue
+                groups = data.groups[cell.test][known]
+                audit = data.sampled(cell.test[known]) if labels == "fair" else None
+                own = scores(truth[known], chance[known], groups, randomised=method.randomised, audit=audit)
+                rows += [(method.title, cell.seed, cell.fold, labels, name, value) for name, value in own.items()]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _trainings(data: ComparedRows, cell: Cell, class_weight: Any) -> tuple[Training, Training]:
+    """What is learned from in a cell: all rows, and those with a recorded label; the same where all have one."""
+    recorded, seed = data.recorded[cell.train] >= 0, drawn_seed(cell.random_state)
+    whole = Training(data.rows.take(cell.train), seed, class_weight)
+    return whole, whole if recorded.all() else Training(data.rows.take(cell.train[recorded]), seed, class_weight)
+
+
+def _numbers(data: ComparedRows) -> int:
+    """How many numbers the inputs of one classifier have, about."""
+    frame = data.rows.frame
+    widths = [
+        1 if pd.api.types.is_numeric_dtype(frame[name]) else min(MOST_CATEGORIES, frame[name].nunique())
+        for name in data.rows.features
+    ]
+    return len(data) * sum(widths)
+
+
+@dataclass(eq=False)
+class _Run:
+    """A method in a cell: what it waits for, and in the end what predicts."""
+
+    method: Method
+    cell: Cell
+    steps: Steps
+    task: Task | None = None
+    trained: Trained | None = None
+    taken: int = 0
+
+    def advance(self, fitted: Fitted | None) -> None:
+        """Take the next step, with what was fitted for the last one."""
+        self.taken += fitted is not None
+        try:
+            self.task = next(self.steps) if fitted is None else self.steps.send(fitted)
+        except StopIteration as end:
+            self.task, self.trained = None, end.value
+        except P4FError as error:
+            raise P4FError(f"{error} (seed {self.cell.seed}, fold {self.cell.fold})") from None
+
+    def share(self, more: int = 0) -> float:
+        """About how much of it is done, after some more fits."""
+        return 1.0 if self.trained is not None else min((self.taken + more) / self.method.fits, 1.0)
+
+
+def _taken(
+    runs: Sequence[_Run],
+    before: int,
+    learner: Learner,
+    progress: bool | None,
+    left_out: dict[str, str],
+    bar: CellsBar,
+) -> None:
+    """Take all steps of all runs, in rounds; a method that fails is noted in ``left_out``.
+
+    ``before`` is how many cells of each method are done, for the bar.
+    """
+    fitted: dict[int, Fitted] = {}
+    waiting = list(runs)
+    while waiting:
+        for run in waiting:
+            if run.method.title not in left_out:
+                try:
+                    run.advance(fitted.get(id(run.task)))
+                except P4FError as error:
+                    left_out[run.method.title] = str(error)
+        waiting = [run for run in runs if run.task is not None and run.method.title not in left_out]
+        with bar.fitting({name: (before + now, before + then) for name, (now, then) in _shares(runs).items()}):
+            fitted = _fitted(waiting, learner, progress, left_out)
+
+
+def _shares(runs: Sequence[_Run]) -> dict[str, tuple[float, float]]:
+    """By method, how many of the runs are done, parts of them included: now, and after one more fit of each."""
+    own: dict[str, list[_Run]] = {}
+    for run in runs:
+        own.setdefault(run.method.title, []).append(run)
+    return {name: (sum(run.share() for run in all_), sum(run.share(1) for run in all_)) for name, all_ in own.items()}
+
+
+def _fitted(
+    runs: Sequence[_Run], learner: Learner, progress: bool | None, left_out: dict[str, str]
+) -> dict[int, Fitted]:
+    """What all runs wait for, each task once; where that fails, method by method, to tell whose fault it is."""
+    tasks = {id(run.task): run.task for run in runs if run.task is not None}
+    titles = dict.fromkeys(run.method.title for run in runs)
+    try:
+        return dict(zip(tasks, fit_tasks(learner, list(tasks.values()), progress), strict=True))
+    except P4FError as error:
+        if len(titles) == 1:
+            left_out[runs[0].method.title] = str(error)
+            return {}
+    alone = [[run for run in runs if run.method.title == title] for title in titles]
+    return {task: own for part in alone for task, own in _fitted(part, learner, progress, left_out).items()}

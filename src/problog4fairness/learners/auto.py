@@ -1,0 +1,213 @@
+"""Which learner suits the data, told by the recorded rows alone."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from problog4fairness.errors import P4FError, TrainingError
+from problog4fairness.learners.base import Fitted, Learner, Shape, Task
+from problog4fairness.learners.job import check_seed, dealt, kinds_of, learning_rows
+from problog4fairness.learners.linear.logistic import Linear
+from problog4fairness.learners.networks.network import Network
+from problog4fairness.learners.plain import require
+from problog4fairness.learners.settings import whole_option
+from problog4fairness.learners.trees.arrays import light
+from problog4fairness.learners.trees.boosted import Boosted
+
+CANDIDATES: dict[str, type[Learner]] = {"linear": Linear, "boosted": Boosted, "network": Network}
+# Held-out parts; all of them where rows are few, otherwise the first.
+PARTS, FEW = 5, 5_000
+COLUMNS = ("loss", "margin", "error")
+
+
+class Auto(Learner):
+    """Linear, boosted or network: the one under which held-out *recorded* rows are most likely through the belief.
+
+    No fair label is needed for that. Below 5,000 rows every row is held out once, in 5 parts; above, one part of 5. The
+    one that is chosen is then fitted on all rows.
+
+    Parameters
+    ----------
+    compare_rows
+        Rows that are compared on, at most; drawn at random from more.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> fitted = p4f.learners.Auto().fit(belief, rows)
+    >>> fitted.chosen in ("linear", "boosted", "network")
+    True
+    """
+
+    def __init__(self, compare_rows: int = 50_000) -> None:
+        self.compare_rows = compare_rows
+
+    def check_options(self) -> None:
+        """See :meth:`Learner.check_options`."""
+        if whole_option("compare_rows", self.compare_rows) < 2 * PARTS:
+            raise TrainingError(f"compare_rows={self.compare_rows!r} is not a whole number of at least {2 * PARTS}")
+
+    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedChoice]:
+        """See :meth:`Learner.fit_many`; one after another."""
+        self.check_options()
+        return [self._fit(task, progress) for task in tasks]
+
+    def _fit(self, task: Task, progress: bool | None) -> FittedChoice:
+        check_seed(task.seed)
+        learners = _available()
+        losses = self._losses(task, learners, progress)
+        best = min(losses, key=lambda name: float(losses[name].mean()))
+        (fitted,) = learners[best].fit_many([task], progress)
+        return FittedChoice(fitted, best, {name: _compared(own, losses[best]) for name, own in losses.items()})
+
+    def _losses(self, task: Task, learners: Mapping[str, Learner], progress: bool | None) -> dict[str, Tensor]:
+        """For each learner the loss of every row that was held out, times its weight."""
+        rows = learning_rows(task)
+        order = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(int(task.seed)))]
+        parts = dealt(order[: self.compare_rows], kinds_of(task.observation), PARTS)
+        if len(parts) < 2:
+            raise TrainingError("1 row is too few to compare learners on; name one of them")
+        count = len(parts) if len(rows) < FEW else 1
+        own = [
+            replace(task, train_rows=torch.cat([part for part in parts if part is not held]), validation_rows=None)
+            for held in parts[:count]
+        ]
+        found = {}
+        for name, learner in learners.items():
+            fits = learner.fit_many(own, progress)
+            found[name] = torch.cat([row_losses(task, fit, held) for fit, held in zip(fits, parts, strict=False)])
+        return found
+
+
+def _available() -> dict[str, Learner]:
+    """The learners to compare, without one whose package cannot be imported."""
+    names = dict(CANDIDATES)
+    try:
+        light()
+    except P4FError as error:
+        warnings.warn(f"{error}; they are not compared", UserWarning, stacklevel=2)
+        del names["boosted"]
+    return {name: kind() for name, kind in names.items()}
+
+
+def row_losses(task: Task, fitted: Fitted, rows: Tensor) -> Tensor:
+    """The loss of each of these rows through the belief, as a share of their mean weight."""
+    observation = task.observation
+    inputs, places = observation.needs(rows).unique(return_inverse=True)
+    logs = fitted.log_proba(observation.table.iloc[inputs.numpy()])
+    logits = logs[:, 1:] - logs[:, :1] if observation.outputs == 1 else logs
+    losses = -observation(logits[places], rows)
+    if task.weights is None:
+        return losses
+    weights = task.weights[rows].double()
+    return losses * weights / weights.mean()
+
+
+def _compared(own: Tensor, best: Tensor) -> dict[str, float]:
+    """Mean loss, how far it is above the best, and the standard error of that."""
+    difference = own - best
+    error = float(difference.std()) / math.sqrt(len(own)) if len(own) > 1 else 0.0
+    return {"loss": float(own.mean()), "margin": float(difference.mean()), "error": error}
+
+
+class FittedChoice(Fitted):
+    """The learner that was chosen, fitted, and how the others did.
+
+    Parameters
+    ----------
+    fitted, chosen
+        See below.
+    compared
+        By learner, its loss on held-out recorded rows, and what else was measured.
+
+    Attributes
+    ----------
+    fitted
+        What the chosen learner learned.
+    chosen
+        Its name.
+
+    Examples
+    --------
+    >>> import problog4fairness as p4f
+    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
+    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> fitted = p4f.learners.Auto().fit(p4f.NoBias(), rows)
+    >>> fitted.choice.index[0] == fitted.chosen
+    True
+    """
+
+    kind = "auto"
+
+    def __init__(self, fitted: Fitted, chosen: str, compared: Mapping[str, Mapping[str, float]]) -> None:
+        self.fitted, self.chosen, self._compared = fitted, chosen, compared
+
+    @property
+    def choice(self) -> pd.DataFrame:
+        """The learners, the chosen one first.
+
+        ``loss`` is the mean of -log P(recorded label) over held-out rows, ``margin`` how far it is above the chosen
+        one's, ``error`` the standard error of the margin: a margin within two of them may be chance.
+        """
+        table = pd.DataFrame.from_dict(self._compared, orient="index")[list(COLUMNS)]
+        return table.sort_values("loss", kind="stable").rename_axis("learner")
+
+    def log_proba(self, table: pd.DataFrame) -> Tensor:
+        """See :meth:`Fitted.log_proba`."""
+        return self.fitted.log_proba(table)
+
+    def check(self, table: pd.DataFrame) -> None:
+        """See :meth:`Fitted.check`."""
+        self.fitted.check(table)
+
+    @property
+    def categories(self) -> Mapping[str, Sequence[str]]:
+        """See :meth:`Fitted.categories`."""
+        return self.fitted.categories
+
+    @property
+    def concerns(self) -> Sequence[str]:
+        """See :meth:`Fitted.concerns`: those of the chosen learner."""
+        return self.fitted.concerns
+
+    @property
+    def history(self) -> Mapping[str, list[float]]:
+        """See :meth:`Fitted.history`: that of the chosen learner."""
+        return self.fitted.history
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """See :meth:`Fitted.state`."""
+        tensors, plain = self.fitted.state()
+        compared = {name: dict(own) for name, own in self._compared.items()}
+        return tensors, {"chosen": self.chosen, "compared": compared, "fitted": plain}
+
+    @classmethod
+    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
+        """See :meth:`Fitted.shapes`."""
+        require(set(plain) == {"chosen", "compared", "fitted"}, "its choice is another one")
+        compared = plain["compared"]
+        require(isinstance(compared, dict) and plain["chosen"] in compared, "its choice is another one")
+        require(set(compared) <= set(CANDIDATES), "its choice was between other learners")
+        for own in compared.values():
+            fit = isinstance(own, dict) and tuple(own) == COLUMNS and all(type(v) is float for v in own.values())
+            require(fit and bool(np.isfinite(list(own.values())).all()), "its choice is not in numbers")
+        require(isinstance(plain["fitted"], dict), "its choice is another one")
+        return Fitted.kinds[plain["chosen"]].shapes(plain["fitted"], columns, classes)
+
+    @classmethod
+    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedChoice:
+        """See :meth:`Fitted.from_state`."""
+        fitted = Fitted.kinds[plain["chosen"]].from_state(tensors, plain["fitted"])
+        return cls(fitted, plain["chosen"], plain["compared"])

@@ -1,0 +1,292 @@
+"""How well a classifier explains recorded rows, and where it should go: the loss as a function of its logits.
+
+For row i with weight w_i and the logit z_v of a fair input v, with h = P(fair class | x_v) and q the posterior:
+
+    loss      = - sum_i w_i log P(recorded_i)
+    gradient  = sum_i w_i (q_iv h(x_v) - q_iv1)
+    curvature = sum_i w_i q_iv h(x_v) (1 - h(x_v))            what it would be if q were known, never below the truth
+
+Where rows need one input each, the curvature is the information that they are expected to bring, (dP/dz)² / P(1 - P):
+a booster then needs less than half as many trees for the same likelihood.
+
+Rows that ask about the same input in the same way are one, with the sum of their weights.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import copy
+
+import numpy as np
+import torch
+from scipy.special import softmax
+from torch import Tensor
+
+from problog4fairness.beliefs import CHUNK, Observation
+from problog4fairness.data import Codes, Floats
+from problog4fairness.learners.job import check_weights
+from problog4fairness.program import AffineObserved, log_outcomes
+
+# Logits beyond this are as good as certain, and their probabilities still above 0 in float64.
+CERTAIN = 500.0
+
+
+class Slopes(ABC):
+    """The loss of some rows of an observation, and its slopes at the logits of the inputs that they need.
+
+    Attributes
+    ----------
+    inputs
+        ``[inputs]``: the rows of ``observation.table`` that they need.
+    mass
+        ``[inputs]``: the total weight of the rows that need each.
+    total
+        The total weight of all rows.
+    """
+
+    def __init__(self, inputs: Codes, places: Codes, weights: Floats) -> None:
+        self.inputs = inputs
+        self.total = float(weights.sum())
+        repeated = np.repeat(weights, places.shape[1]) if places.shape[1] > 1 else weights
+        self.mass = _sums(places.reshape(-1), repeated, len(inputs))
+
+    @abstractmethod
+    def loss(self, logits: Floats) -> float:
+        """The loss at logits ``[inputs, outputs]``."""
+
+    @abstractmethod
+    def gradient(self, logits: Floats) -> tuple[float, Floats]:
+        """The loss and its gradient ``[inputs, outputs]``."""
+
+    @abstractmethod
+    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+        """Gradient and curvature, both ``[inputs, outputs]``."""
+
+
+def slopes_of(observation: Observation, rows: Tensor | None = None, weights: Tensor | None = None) -> Slopes:
+    """The slopes of some rows.
+
+    Parameters
+    ----------
+    observation
+        What was recorded.
+    rows
+        Which rows, by number; all by default.
+    weights
+        ``[rows of the observation]``: how much each row counts.
+    """
+    check_weights(weights, len(observation))
+    observation.require_possible()
+    chosen = torch.arange(len(observation)) if rows is None else rows
+    own = np.ones(len(chosen)) if weights is None else weights[chosen].double().numpy()
+    inputs, places = _needed(observation, chosen, rows is None)
+    kernel = observation.observed
+    if type(kernel) is AffineObserved and kernel.base.ndim == 1 and len(set(kernel.widths)) == 1:
+        # A run of inputs is known by its first one.
+        key = places[:, 0] if observation.variants == 1 or observation.runs is not None else None
+        kind = BinarySlopes if observation.outputs == 1 else ClassSlopes
+        return kind(kernel, kernel.codes[chosen].numpy(), inputs, places, key, own)
+    return GeneralSlopes(observation, chosen, inputs, places, own)
+
+
+def _needed(observation: Observation, rows: Tensor, every: bool) -> tuple[Codes, Codes]:
+    """The inputs that rows need, and which of them each row needs, ``[rows, variants]``."""
+    needs = observation.needs(rows).numpy()
+    count = len(observation.table)
+    used = np.zeros(count, dtype=bool)
+    used[needs.reshape(-1)] = True
+    if every and used.all():
+        return np.arange(count), needs
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[needs]
+
+
+class BinarySlopes(Slopes):
+    """Two classes and a likelihood that is affine in h: all of it in a few operations on whole columns."""
+
+    def __init__(
+        self, kernel: AffineObserved, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
+    ) -> None:
+        super().__init__(inputs, places, weights)
+        kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
+        places, codes = places[kept], codes[kept]
+        no, yes = (kernel.coefficients[:, side::2].numpy() for side in (0, 1))
+        base = kernel.base.numpy()
+        self.alone = places.shape[1] == 1
+        if self.alone:
+            places, no, yes = places[:, 0], no[:, 0], yes[:, 0]
+        # Each input is needed once, row by row: nothing is looked up, and nothing added up.
+        in_order = places.size == len(inputs) and bool((places.reshape(-1) == np.arange(len(inputs))).all())
+        self._places, self._shape = None if in_order else places, places.shape
+        self._no, self._yes, self._lift = no[codes], yes[codes], base[codes] if base.any() else None
+        self._steps, self._not_no, self._not_yes = self._no - self._yes, 1 - self._no, 1 - self._yes
+
+    def loss(self, logits: Floats) -> float:
+        """See :meth:`Slopes.loss`."""
+        return -float(self._weights @ np.log(self._forward(logits)[3]))
+
+    def gradient(self, logits: Floats) -> tuple[float, Floats]:
+        """See :meth:`Slopes.gradient`."""
+        high, low, _, total = self._forward(logits)
+        loss = -float(self._weights @ np.log(total))
+        return loss, self._by_input(self._steps * self._unit(high, low, total))
+
+    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+        """See :meth:`Slopes.curved`; where rows need one input each, the curvature is the expected information."""
+        high, low, terms, total = self._forward(logits)
+        unit = self._unit(high, low, total)
+        slope = self._steps * unit
+        curvature = self._information(high, low, total, slope) if self.alone else terms * unit
+        return self._by_input(slope), self._by_input(curvature)
+
+    def informed(self, logits: Floats) -> tuple[float, Floats, Floats]:
+        """Loss, gradient and expected information, where rows need one input each."""
+        high, low, _, total = self._forward(logits)
+        slope = self._steps * self._unit(high, low, total)
+        information = self._by_input(self._information(high, low, total, slope))
+        return -float(self._weights @ np.log(total)), self._by_input(slope)[:, 0], information[:, 0]
+
+    def _information(self, high: Floats, low: Floats, total: Floats, slope: Floats) -> Floats:
+        """(dP/dz)² / (P (1 - P)): never negative, and near the optimum the true curvature."""
+        rest = self._not_no * low
+        rest += self._not_yes * high
+        found = slope * slope
+        found *= total
+        # Rows without weight bring nothing; certain ones next to nothing.
+        rest *= self._weights
+        found /= np.maximum(rest, 1e-300, out=rest)
+        return found
+
+    def sample(self, count: int) -> tuple[BinarySlopes, Codes]:
+        """A random part of the rows, where rows need one input each; and the inputs that they need, in order."""
+        rows = np.random.default_rng(0).permutation(len(self._weights))[:count]
+        chosen = rows if self._places is None else self._places[rows]
+        inputs, places = np.unique(chosen, return_inverse=True)
+        part = copy(self)
+        part.inputs, part._places, part._shape = self.inputs[inputs], places, places.shape
+        part._weights = self._weights[rows] * (len(self._weights) / len(rows))
+        for name in ("_no", "_yes", "_steps", "_not_no", "_not_yes"):
+            setattr(part, name, getattr(self, name)[rows])
+        return part, inputs
+
+    def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """h and 1 - h of what each row needs, the terms of the probability of what was recorded, and their sum."""
+        z = logits[:, 0].reshape(self._shape) if self._places is None else logits[:, 0][self._places]
+        low = np.clip(z, -CERTAIN, CERTAIN)
+        np.exp(np.negative(low, out=low), out=low)
+        high = 1 + low
+        np.divide(1, high, out=high)
+        low *= high
+        terms = self._no * low
+        terms += self._yes * high
+        total = terms if self.alone else terms.sum(1)
+        return high, low, terms, total if self._lift is None else total + self._lift
+
+    def _unit(self, high: Floats, low: Floats, total: Floats) -> Floats:
+        """w h (1 - h) / P: what slopes and curvatures are multiples of."""
+        unit: Floats = high * low
+        share = self._weights / total
+        unit *= share if self.alone else share[:, None]
+        return unit
+
+    def _by_input(self, values: Floats) -> Floats:
+        if self._places is None:
+            return values.reshape(-1, 1)
+        return _sums(self._places.reshape(-1), values.reshape(-1), len(self.inputs))[:, None]
+
+
+class ClassSlopes(Slopes):
+    """More than two classes and a likelihood that is affine in h."""
+
+    def __init__(
+        self, kernel: AffineObserved, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
+    ) -> None:
+        super().__init__(inputs, places, weights)
+        kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
+        self._places, codes = places[kept], codes[kept]
+        self._terms = kernel.coefficients.numpy()[codes].reshape(*self._places.shape, -1)
+        self._lift = kernel.base.numpy()[codes]
+
+    def loss(self, logits: Floats) -> float:
+        """See :meth:`Slopes.loss`."""
+        return -float(self._weights @ np.log(self._forward(logits)[2]))
+
+    def gradient(self, logits: Floats) -> tuple[float, Floats]:
+        """See :meth:`Slopes.gradient`."""
+        chance, terms, total = self._forward(logits)
+        return -float(self._weights @ np.log(total)), self._slope(chance, terms, total)[0]
+
+    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+        """See :meth:`Slopes.curved`."""
+        chance, terms, total = self._forward(logits)
+        slope, share = self._slope(chance, terms, total)
+        return slope, share * chance * (1 - chance)
+
+    def _forward(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
+        """h of all inputs, the terms of each row, and their sum."""
+        chance = softmax(np.clip(logits - logits.max(1, keepdims=True), -CERTAIN, 0), axis=1)
+        terms = self._terms * chance[self._places]
+        return chance, terms, terms.sum((1, 2)) + self._lift
+
+    def _slope(self, chance: Floats, terms: Floats, total: Floats) -> tuple[Floats, Floats]:
+        """The gradient, and the expected weight of each input."""
+        posterior = terms * (self._weights / total)[:, None, None]
+        places, count = self._places.reshape(-1), len(self.inputs)
+        own = [_sums(places, posterior[..., label].reshape(-1), count) for label in range(chance.shape[1])]
+        expected = np.column_stack(own)
+        share = expected.sum(1, keepdims=True)
+        return share * chance - expected, share
+
+
+def _merged(key: Codes | None, codes: Codes, weights: Floats, inputs: int) -> tuple[Codes | slice, Floats]:
+    """Rows that ask about the same inputs in the same way as one: a row of each kind, and the weight of each kind."""
+    if key is None or 2 * inputs > len(key):
+        return slice(None), weights
+    _, first, kinds = np.unique(key * (int(codes.max()) + 1) + codes, return_index=True, return_inverse=True)
+    return first, _sums(kinds, weights, len(first))
+
+
+def _sums(places: Codes, values: Floats, count: int) -> Floats:
+    """The sum of the values at each of ``count`` places."""
+    return np.bincount(places, values, count).astype(np.float64, copy=False)
+
+
+class GeneralSlopes(Slopes):
+    """Any likelihood: its gradient by automatic differentiation, its curvature from the posterior."""
+
+    def __init__(self, observation: Observation, rows: Tensor, inputs: Codes, places: Codes, weights: Floats) -> None:
+        super().__init__(inputs, places, weights)
+        self._observation = observation
+        size = max(1, CHUNK // observation.variants)
+        parts = (rows, torch.from_numpy(places), torch.from_numpy(weights))
+        self._chunks = list(zip(*(part.split(size) for part in parts), strict=True))
+
+    def loss(self, logits: Floats) -> float:
+        """See :meth:`Slopes.loss`."""
+        z = torch.from_numpy(logits)
+        with torch.no_grad():
+            return -sum(float(weights @ self._observation(z[places], rows)) for rows, places, weights in self._chunks)
+
+    def gradient(self, logits: Floats) -> tuple[float, Floats]:
+        """See :meth:`Slopes.gradient`."""
+        z = torch.from_numpy(logits).requires_grad_()
+        loss, slope = 0.0, torch.zeros_like(z)
+        with torch.enable_grad():
+            for rows, places, weights in self._chunks:
+                part = -(weights * self._observation(z[places], rows)).sum()
+                slope += torch.autograd.grad(part, z)[0]
+                loss += float(part.detach())
+        return loss, slope.numpy()
+
+    def curved(self, logits: Floats) -> tuple[Floats, Floats]:
+        """See :meth:`Slopes.curved`."""
+        z = torch.from_numpy(logits)
+        outputs, classes = self._observation.outputs, self._observation.classes
+        kernel = self._observation.observed
+        share = torch.zeros(len(z), dtype=torch.float64)
+        for rows, places, weights in self._chunks:
+            posterior = kernel.posterior(z[places].flatten(-2), rows)  # type: ignore[union-attr]  # checked before
+            own = posterior.unflatten(-1, (-1, classes)).sum(-1) * weights.unsqueeze(1)
+            share.index_add_(0, places.reshape(-1), own.reshape(-1))
+        chance = log_outcomes((outputs,), z).exp()
+        spread = (chance * (1 - chance))[:, -outputs:]
+        return self.gradient(logits)[1], (share.unsqueeze(1) * spread).numpy()

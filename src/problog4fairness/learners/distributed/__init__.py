@@ -1,0 +1,1 @@
+"""Learners on rows that are spread over a cluster."""

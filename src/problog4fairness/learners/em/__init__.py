@@ -1,0 +1,1 @@
+"""Any scikit-learn classifier through an observation, by expectation and maximisation."""

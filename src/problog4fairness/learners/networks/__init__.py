@@ -1,0 +1,1 @@
+"""Neural networks through an observation, many at once, and any torch module."""

@@ -1,0 +1,328 @@
+"""Fitting any ``torch.nn.Module`` through a belief: images, batch normalisation, large networks.
+
+One network at a time, from a tensor of inputs or from a data loader, on the processor or on a GPU. With a checkpoint, a
+run that was killed goes on after the last epoch that it finished. With Lightning Fabric, several processes or GPUs
+train it together, to the same end as one::
+
+    fabric = Fabric(accelerator="cpu", devices=2, strategy="ddp")
+    fabric.launch()
+    fit_module(module, inputs, belief, rows, fabric=fabric)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.data import Rows
+from problog4fairness.errors import ShapeError, TrainingError
+from problog4fairness.learners.base import observation_of
+from problog4fairness.learners.history import Fit, History
+from problog4fairness.learners.job import check_seed
+from problog4fairness.learners.networks.batches import Batch, Batches, training_batches
+from problog4fairness.learners.networks.checkpoint import Checkpoint, check_state
+from problog4fairness.learners.networks.losses import loss_of
+from problog4fairness.learners.networks.nonfinite import check_finite
+from problog4fairness.learners.networks.processes import Processes, processes_of
+from problog4fairness.learners.networks.randomness import begin_epoch, own_randomness
+from problog4fairness.learners.progress import Bar, progress_bar
+from problog4fairness.learners.settings import Settings, SuitedSettings
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def fit_module(
+    module: Module,
+    data: Tensor | Batches | Iterable[Any],
+    through: Belief | Observation,
+    rows: Rows | None = None,
+    *,
+    settings: Settings | None = None,
+    seed: int = 0,
+    train_rows: Tensor | None = None,
+    validation: Tensor | Batches | Iterable[Any] | None = None,
+    weights: Tensor | None = None,
+    device: torch.device | str = "cpu",
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool | Bar | None = None,
+    fabric: Any = None,
+) -> Fit[Module]:
+    """Fit a module of any kind, in place.
+
+    Parameters
+    ----------
+    module
+        Gives logits ``[n, outputs]`` (or ``[n]`` where ``outputs`` is 1) for n inputs. It ends with the weights of its
+        best epoch, in evaluation mode, on ``device``.
+    data
+        The distinct inputs ``[distinct, ...]`` that ``observation.inputs`` points at; or a ``DataLoader`` whose batches
+        are pairs of inputs and row numbers, the inputs being ``[rows, variants, ...]`` where a row needs several.
+        Batches, with ``validation`` batches beside them, are taken as they are.
+    through, rows
+        A belief and the rows to observe through it; or an observation. It is evaluated where its tensors are.
+    settings
+        How; ``hidden`` and ``dropout`` do not apply, and with a data loader neither does ``batch_size``.
+    seed
+        All random numbers of an epoch follow from it, those of the module and the data loader too. Workers of a data
+        loader that live on from epoch to epoch are the exception.
+    train_rows
+        Rows to learn from, by number, as in :class:`Job`; only where ``data`` is a tensor.
+    validation
+        Rows that choose the best epoch, or a data loader where ``data`` is one. By default a random share of the rows.
+    weights
+        ``[rows of the observation]``: how much each row counts.
+    device
+        Where the module is trained.
+    checkpoint
+        A file to write after each epoch. Where it exists already, the fit goes on from it, and on a processor ends
+        exactly as if it had never stopped. ``settings.max_epochs`` may be raised meanwhile, nothing else.
+    progress
+        Whether to show a progress bar; by default only where standard error is a terminal. Or a
+        :class:`~problog4fairness.learners.progress.Bar` of one's own, which is told of every step.
+    fabric
+        A ``lightning_fabric.Fabric`` that has been launched: its processes share every batch, so batches have the same
+        size on any number of them, and the result is the same but for rounding. It says on which device to train. The
+        first process alone writes the checkpoint, which all must be able to read, and shows progress. Batch
+        normalisation and dropout work on each share by itself; only there several processes differ from one.
+
+    Returns
+    -------
+    Fit
+        With the module as its network.
+
+    Raises
+    ------
+    P4FError
+        In one line: a module whose output has the wrong shape, a loss that is not finite, a checkpoint of another fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import torch
+    >>> import problog4fairness as p4f
+    >>> frame = pd.DataFrame({"x": np.linspace(-1, 1, 200), "a": np.arange(200) % 2})
+    >>> rows = p4f.Rows(frame, ("x",), recorded=(frame["x"] > 0).astype(int).to_numpy())
+    >>> belief = p4f.LabelBias("a", negative={1: 0.2}, positive=0.1, groups=[1])
+    >>> inputs = torch.tensor(frame[["x"]].to_numpy(), dtype=torch.float32)
+    >>> settings = p4f.learners.Settings(max_epochs=5, learning_rate=0.1)
+    >>> fit = p4f.learners.fit_module(torch.nn.Linear(1, 1), inputs, belief, rows, settings=settings)
+    >>> bool(fit.network.weight > 0)
+    True
+    """
+    observation = observation_of(through, rows)
+    settings = (settings or Settings()).suited(len(observation))
+    observation.require_possible()
+    check_seed(seed)
+    processes = processes_of(fabric, device)
+    first = processes.share.rank == 0
+    train, held = training_batches(data, observation, settings, seed, train_rows, validation, weights, processes.share)
+    module.to(processes.device)
+    run = _Run(module, observation, settings, seed, weights, processes)
+    file = None if checkpoint is None else Checkpoint(checkpoint, run.identity(len(train), len(held)))
+    if file is not None and (found := file.load()) is not None:
+        try:
+            run.resume(*found)
+        except (LookupError, TypeError, ValueError, RuntimeError):
+            raise file.damaged() from None
+    run.agree(checkpoint)
+    with own_randomness(processes.device), _bar(settings.max_epochs, progress if first else False) as bar:
+        bar.begin(type(module).__name__, run.history.epochs)
+        while run.history.epochs < settings.max_epochs and not run.history.waited(settings.patience):
+            generator = begin_epoch(seed, run.history.epochs, data, validation)
+            run.epoch(train, held, generator, bar)
+            if file is not None and first:
+                file.save(*run.state())
+    module.load_state_dict(run.best)
+    module.eval()
+    return run.history.fit(module, seed)
+
+
+def _bar(epochs: int, progress: bool | Bar | None) -> AbstractContextManager[Bar]:
+    return nullcontext(progress) if isinstance(progress, Bar) else progress_bar(epochs, epochs, progress)
+
+
+class _Run:
+    """A module in training: all that changes from epoch to epoch."""
+
+    def __init__(
+        self,
+        module: nn.Module,
+        observation: Observation,
+        settings: SuitedSettings,
+        seed: int,
+        weights: Tensor | None,
+        processes: Processes,
+    ) -> None:
+        self._module = module
+        self._observation = observation
+        self._settings = settings
+        self._seed = seed
+        self._weights = weights
+        self._processes = processes
+        self._device = processes.device
+        self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
+        learning = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        if not learning:
+            raise TrainingError(f"the module {type(module).__name__} has no parameters that can be trained")
+        self._optimiser = torch.optim.AdamW(
+            learning,
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
+        )
+        self._forward, self._stepping = processes.setup(module, self._optimiser)
+        self.history = History()
+        self.best = _copy(module.state_dict())
+        self._wrong: TrainingError | None = None
+
+    def epoch(self, train: Batches, held: Batches, generator: torch.Generator, bar: Bar) -> None:
+        """Train for one epoch and validate."""
+        self._module.train()
+        mean = _Mean()
+        for number, batch in enumerate(train.go_through(generator), start=1):
+            if number == 1:
+                self._processes.part()
+            mean.add(*self._step(batch))
+            bar.show(self.history.epochs + number / len(train), mean.value, 1 / len(train))
+        self._module.eval()
+        validation = _Mean()
+        with torch.no_grad():
+            for batch in held.go_through(None):
+                validation.add(*self._batch_loss(batch)[1:])
+        validation = _Mean(*self._processes.sums(validation.total, validation.weight))
+        self._check(validation.total)
+        if math.isnan(mean.value) or math.isnan(validation.value):
+            raise TrainingError("all rows of the training or of the validation batches have weight 0")
+        if self.history.add(mean.value, validation.value):
+            self.best = _copy(self._module.state_dict())
+
+    @torch.enable_grad()
+    def _step(self, batch: Batch) -> tuple[float, float]:
+        """One step of the optimiser; the sum of the weighted losses, and of the weights."""
+        loss, *own = self._batch_loss(batch)
+        total, weight = self._processes.sums(*own)
+        self._check(total)
+        if weight > 0:
+            self._stepping.zero_grad()
+            self._processes.backward(loss, weight)
+            self._stepping.step()
+        return total, weight
+
+    def _check(self, total: float) -> None:
+        """Stop where a loss was not finite, here or in another process; all at once, for they wait for each other."""
+        if self._wrong is not None:
+            raise self._wrong
+        if self._processes.share.count > 1 and not math.isfinite(total):
+            raise TrainingError(f"the loss is not finite in epoch {self.history.epochs + 1} in another process")
+
+    def _batch_loss(self, batch: Batch) -> tuple[Tensor, float, float]:
+        """The weighted losses of a batch, summed: as a tensor and as a number; and the sum of the weights."""
+        logits = self._logits(batch)
+        place = logits.device
+        rows = batch.rows.to(place)
+        losses = self._loss(self._observation(logits, rows))
+        if not batch.counts:
+            loss, weight = 0 * losses.sum(), 0.0
+        elif self._weights is None:
+            loss, weight = losses.sum(), float(len(rows))
+        else:
+            weights = self._weights.to(place)[rows]
+            loss, weight = (weights * losses).sum(), float(weights.sum())
+        total = loss.item()
+        if not math.isfinite(total) and self._wrong is None:
+            try:
+                check_finite(rows, losses, logits, self.history.epochs + 1, self._settings)
+            except TrainingError as error:
+                self._wrong = error
+        return loss, total, weight
+
+    def _logits(self, batch: Batch) -> Tensor:
+        """``[rows, variants, outputs]``, where the observation is."""
+        outputs = self._observation.outputs
+        found = self._forward(batch.inputs.to(self._device))
+        wanted = (len(batch.inputs), outputs)
+        if not isinstance(found, Tensor):
+            raise ShapeError(f"the module gives a {type(found).__name__}, not a tensor of logits {list(wanted)}")
+        if found.shape != wanted and not (outputs == 1 and found.shape == wanted[:1]):
+            raise ShapeError(
+                f"the module gives {list(found.shape)} for {wanted[0]} inputs, but the observation needs {list(wanted)}"
+            )
+        if not found.is_floating_point():
+            raise ShapeError(f"the module gives {str(found.dtype).removeprefix('torch.')}, not logits")
+        if found.dtype in (torch.float16, torch.bfloat16):
+            found = found.float()
+        logits = found.view(wanted).to(self._observation.needs(torch.zeros(0, dtype=torch.long)).device)
+        if batch.places is not None:
+            logits = logits.index_select(0, batch.places.to(logits.device))
+        return logits.view(len(batch.rows), self._observation.variants, outputs)
+
+    def identity(self, train: int, held: int) -> dict[str, Any]:
+        """What a checkpoint must agree with."""
+        settings = asdict(self._settings)
+        for name in ("hidden", "dropout", "max_epochs"):
+            del settings[name]
+        shapes = {name: list(tensor.shape) for name, tensor in self._module.state_dict().items()}
+        counts = {"rows": len(self._observation), "training batches": train, "validation batches": held}
+        return {"seed": self._seed, **settings, **counts, "module": shapes}
+
+    def agree(self, checkpoint: str | os.PathLike[str] | None) -> None:
+        """All processes must go on from the same epoch."""
+        (total,) = self._processes.sums(float(self.history.epochs))
+        if total != self.history.epochs * self._processes.share.count:
+            raise TrainingError(
+                f"{checkpoint}: not all processes find the same checkpoint; put it where all can read it"
+            )
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """All that changes, as tensors and as JSON values."""
+        tensors = {f"module.{name}": tensor for name, tensor in self._module.state_dict().items()}
+        tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
+        for number, parts in self._optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{number}.{name}": tensor for name, tensor in parts.items()}
+        history = self.history
+        rest = {"train": history.train, "validation": history.validation, "best_epoch": history.best_epoch}
+        return tensors, rest
+
+    def resume(self, tensors: dict[str, Tensor], rest: dict[str, Any]) -> None:
+        """Go on from such a state."""
+        check_state(tensors, rest, self._module.state_dict(), self._optimiser.param_groups[0]["params"])
+        self._module.load_state_dict(_below("module.", tensors))
+        self.best = {name: tensor.to(self._device) for name, tensor in _below("best.", tensors).items()}
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _below("optimiser.", tensors).items():
+            number, _, part = name.partition(".")
+            moments.setdefault(int(number), {})[part] = tensor
+        groups = self._optimiser.state_dict()["param_groups"]
+        self._optimiser.load_state_dict({"state": moments, "param_groups": groups})
+        self.history = History(rest["train"], rest["validation"], rest["best_epoch"])
+
+
+class _Mean:
+    """A weighted mean that grows."""
+
+    def __init__(self, total: float = 0.0, weight: float = 0.0) -> None:
+        self.total, self.weight = total, weight
+
+    def add(self, total: float, weight: float) -> None:
+        self.total += total
+        self.weight += weight
+
+    @property
+    def value(self) -> float:
+        return self.total / self.weight if self.weight else math.nan
+
+
+def _copy(state: dict[str, Any]) -> dict[str, Tensor]:
+    return {name: tensor.detach().clone() for name, tensor in state.items()}
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

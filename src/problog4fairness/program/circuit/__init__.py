@@ -1,0 +1,1 @@
+"""A compiled program: exact probabilities of its queries, in batches, with gradients."""

@@ -1,0 +1,1 @@
+"""The causal diagram of a program, to read, to plot and to put into a paper."""

@@ -1,0 +1,1 @@
+"""From ProbLog text to checked clauses."""

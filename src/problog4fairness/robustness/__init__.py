@@ -1,0 +1,5 @@
+"""What if the belief is wrong: posterior intervals, bounds, tipping points, sensitivity."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

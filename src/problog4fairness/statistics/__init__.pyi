@@ -1,0 +1,67 @@
+from .formatting import MISSING, count, in_labels, percent, percent_interval, percent_range, points, points_interval
+from .intervals import score_interval, sequential_interval, sequential_test, value_of
+from .parameter import (
+    HALF,
+    UNSAID,
+    Cell,
+    Parameter,
+    bind,
+    called,
+    check_known,
+    known_values,
+    outcomes_of,
+    parameters_from_json,
+    parameters_json,
+    readable,
+    table,
+    ways_on,
+)
+from .pooling import POOLED, pooled
+from .priors import Beta, checked_priors
+from .profile_likelihood import GRID, profiled
+from .proportions import Estimate, equal_rows, interval, proportion
+from .sample_sizes import required_samples, rows_to_draw
+from .shrinkage import Shrunk, shrunk
+
+__all__ = [
+    "GRID",
+    "HALF",
+    "MISSING",
+    "POOLED",
+    "UNSAID",
+    "Beta",
+    "Cell",
+    "Estimate",
+    "Parameter",
+    "Shrunk",
+    "bind",
+    "called",
+    "check_known",
+    "checked_priors",
+    "count",
+    "equal_rows",
+    "in_labels",
+    "interval",
+    "known_values",
+    "outcomes_of",
+    "parameters_from_json",
+    "parameters_json",
+    "percent",
+    "percent_interval",
+    "percent_range",
+    "points",
+    "points_interval",
+    "pooled",
+    "profiled",
+    "proportion",
+    "readable",
+    "required_samples",
+    "rows_to_draw",
+    "score_interval",
+    "sequential_interval",
+    "sequential_test",
+    "shrunk",
+    "table",
+    "value_of",
+    "ways_on",
+]

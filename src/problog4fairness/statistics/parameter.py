@@ -1,0 +1,364 @@
+"""The parameters of a belief: what each means, its value, and how well it is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from problog4fairness.errors import MissingValueError, P4FError, ProbabilityError, UnknownNameError, among
+from problog4fairness.program import comment, number
+from problog4fairness.statistics.priors import Beta
+from problog4fairness.statistics.proportions import Estimate
+from problog4fairness.statistics.sample_sizes import required_samples
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Jeffreys' prior: half a row for each thing that may happen.
+HALF = 0.5
+# The squared standard deviations of a 95% interval.
+Z_SQUARED = 1.96**2
+
+# The meaning of a parameter of somebody's own program.
+UNSAID = "as named in the program"
+
+
+def called(name: str, meaning: str) -> str:
+    """How a sentence calls a parameter: by its name, or by its meaning where the name spells out that.
+
+    >>> called("p1", "a fair 1 is recorded as 0"), called("flip(1,high,low)", "a fair high is recorded as low")
+    ('p1', 'how often a fair high is recorded as low')
+    """
+    return f"how often {meaning}" if "," in name and meaning != UNSAID else name
+
+
+class Cell(NamedTuple):
+    """The rows that a parameter is about, and what became of them; groups, classes and values by position.
+
+    Attributes
+    ----------
+    group
+        The group of the belief's sensitive variable.
+    fair, recorded
+        The fair and the recorded class of the label, or value of the feature.
+    feature
+        The feature; None for the label.
+
+    Examples
+    --------
+    >>> from problog4fairness.statistics import Cell
+    >>> from problog4fairness.beliefs import LabelBias
+    >>> LabelBias("poor_area", positive=False, groups=[1]).probabilities[0].cell  # fair 1s of group 1 that became 0
+    Cell(group=1, fair=1, recorded=0, feature=None)
+    """
+
+    group: int
+    fair: int
+    recorded: int
+    feature: str | None = None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One probability of a belief.
+
+    Attributes
+    ----------
+    name
+        Its name in the program: ``p1``, ``p1(income)``.
+    meaning
+        What it is the probability of, in plain words.
+    value
+        Its value, or None while it is unknown.
+    low, high, rows
+        The interval and the number of rows behind an estimate; None for a value that was stated.
+    cell
+        The rows that it is counted in, where it can be counted.
+    source
+        How an estimate was made, where it was not counted: ``likelihood penalised by 1 per unit``.
+    prior
+        What was known of it before the audit, where somebody said so.
+    information
+        Where it was estimated together with others: its row of their information matrix, by name.
+
+    Examples
+    --------
+    >>> from problog4fairness.statistics import Parameter
+    >>> known = Parameter("p1", "a fair 1 is recorded as 0", 0.3)
+    >>> known.weight, known.stated(None).weight
+    ('0.3', 'p1')
+    """
+
+    name: str
+    meaning: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rows: int | None = None
+    cell: Cell | None = None
+    source: str | None = None
+    prior: Beta | None = None
+    information: tuple[tuple[str, float], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not 0 <= self.value <= 1:
+            raise ProbabilityError(f"probability {self.value:g} of {self.name} ({self.meaning}) is not between 0 and 1")
+
+    @property
+    def without_rows(self) -> bool:
+        """Whether an audit was to tell it, and none of its rows did."""
+        return self.rows == 0 and self.value is None
+
+    @property
+    def at_boundary(self) -> bool:
+        """Whether an audit estimated it as exactly 0 or 1, which a finite number of rows cannot show."""
+        return self.rows is not None and self.value in (0, 1)
+
+    @property
+    def used(self) -> float | None:
+        """The value that the program computes with: the estimate, or its posterior mean where that is exactly 0 or 1.
+
+        Only what somebody states is impossible; what was never seen in n rows has the probability 0.5 / (n + 1), by
+        Jeffreys' prior. n is read off the interval, which knows how the rows were sampled.
+        """
+        if not self.at_boundary or self.value is None:
+            return self.value
+        rare = HALF / (self.equal_rows + 1)
+        return rare if self.value == 0 else 1 - rare
+
+    @property
+    def equal_rows(self) -> float:
+        """Of an estimate of 0 or 1: the rows of a random sample whose Wilson interval is as long as this one's."""
+        beyond = self.high if self.value == 0 else None if self.low is None else 1 - self.low
+        if beyond is None or not 0 < beyond < 1:
+            return float(self.rows or 0)
+        return Z_SQUARED * (1 / beyond - 1)
+
+    @property
+    def weight(self) -> str:
+        """What stands in front of ``::`` in the program: the number, or the name while it is unknown."""
+        return self.name if self.used is None else number(self.used)
+
+    @property
+    def remark(self) -> str:
+        """The comment that follows the rule in the program."""
+        if self.value is None:
+            said = f"{self.meaning}: to be estimated"
+        elif self.low is None or self.high is None:
+            said = f"{self.name}, {self.meaning}: stated"
+        else:
+            said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+            said += f", {self.source}" if self.source else ""
+            said += f"; estimated as {self.value:g}, used as its posterior mean" if self.at_boundary else ""
+        return "  " + comment(said)
+
+    @property
+    def called(self) -> str:
+        """See :func:`called`."""
+        return called(self.name, self.meaning)
+
+    @property
+    def said(self) -> str:
+        """The name with its meaning: ``p1 (a fair 1 is recorded as 0)``, or the meaning alone, as in ``called``."""
+        return f"{self.name} ({self.meaning})" if self.called == self.name and self.meaning != UNSAID else self.called
+
+    def stated(self, value: float | None) -> Parameter:
+        """The same parameter with a value that somebody states, or None to be estimated."""
+        return replace(self, value=value, low=None, high=None, rows=None, source=None, prior=None, information=None)
+
+    def renamed(self, names: Mapping[str, str]) -> Parameter:
+        """The same parameter where the parameters of the belief have other names."""
+        known = self.information
+        known = None if known is None else tuple((names.get(name, name), value) for name, value in known)
+        return replace(self, name=names[self.name], information=known)
+
+    def with_prior(self, prior: Beta, confidence: float = 0.95) -> Parameter:
+        """The same parameter with a prior, which alone says its value as long as no row does."""
+        if self.rows is None:
+            return replace(self, prior=prior).estimated(Estimate(math.nan, 0.0, 1.0, 0), confidence=confidence)
+        if self.prior is not None or self.information is not None or self.source is not None:
+            raise P4FError(f"{self.name} was not simply counted; give its prior to estimate(..., prior=...)")
+        counted = Estimate(self.value or 0.0, self.low or 0.0, self.high or 1.0, self.rows)
+        return replace(self, prior=prior).estimated(counted, confidence=confidence)
+
+    def estimated(self, estimate: Estimate, source: str | None = None, confidence: float = 0.95) -> Parameter:
+        """The same parameter with an estimate for its value; unknown where the estimate rests on no row and no prior.
+
+        Counts and a prior are put together here; a ``source`` says that the estimate is made with it already.
+        """
+        if self.prior is not None and source is None:
+            seen = estimate.value * estimate.rows if estimate.rows else 0.0
+            known = self.prior.after(seen, estimate.rows)
+            low, high = known.interval(confidence)
+            said = f"prior {self.prior}"
+            return replace(self, value=known.mean, low=low, high=high, rows=estimate.rows, source=said)
+        value = None if estimate.rows == 0 and self.prior is None else estimate.value
+        low, high = (0.0, 1.0) if value is None else (estimate.low, estimate.high)
+        return replace(self, value=value, low=low, high=high, rows=estimate.rows, source=source)
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of its interval: by it, and nothing else, a parameter is known well enough or not."""
+        if self.value is None or self.low is None or self.high is None:
+            return None
+        return (self.high - self.low) / 2
+
+    def is_wide(self, error: float) -> bool:
+        """Whether more rows are to be audited: half its width is above ``error``, and its interval wider than it."""
+        return self.value is not None and (self.half_width or 0.0) > max(error, self.value / 2)
+
+    def still_needed(self, error: float, confidence: float = 0.95) -> int:
+        """Rows still missing to know it within ``error``, half the width of its interval.
+
+        From the width of the interval that it has, which shrinks with the root of the rows; where it has none, rows of
+        its cell by Hoeffding's inequality.
+        """
+        if self.value is not None and self.rows is None:
+            return 0
+        if self.value is None or not self.rows or self.low is None or self.high is None:
+            return required_samples(error, confidence)
+        if (self.low, self.high) == (0, 1):
+            return max(0, required_samples(error, confidence) - self.rows)
+        half = self.half_width or 0.0
+        return 0 if half <= error else math.ceil(self.rows * ((half / error) ** 2 - 1))
+
+
+def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
+    """The probabilities with some values stated."""
+    probabilities = tuple(probabilities)
+    names = [parameter.name for parameter in probabilities]
+    for name in values:
+        if name not in names:
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
+    return tuple(
+        parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
+        for parameter in probabilities
+    )
+
+
+def known_values(probabilities: Iterable[Parameter]) -> dict[str, float]:
+    """The values that a program computes with, of the parameters that have one, by name; see :attr:`Parameter.used`.
+
+    Outcomes that exclude each other share the rows of their cell: where one of them was never seen, or nothing else
+    was, all have the mean of one Dirichlet distribution, so that they still sum to 1.
+    """
+    cells: dict[Hashable, list[Parameter]] = {}
+    for parameter in probabilities:
+        if parameter.value is not None:
+            cells.setdefault(outcomes_of(parameter), []).append(parameter)
+    found: dict[str, float] = {}
+    for cell in cells.values():
+        found |= _used(cell)
+    return found
+
+
+def outcomes_of(parameter: Parameter) -> Hashable:
+    """What parameters have in common that are probabilities of different outcomes of the same rows."""
+    cell = parameter.cell
+    if cell is None:
+        return parameter.name
+    # Labels are counted among rows of one fair class, features among those of one recorded value.
+    return cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded
+
+
+def _used(cell: Sequence[Parameter]) -> dict[str, float]:
+    """The values in use of the parameters of one cell."""
+    values = {own.name: own.value or 0.0 for own in cell}
+    estimated = [own for own in cell if own.rows is not None]
+    rest = 1 - sum(values.values())
+    if len(cell) == 1:
+        return {own.name: own.used or 0.0 for own in cell}
+    if not estimated or not (any(own.at_boundary for own in estimated) or rest < 1e-9):
+        return values
+    share = sum(own.value or 0.0 for own in estimated) + max(rest, 0.0)
+    rows = min(own.equal_rows if own.at_boundary else float(own.rows or 0) for own in estimated)
+    scale = rows + HALF * (len(estimated) + 1)
+    return values | {own.name: ((own.value or 0.0) * rows + HALF * share) / scale for own in estimated}
+
+
+def check_known(probabilities: Iterable[Parameter]) -> None:
+    """Raise the error that names the parameters that have no value."""
+    probabilities = tuple(probabilities)
+    unknown = [parameter.name for parameter in probabilities if parameter.value is None]
+    empty = [parameter for parameter in probabilities if parameter.without_rows]
+    if empty:
+        raise MissingValueError(
+            f"no audited row tells about {', '.join(own.said for own in empty)}; {ways_on(empty[0])}"
+        )
+    if unknown:
+        raise MissingValueError(
+            f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the belief unknown; "
+            "estimate from audited rows with .estimate(...), or state a value with .bind({...})"
+        )
+
+
+def ways_on(parameter: Parameter) -> str:
+    """What to do about a parameter of which no audited row tells."""
+    return (
+        "audit such rows, take it from the other groups with .pooled(), say what is known of it with "
+        f".with_priors({{{parameter.name!r}: p4f.Beta(1, 4)}}) or .bind({{{parameter.name!r}: ...}}), or leave "
+        "that group out of the belief"
+    )
+
+
+def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
+    """The probabilities as a data frame."""
+    import pandas as pd
+
+    from problog4fairness.data import WholeTable
+
+    probabilities = list(probabilities)
+    return WholeTable(
+        {
+            "value": [parameter.value for parameter in probabilities],
+            "low": [parameter.low for parameter in probabilities],
+            "high": [parameter.high for parameter in probabilities],
+            "rows": [parameter.rows for parameter in probabilities],
+            "still_needed": [parameter.still_needed(error) for parameter in probabilities],
+            "meaning": [parameter.meaning for parameter in probabilities],
+        },
+        index=pd.Index([parameter.name for parameter in probabilities], name="parameter"),
+    ).astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of parameters, which begins with what they mean where their names only spell out that."""
+    if frame.index.name != "parameter" or "meaning" not in frame.columns or not len(frame):
+        return frame
+    meanings = frame["meaning"].map(str)
+    spelled = all(called(str(name), said) != name for name, said in meanings.items())
+    return frame.set_index("meaning").rename_axis("probability that") if spelled else frame
+
+
+def parameters_json(probabilities: Iterable[Parameter]) -> list[dict[str, Any]]:
+    """Parameters as plain data; what only some have is left out of the others."""
+    return [_json(parameter) for parameter in probabilities]
+
+
+def _json(parameter: Parameter) -> dict[str, Any]:
+    names = ("name", "meaning", "value", "low", "high", "rows", "cell", "source")
+    plain = {name: getattr(parameter, name) for name in names}
+    plain["cell"] = None if parameter.cell is None else list(parameter.cell)
+    if parameter.prior is not None:
+        plain["prior"] = [float(parameter.prior.a), float(parameter.prior.b)]
+    if parameter.information is not None:
+        plain["information"] = dict(parameter.information)
+    return plain
+
+
+def parameters_from_json(value: Iterable[dict[str, Any]]) -> tuple[Parameter, ...]:
+    """The inverse of :func:`parameters_json`."""
+    return tuple(_parameter(entry) for entry in value)
+
+
+def _parameter(entry: dict[str, Any]) -> Parameter:
+    own = dict(entry)
+    own["cell"] = None if own["cell"] is None else Cell(*own["cell"])
+    if "prior" in own:
+        own["prior"] = Beta(*own["prior"])
+    if "information" in own:
+        own["information"] = tuple(own["information"].items())
+    return Parameter(**own)

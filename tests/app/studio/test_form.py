@@ -1,0 +1,177 @@
+"""The form of a belief, and the belief of a form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from problog4fairness import (
+    Belief,
+    HistoricalBias,
+    LabelBias,
+    MeasurementBias,
+    NoBias,
+    NumericMeasurementBias,
+    ProgramBelief,
+    RowBias,
+    beliefs,
+    by,
+    chain,
+    datasets,
+)
+from problog4fairness.app.studio.belief_form.filled import PROGRAM
+from problog4fairness.app.studio.belief_form.form import Form, numbers_of, with_number
+from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
+from problog4fairness.app.studio.belief_form.sketch import sketch
+from problog4fairness.beliefs import Chain
+from problog4fairness.data import Roles, values_of
+from problog4fairness.errors import P4FError
+
+ROLES = Roles("granted", "poor_area", None, (0, 1), (0, 1))
+
+
+class Table:
+    """The loans, with two officers' opinions and the day of each."""
+
+    frame: pd.DataFrame = datasets.loans(rows=60, audited=5, new=5).loans.assign(
+        ann=1, bob=0, day=pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d")
+    )
+
+    def values(self, column):
+        return values_of(self.frame[column])
+
+
+FORMS = [
+    Form(),
+    Form(given=False, only_group=True),
+    Form(lost=False, mistakes=True),
+    Form(also_by=["job"]),
+    Form("row", row_by=["job"]),
+    Form("row", model=["income"], given=False, only_group=True),
+    Form("row", row_by=["job"], model=["income", "savings"], lost=False),
+    Form("changed", when="day"),
+    Form("changed", when="day", changed="2020-01-20", given=False, only_group=True),
+    Form("changed", when="day", changed="2020-01-10, 2020-02-10", row_by=["job"]),
+    Form("measurement", features=["job"]),
+    Form("measurement", features=["job", "children"], joint=True, only_group=True),
+    Form("numeric", numbers=["income"]),
+    Form("numeric", numbers=["income", "savings"], stretched=False, only_group=True),
+    Form("measurement", features=["job"], label_too=True),
+    Form("historical", features=["children"]),
+    Form("historical", features=["job"], label_too=True, only_group=True),
+    Form("selective"),
+    Form("selective", decided_by="job", accepted_only=True),
+    Form("positive-unlabelled", by=["job"]),
+    Form("annotators", annotators=["ann", "bob"]),
+    Form("annotators", annotators=["ann", "bob"], by_group=False),
+    Form("unknown", proxies=["job"]),
+    Form("unknown", proxies=["job", "children"], label_too=True),
+]
+
+
+def test_every_template_has_a_form_with_a_question_a_picture_and_fields():
+    """A new template without one fails here; no bias is nothing to state, chains are of templates, programs written."""
+    exported = {own for name in beliefs.__all__ if isinstance(own := getattr(beliefs, name), type)}
+    templates = {own for own in exported if issubclass(own, Belief) and not issubclass(own, Chain)}
+    templates -= {Belief, NoBias, ProgramBelief}
+    made = {type(form.belief(Table(), ROLES)) for form in FORMS}
+    made.add(type(Form().belief(Table(), replace(ROLES, labels=("none", "small", "large")))))
+    assert templates - made == set()
+    assert {*(form.kind for form in FORMS), PROGRAM} == set(KINDS)
+    for own in KINDS.values():
+        assert own.doubted in DOUBTED
+        assert sketch(own.boxes).count("<rect") == sum(map(len, own.boxes))
+
+
+def audited():
+    """Loans of people of whom the poor were turned down."""
+    known = datasets.loans(rows=1, audited=300, new=1).audit
+    granted = known["repaid"] * (known["income"] > known["income"].median())
+    return known.assign(granted=granted, day=pd.date_range("2020-01-01", periods=300).strftime("%Y-%m-%d"))
+
+
+@pytest.mark.parametrize(
+    "form", [Form("row", row_by=["job"], model=["income"]), Form("changed", when="day")], ids=lambda form: form.kind
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_an_audit_found_of_scores_and_days_stays_in_the_form(form):
+    found = form.belief(Table(), ROLES).estimate(audited(), recorded="granted", fair="repaid", favourable=1)
+    again = Form.of(found, Table(), ROLES)
+    assert replace(again, values={}) == form
+    assert again.values
+    assert None not in again.values.values()
+
+
+def test_amounts_are_stated_and_taken_back():
+    belief = Form("numeric", numbers=["income"], only_group=True).belief(Table(), ROLES)
+    name = numbers_of(belief)[0].name
+    stated = with_number(belief, name, 0.8)
+    assert numbers_of(stated)[0].value == 0.8
+    assert Form.of(stated, Table(), ROLES).belief(Table(), ROLES) == stated
+    assert with_number(stated, name, None) == belief
+    with pytest.raises(P4FError, match="nothing of the fair value was recorded"):
+        with_number(belief, name, 0.0)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.kind)
+def test_a_belief_brings_its_form_back(form):
+    belief = form.belief(Table(), ROLES)
+    form.values = {own.name: None for own in numbers_of(belief)}
+    assert Form.of(belief, Table(), ROLES) == form
+
+
+@pytest.mark.parametrize("form", [Form(only_group=True), Form("historical", features=["children"], label_too=True)])
+def test_labels_with_many_values_have_a_belief_of_their_own(form):
+    many = replace(ROLES, labels=("none", "small", "large"))
+    belief = form.belief(Table(), many)
+    assert belief.classes == ("none", "small", "large")
+    form.values = {own.name: None for own in belief.probabilities}
+    assert Form.of(belief, Table(), many) == form
+    with pytest.raises(P4FError, match="granted has 3 values"):
+        Form("selective").belief(Table(), many)
+
+
+def test_stated_numbers_go_both_ways():
+    form = Form(given=False, only_group=True, values={"p1": 0.4})
+    belief = form.belief(Table(), ROLES)
+    assert belief.probabilities[0].value == 0.4
+    assert Form.of(belief, Table(), ROLES) == form
+
+
+@pytest.mark.parametrize(
+    "belief",
+    [
+        ProgramBelief("nn(h,X) :: y(X). 0.3 :: lost(X). y_(X) :- y(X), \\+lost(X). ?- y_(x)."),
+        LabelBias("job", levels=("clerk", "nurse")),
+        chain(LabelBias("poor_area", positive=False), LabelBias("job", levels=("clerk", "nurse"))),
+        HistoricalBias("income", "poor_area", label=LabelBias("poor_area", positive=False)),
+        MeasurementBias("not there", "poor_area"),
+        chain(NumericMeasurementBias("income", "poor_area"), LabelBias("poor_area")),
+        RowBias("poor_area", by({"job": ("clerk", "nurse")})),
+        RowBias("poor_area", by({"job": ("clerk", "nurse", "smith", "teacher")}), 0.1),
+    ],
+    ids=lambda belief: type(belief).__name__,
+)
+def test_a_belief_that_no_form_makes_is_a_program(belief):
+    assert Form.of(belief, Table(), ROLES).kind == "program"
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        (Form(lost=False, given=False), "nothing to believe"),
+        (Form("measurement"), "choose the features"),
+        (Form("annotators", annotators=["ann"]), "two or more people"),
+        (Form("unknown"), "that tell of the group"),
+        (Form("row"), "what the bias depends on"),
+        (Form("changed"), "column with the day"),
+        (Form("changed", when="day", changed="soon"), "is no day; write 2020-03-01"),
+        (Form("numeric"), "columns of numbers"),
+        (Form("numeric", numbers=["income"], stretched=False, moved=False, blurred=False), "tick one of the three"),
+    ],
+)
+def test_what_is_missing_is_named(form, why):
+    with pytest.raises(P4FError, match=why):
+        form.belief(Table(), ROLES)

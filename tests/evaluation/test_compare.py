@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import problog4fairness as p4f
+from problog4fairness.errors import P4FError
+from problog4fairness.metrics import METRICS, Metric
+from tests.evaluation.data import BELIEF, QUICK, loans
+
+PROGRAM = r"""
+nn(h,X) :: y_h(X).
+nn(poor_area,X) :: poor(X).
+0.4 :: turned_down(X) :- poor(X).
+granted(X) :- y_h(X), \+turned_down(X).
+?- granted(x).
+"""
+
+
+def compared(people, recorded, belief=BELIEF, **options):
+    return p4f.compare(people, recorded, belief, **{"seeds": 1, "folds": 2, "learner": QUICK, **options})
+
+
+def means(found, labels="fair"):
+    rows = found.results[found.results["labels"] == labels]
+    return rows.groupby(["method", "metric"])["value"].mean().unstack()
+
+
+def test_ours_beats_the_lower_baseline_on_fair_labels_and_not_on_recorded_ones():
+    people, recorded, fair = loans(900)
+    found = compared(people, recorded, fair=fair, seeds=2, methods=["lower", "upper"])
+    assert found.methods == ["this model", "knowing the fair labels", "the record as it is"]
+    on_fair, on_recorded = means(found), means(found, "recorded")
+    assert on_fair.loc["this model", "accuracy"] > on_fair.loc["the record as it is", "accuracy"] + 0.02
+    assert on_fair.loc["this model", "accuracy"] == pytest.approx(
+        on_fair.loc["knowing the fair labels", "accuracy"], abs=0.03
+    )
+    gap = (on_fair["disparity"] - found.data_disparity["fair"]).abs()
+    assert gap["this model"] < 0.12 < gap["the record as it is"]
+    assert on_recorded.loc["the record as it is", "accuracy"] > on_recorded.loc["this model", "accuracy"]
+
+
+def test_all_methods_with_fair_labels_of_all_rows():
+    people, recorded, fair = loans()
+    found = compared(people, recorded, fair=fair)
+    assert found.methods == [
+        "this model",
+        "knowing the fair labels",
+        "the record as it is",
+        "without poor_area",
+        "massaging",
+        "parity by thresholds",
+    ]
+    assert not found.left_out
+    assert found.results.columns.tolist() == ["method", "seed", "fold", "labels", "metric", "value"]
+    assert len(found.results) == 6 * 2 * 2 * 5
+    expected = p4f.metrics.statistical_disparity(fair, sensitive_features=people["poor_area"])
+    assert found.data_disparity["fair"] == pytest.approx(expected)
+    assert (found.rows, found.audited) == (300, 300)
+
+
+def test_fair_labels_of_some_rows():
+    people, recorded, fair = loans()
+    audited = np.arange(300) % 3 == 0
+    found = compared(people, recorded, fair=fair.where(audited), methods=["upper", "audit only", "lower"])
+    assert found.methods == ["this model", "only audited rows", "the record as it is"]
+    assert found.left_out == {"knowing the fair labels": "needs the fair label of every row; known are 100 of 300"}
+    assert found.audited == 100
+    disparity = p4f.metrics.statistical_disparity(fair[audited], sensitive_features=people["poor_area"][audited])
+    assert found.data_disparity["fair"] == pytest.approx(disparity)
+    assert (
+        "only audited rows"
+        in compared(people, recorded, None, fair=fair.where(audited), sensitive_features="poor_area").methods
+    )
+
+
+def test_no_fair_labels():
+    people, recorded, _ = loans()
+    found = compared(people, recorded, methods=["lower", "upper", "audit only"])
+    assert found.methods == ["this model", "the record as it is"]
+    assert set(found.left_out) == {"knowing the fair labels", "only audited rows"}
+    assert set(found.results["labels"]) == {"recorded"}
+    assert found.labels == ["recorded"]
+    assert "fair" not in found.data_disparity
+    assert found.table().index.tolist() == ["this model", "the record as it is"]
+    with pytest.raises(P4FError, match="no scores on 'fair' labels"):
+        found.table("fair")
+
+
+def test_three_groups():
+    people, recorded, fair = loans(360)
+    area = pd.Series(np.array(["east", "north", "south"])[np.arange(360) % 3], name="area")
+    belief = p4f.LabelBias(
+        "area", negative={"south": 0.3, "north": 0.1, "east": 0.0}, positive=False, levels=("east", "north", "south")
+    )
+    found = compared(people[["income", "savings"]], recorded, belief, sensitive_features=area, fair=fair)
+    assert found.levels == ("east", "north", "south")
+    assert found.left_out == {"massaging": "massaging is for two groups; there are 3"}
+    assert found.methods == [
+        "this model",
+        "knowing the fair labels",
+        "the record as it is",
+        "without area",
+        "parity by thresholds",
+    ]
+    assert (found.results.query("metric == 'disparity'")["value"] >= 0).all()
+
+
+def test_labels_as_text():
+    people, recorded, fair = loans()
+    words = {1: "granted", 0: "refused"}
+    found = compared(people, recorded.map(words), fair=fair.map(words), favourable="granted", methods=["lower"])
+    expected = compared(people, recorded, fair=fair, methods=["lower"])
+    assert found.results.equals(expected.results)
+    other = compared(people, recorded.map(words), fair=fair.map(words), favourable="refused", methods=["lower"])
+    assert other.data_disparity["fair"] == pytest.approx(-expected.data_disparity["fair"])
+
+
+def test_groups_as_text_and_a_sensitive_column_beside_the_features():
+    people, recorded, fair = loans()
+    area = people["poor_area"].map({1: "poor", 0: "rich"}).rename("poor_area")
+    belief = p4f.LabelBias("poor_area", negative={"poor": 0.4, "rich": 0.0}, positive=False, levels=("rich", "poor"))
+    beside = people.drop(columns="poor_area")
+    found = compared(beside, recorded, belief, sensitive_features=area, fair=fair, methods=[])
+    inside = compared(people.assign(poor_area=area), recorded, belief, fair=fair, methods=[])
+    assert found.results.equals(inside.results)
+    assert found.levels == ("rich", "poor")
+
+
+def test_groups_that_a_program_names():
+    people, recorded, fair = loans()
+    people = people.assign(poor_area=people["poor_area"].map({1: "poor", 0: "rich"}))
+    belief = p4f.ProgramBelief(PROGRAM, values={"poor_area": ("rich", "poor")})
+    found = compared(people, recorded, belief, fair=fair, methods=[])
+    assert found.levels == ("rich", "poor")
+    assert found.methods == ["this model"]
+
+
+def test_several_beliefs_with_names_and_a_program_as_text():
+    people, recorded, fair = loans()
+    found = compared(people, recorded, {"template": BELIEF, "program": PROGRAM}, fair=fair, methods=["parity"])
+    assert found.methods == ["template", "program", "parity by thresholds"]
+    both = means(found)
+    assert both.loc["template", "accuracy"] == pytest.approx(both.loc["program", "accuracy"], abs=0.03)
+
+
+def test_a_group_with_one_label_leaves_methods_out():
+    people, recorded, fair = loans()
+    found = compared(people, recorded.where(people["poor_area"] == 0, 0), fair=fair, methods=["lower", "parity"])
+    assert found.methods == ["this model", "the record as it is"]
+    assert found.left_out == {
+        "parity by thresholds": "all training rows with poor_area = 1 have the label 0; one class is not enough, "
+        "thresholds need both in each group (seed 0, fold 0)"
+    }
+
+
+def test_the_same_seed_gives_the_same_result():
+    people, recorded, fair = loans()
+    one, two = (compared(people, recorded, fair=fair, methods=["massaging"], seeds=[4]) for _ in range(2))
+    assert one.results.equals(two.results)
+    assert not one.results.equals(compared(people, recorded, fair=fair, methods=["massaging"], seeds=[5]).results)
+
+
+def test_no_row_of_a_cell_is_no_warning():
+    people, recorded, fair = loans(60)
+    found = compared(people, recorded, fair=fair.where(np.arange(60) < 8), folds=4, methods=["lower"])
+    odds = found.results.query("labels == 'fair' and metric == 'equalized_odds'")["value"]
+    assert odds.isna().any()
+
+
+def test_nothing_is_printed(capfd):
+    people, recorded, fair = loans()
+    compared(people, recorded, fair=fair, methods=["lower"], progress=False)
+    compared(people, recorded, fair=fair, methods=["lower"])
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("belief", "options", "message"),
+    [
+        (p4f.LabelBias("poor_area"), {}, "this model: .*p1"),
+        (p4f.LabelBias("area", negative=0.1, positive=0.1), {}, "no column 'area'"),
+        (3, {}, "this model: a belief is a template such as LabelBias, a Program or its text, not int"),
+        ({"lower": BELIEF}, {}, "a belief cannot be called 'lower'"),
+        (BELIEF, {"methods": ["magic"]}, "there is no method 'magic'"),
+        (None, {"methods": [], "sensitive_features": "poor_area"}, "nothing to compare"),
+        (None, {}, "which columns are sensitive"),
+        (
+            None,
+            {"methods": ["upper"], "sensitive_features": "poor_area"},
+            "fair labels: needs the fair label of every row",
+        ),
+        (
+            p4f.ClassBias("poor_area", ["a", "b", "c"], 0.1),
+            {},
+            r"this model: the belief is for 3 classes, \['a', 'b', 'c'\]; y has \[\d, \d\]",
+        ),
+    ],
+)
+def test_bad_input_is_named_in_one_line(belief, options, message):
+    people, recorded, _ = loans(60)
+    with pytest.raises(P4FError, match=message) as error:
+        compared(people, recorded, belief, **options)
+    assert "\n" not in str(error.value)
+
+
+def test_the_methods_say_what_they_are():
+    people, recorded, fair = loans(60)
+    found = compared(people, recorded, {"mine": BELIEF}, fair=fair, methods=["lower", "unawareness"])
+    assert found.kinds == {"mine": "ours", "the record as it is": "lower", "without poor_area": "unawareness"}
+    assert list(found.about) == found.methods
+    assert found.about["the record as it is"] == "learns the recorded labels as they are"
+
+
+def test_a_metric_without_an_interval_is_in_tables_without_one(monkeypatch):
+    people, recorded, fair = loans()
+    chosen = Metric("chosen", "share chosen", lambda judged: float(judged.decision.mean()), None, ("labels",))
+    monkeypatch.setitem(METRICS, "chosen", chosen)
+    found = compared(people, recorded, fair=fair, methods=["lower"])
+    table = found.table("fair")
+    assert not table["chosen"].str.contains("±").any()
+    assert table["accuracy"].str.contains("±").all()
+    told = [row for row in found.to_dict()["audited_scores"] if row["metric"] == "chosen"]
+    assert len(told) == 2
+    assert all(row["mean"] is not None and row["low"] is None for row in told)

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from problog4fairness.errors import P4FError
+from problog4fairness.evaluation.data import compared_rows
+from problog4fairness.evaluation.splits import cells
+from tests.evaluation.data import loans
+
+
+def table(rows=300, **options):
+    people, recorded, fair = loans(rows)
+    return compared_rows(people, recorded, sensitive_features="poor_area", **{"fair": fair, **options})
+
+
+def rows_tested(parts):
+    return [part.test.tolist() for part in parts]
+
+
+def test_folds_are_a_partition_and_seeds_differ():
+    parts = cells(table(), seeds=2, folds=4)
+    assert [(part.seed, part.fold) for part in parts] == [(seed, fold) for seed in (0, 1) for fold in range(4)]
+    for seed in (0, 1):
+        own = [part for part in parts if part.seed == seed]
+        assert sorted(np.concatenate([part.test for part in own])) == list(range(300))
+        assert all(sorted([*part.train, *part.test]) == list(range(300)) for part in own)
+    assert rows_tested(parts[:4]) != rows_tested(parts[4:])
+
+
+def test_splits_depend_on_table_seed_and_folds_alone():
+    both, one = cells(table(), seeds=[3, 7], folds=3), cells(table(), seeds=[7], folds=3)
+    assert rows_tested(both[3:]) == rows_tested(one)
+
+
+def test_every_fold_has_its_share_of_every_kind_of_row():
+    people, recorded, fair = loans()
+    partly = fair.astype(object).where(np.arange(300) % 3 == 0, None)
+    found = table(fair=partly)
+    kinds = pd.DataFrame({"group": found.groups, "recorded": found.recorded, "fair": found.fair})
+    for part in cells(found, seeds=2, folds=5):
+        counts = kinds.iloc[part.test].value_counts()
+        assert all(abs(counts.get(kind, 0) - count / 5) < 1 for kind, count in kinds.value_counts().items())
+
+
+@pytest.mark.parametrize("as_column", [False, True])
+def test_a_group_is_never_on_both_sides(as_column):
+    people, recorded, fair = loans()
+    pupil = np.random.default_rng(0).integers(0, 120, 300)
+    if as_column:
+        people, given = people.assign(pupil=pupil), "pupil"
+    else:
+        given = pupil.astype(str)
+    found = compared_rows(people, recorded, sensitive_features="poor_area", fair=fair, split_groups=given)
+    assert "pupil" not in found.rows.frame
+    parts = cells(found, seeds=2, folds=4)
+    assert rows_tested(parts[:4]) != rows_tested(parts[4:])
+    assert sorted(np.concatenate([part.test for part in parts[:4]])) == list(range(300))
+    for part in parts:
+        assert not set(pupil[part.train]) & set(pupil[part.test])
+        assert 50 <= len(part.test) <= 100
+
+
+def test_a_row_without_a_group_is_alone():
+    given = pd.Series([None, None, "x", "x", *range(296)])
+    codes = table(split_groups=given).split_groups
+    assert codes[0] != codes[1]
+    assert codes[2] == codes[3]
+    assert len(np.unique(codes)) == 299
+
+
+@pytest.mark.parametrize(
+    ("seeds", "folds", "message"),
+    [
+        (0, 5, "seeds=0 is not a number"),
+        (True, 5, "seeds=True is not a number"),
+        ([1, 1], 5, "different numbers"),
+        ([], 5, "one or more"),
+        ([-1], 5, "seed -1 is not a whole number"),
+        ([0.5], 5, "seed 0.5"),
+        (1, 1, "folds=1 is not a whole number between 2 and the 300 rows"),
+        (1, 301, "folds=301"),
+        (1, 2.5, "folds=2.5"),
+    ],
+)
+def test_bad_numbers_are_named(seeds, folds, message):
+    with pytest.raises(P4FError, match=message):
+        cells(table(), seeds, folds)
+
+
+def test_too_few_groups_for_the_folds():
+    with pytest.raises(P4FError, match="split_groups has 3 different values, too few for 4 folds"):
+        cells(table(split_groups=np.arange(300) % 3), 1, 4)
+
+
+def test_many_rows_are_split_fewer_times_unless_it_is_stated():
+    rows = 20_000
+    area = np.arange(rows) % 2
+    frame = pd.DataFrame({"x": np.zeros(rows), "area": area})
+    many = compared_rows(frame, np.arange(rows) // 2 % 2, sensitive_features="area")
+    few = compared_rows(frame[:1000], np.arange(1000) // 2 % 2, sensitive_features="area")
+    assert [len(cells(many)), len(cells(few)), len(cells(many, 5))] == [15, 25, 25]
