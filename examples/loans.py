@@ -25,7 +25,7 @@ def main() -> None:
     belief = p4f.LabelBias(sensitive="poor_area", positive=False, groups=[1])
     belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
     print(belief)
-    print(belief.parameters.drop(columns="meaning").to_string(), "\n")
+    print(belief.parameter_table().drop(columns="meaning").to_string(), "\n")
 
     loans, every = data.loans, [*features, "poor_area"]
     through = p4f.DebiasedClassifier(belief, learner="linear", random_state=0)

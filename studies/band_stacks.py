@@ -107,7 +107,7 @@ class BandStack(Stack):
             warnings.simplefilter("ignore")  # some audits have few rows of a cell
             belief = p4f.LabelBias("group").estimate(frame[some], recorded=recorded[some], fair=fair[some])
             if self.doubt == "as if certain":
-                belief = belief.bind({own.name: own.value or 0.0 for own in belief.probabilities})
+                belief = belief.bind({own.name: own.value or 0.0 for own in belief.parameters})
             model = p4f.DebiasedClassifier(belief, "linear", random_state=seed).fit(frame, recorded)
             bands = model.bands(frame, recorded, draws=self.draws, random_state=seed, progress=False)
         found = []

@@ -23,7 +23,7 @@ from problog4fairness import (
     RowBias,
     SelectiveLabels,
     UnknownGroup,
-    by,
+    depends_on,
 )
 from problog4fairness.beliefs import Belief
 
@@ -348,11 +348,11 @@ class ByRow(Case):
         return frame.assign(officer=np.array(list(OFFICERS))[number])
 
     def _belief(self) -> Belief:
-        return RowBias("group", by("officer"), False, groups=[1])
+        return RowBias("group", depends_on("officer"), False, groups=[1])
 
     def true(self, strength: float) -> Belief:
         """See :meth:`Case.true`."""
-        belief = RowBias("group", by({"officer": tuple(OFFICERS)}), False, groups=[1])
+        belief = RowBias("group", depends_on({"officer": tuple(OFFICERS)}), False, groups=[1])
         return belief.bind({f"neg(1,{name})": 0.8 * strength * factor for name, factor in OFFICERS.items()})
 
     def made(self, frame: pd.DataFrame, strength: float, rng: Random) -> Made:

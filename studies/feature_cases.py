@@ -154,7 +154,7 @@ class Together(Bits):
         belief = self.belief()
         chances = {own: fair_vector(own, self.together) for own in product((0, 1), repeat=len(self.slopes))}
         values = {}
-        for own in belief.probabilities:
+        for own in belief.parameters:
             group, *places = own.cell[:3]  # type: ignore[index]
             fair, recorded = (list(chances)[place] for place in places)
             lost = _losses(strength)[group]

@@ -114,8 +114,8 @@ class BeliefStack(Stack):
 
 def covered(found: Belief, truth: Belief) -> float:
     """The share of parameters whose interval holds the true value, of those that have one."""
-    known = found.parameters.dropna(subset=["low", "high"])
-    true = truth.parameters["value"].loc[known.index].dropna()
+    known = found.parameter_table().dropna(subset=["low", "high"])
+    true = truth.parameter_table()["value"].loc[known.index].dropna()
     known = known.loc[true.index]
     return float(true.between(known["low"], known["high"]).mean())
 

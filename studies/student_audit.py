@@ -36,13 +36,13 @@ def parameter_errors(study: StudentStudy) -> pd.DataFrame:
     -------
     A row per size of the audit, draw and parameter: ``audit``, ``seed``, ``parameter``, ``value``, ``all_rows``.
     """
-    truth = {rate.name: rate.value for rate in study.beliefs[OURS][0].probabilities}
+    truth = {rate.name: rate.value for rate in study.beliefs[OURS][0].parameters}
     rows = [
         (size, draw, rate.name, rate.value, truth[rate.name])
         for (name, size), beliefs in study.audited.items()
         if name == OURS
         for draw, belief in beliefs.items()
-        for rate in belief.probabilities
+        for rate in belief.parameters
     ]
     return pd.DataFrame(rows, columns=["audit", "seed", "parameter", "value", "all_rows"])
 

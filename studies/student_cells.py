@@ -144,7 +144,7 @@ def audited(name: str, data: StudentData, rows: int, draw: int) -> LabelBias:
 def rarest_cell(name: str, data: StudentData) -> float:
     """Share of the rows that tell about the parameter of a program that the fewest rows tell about."""
     sensitive, fair = data.sensitive.to_numpy(), data.fair.to_numpy()
-    cells = [own.cell for own in program(name).probabilities if own.cell is not None]
+    cells = [own.cell for own in program(name).parameters if own.cell is not None]
     return min(float(np.mean((sensitive == cell.group) & (fair == cell.fair))) for cell in cells)
 
 

@@ -94,7 +94,7 @@ def test_repr_is_one_line(comparison, moves):
 
 
 def test_tables_print_whole(comparison):
-    for table in (BELIEF.parameters, comparison.gains, BELIEF.parameters[["value", "meaning"]].head(1)):
+    for table in (BELIEF.parameter_table(), comparison.gains, BELIEF.parameter_table()[["value", "meaning"]].head(1)):
         for column in table.columns:
             assert column in str(table)
             assert column in table._repr_html_()

@@ -15,7 +15,7 @@ def beliefs() -> dict[str, p4f.Belief]:
     label = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     return {
         "label": label,
-        "row": p4f.RowBias("poor_area", p4f.by({"officer": ("ann", "bob")}), False, groups=[1]),
+        "row": p4f.RowBias("poor_area", p4f.depends_on({"officer": ("ann", "bob")}), False, groups=[1]),
         "positive": p4f.PositiveUnlabelled("remote", {1: 0.3, 0: 0.7}),
         "selective": p4f.SelectiveLabels("poor_area", good={1: 0.5, 0: 0.8}, bad=0.2),
         "annotators": p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1),

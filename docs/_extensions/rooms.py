@@ -128,7 +128,7 @@ PUBLIC = {
     "checks": (
         "BeliefComparison",
         "Doubt",
-        "Doubts",
+        "CheckResult",
         "Identifiability",
         "check",
         "compare_beliefs",

@@ -15,7 +15,7 @@ from . import (
 from .app.report.build import Report, report
 from .audit.audits import Audit
 from .audit.columns import AuditWarning
-from .audit.planning.hoeffding import audit_plan
+from .audit.planning.hoeffding import hoeffding_plan
 from .beliefs.belief import Belief
 from .beliefs.describe.files import belief_text, read_belief
 from .beliefs.likelihood.observation import Observation
@@ -26,7 +26,7 @@ from .beliefs.templates.features.numeric import NumericMeasurementBias
 from .beliefs.templates.historical import HistoricalBias
 from .beliefs.templates.labels.changed import ChangedBias
 from .beliefs.templates.labels.classes import ClassBias
-from .beliefs.templates.labels.dependence import by
+from .beliefs.templates.labels.dependence import depends_on
 from .beliefs.templates.labels.label import LabelBias
 from .beliefs.templates.labels.row import RowBias
 from .beliefs.templates.none import NoBias
@@ -36,9 +36,9 @@ from .beliefs.templates.records.selective import SelectiveLabels
 from .beliefs.templates.records.unknown_group import UnknownGroup
 from .checks.checking import check
 from .checks.comparing_beliefs import BeliefComparison, compare_beliefs
-from .checks.identifiability import identifiability
+from .checks.identifiable_parameters import identifiability
 from .checks.learned_parameters import learn_parameters
-from .checks.result import Doubts
+from .checks.result import CheckResult
 from .data.rows import Rows
 from .estimators.classifier import DebiasedClassifier
 from .evaluation.comparison import compare
@@ -61,10 +61,10 @@ __all__ = [
     "BeliefComparison",
     "Beta",
     "ChangedBias",
+    "CheckResult",
     "Circuit",
     "ClassBias",
     "DebiasedClassifier",
-    "Doubts",
     "HistoricalBias",
     "LabelBias",
     "Leaf",
@@ -85,9 +85,7 @@ __all__ = [
     "UnknownGroup",
     "__version__",
     "audit",
-    "audit_plan",
     "belief_text",
-    "by",
     "chain",
     "check",
     "checks",
@@ -95,9 +93,11 @@ __all__ = [
     "compare_beliefs",
     "data",
     "datasets",
+    "depends_on",
     "errors",
     "estimators",
     "evaluation",
+    "hoeffding_plan",
     "identifiability",
     "learn_parameters",
     "learners",

@@ -48,7 +48,7 @@ def test_three_groups_and_simplifications():
     table = table_of("city", positive=False)
     belief = estimated("label", table)
     rome = AUDIT[(AUDIT["city"] == "rome") & (AUDIT["repaid"] == 1)]
-    assert belief.parameters["value"].to_dict() == {
+    assert belief.parameter_table()["value"].to_dict() == {
         "neg('New York')": 0,
         "neg(oslo)": 0,
         "neg(rome)": pytest.approx(1 - rome["granted"].mean()),
@@ -58,7 +58,7 @@ def test_three_groups_and_simplifications():
     with pytest.raises(P4FError, match="nothing to estimate"):
         estimated("label", table_of("city", negative=False, positive=False))
     assert table.notes(belief)[-1].startswith(f"city = rome: {int(rome['granted'].sum())} fair 1 recorded as 1")
-    assert list(estimated("label", table_of("sex", group="F", only_group=True)).parameters.index) == ["p1", "p3"]
+    assert list(estimated("label", table_of("sex", group="F", only_group=True)).parameter_table().index) == ["p1", "p3"]
     with pytest.raises(P4FError, match=r"an audit has a recorded and a fair label: recorded=\.\.\., fair=\.\.\."):
         estimated("label", table_of("city", recorded=None))
 
@@ -70,7 +70,7 @@ def test_features_of_several_values(name):
     belief = estimated(name, table)
     assert belief.title == f"{name} bias"
     women = AUDIT[(AUDIT["sex"] == "F") & (AUDIT["noted"] == "mid")]
-    found = belief.parameters["value"]["p(noted,'F',mid,high)"]
+    found = belief.parameter_table()["value"]["p(noted,'F',mid,high)"]
     assert found == pytest.approx((women["level"] == "high").mean())
     assert table.notes(belief) == ["Estimated from 900 audited rows of audit.csv.", "Feature noted: audited as level."]
     some = AUDIT.assign(noted=AUDIT["noted"].where(AUDIT.index > 9))
@@ -82,7 +82,7 @@ def test_features_of_several_values(name):
 def test_historical_bias_with_a_label():
     belief = estimated("historical", measured("noted", "level", recorded="granted", fair="repaid"))
     alone = estimated("label", table_of("sex", group="F"))
-    assert [own.value for own in belief.label.probabilities] == [own.value for own in alone.probabilities]
+    assert [own.value for own in belief.label.parameters] == [own.value for own in alone.parameters]
     assert belief.favourable == 1
 
 
@@ -119,7 +119,7 @@ def test_files(tmp_path):
     low = AUDIT[AUDIT["level"] != "high"]
     low = low[low["noted"] != "high"].reset_index(drop=True)
     again = estimated(str(path), measured("noted", "level", low))
-    assert again.parameters["value"].tolist() == [0, 0, 0, 0]
+    assert again.parameter_table()["value"].tolist() == [0, 0, 0, 0]
     assert again.features == ("noted",)
     said = r"there is no belief 'lable'; did you mean 'label'\? there are changed, historical, label, measurement"
     with pytest.raises(P4FError, match=said):

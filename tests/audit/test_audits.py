@@ -166,15 +166,15 @@ def test_estimate_weights_rows_and_knows_clusters():
     belief = p4f.LabelBias("sex", positive=False, groups=[0], levels=(0, 1))
     names = {"recorded": "recorded", "fair": "fair"}
     random = table.sample(400, random_state=0)
-    alone = belief.estimate(p4f.Audit.of(random, sampling="random"), **names).probabilities[0]
-    together = belief.estimate(p4f.Audit.of(random, sampling="random", cluster="officer"), **names).probabilities[0]
+    alone = belief.estimate(p4f.Audit.of(random, sampling="random"), **names).parameters[0]
+    together = belief.estimate(p4f.Audit.of(random, sampling="random", cluster="officer"), **names).parameters[0]
     assert together.value == pytest.approx(alone.value)
     assert together.high - together.low > 1.5 * (alone.high - alone.low)
     # As many rows of each recorded label, which are not equally many.
     chosen = table.groupby("recorded").sample(200, random_state=0)
     weighted = p4f.Audit.of(chosen, strata="recorded", table=table)
-    found = belief.estimate(weighted, **names).probabilities[0]
+    found = belief.estimate(weighted, **names).parameters[0]
     assert found.low < refused[fair == 1].mean() < found.high
     with pytest.warns(AuditWarning, match="nothing says how"):
-        unweighted = belief.estimate(chosen, **names).probabilities[0]
+        unweighted = belief.estimate(chosen, **names).parameters[0]
     assert abs(unweighted.value - found.value) > 0.02

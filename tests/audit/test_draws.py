@@ -22,14 +22,14 @@ def estimated(belief, rows=400, **options):
 
 
 def values(draws, name):
-    return np.array([{own.name: own.value for own in drawn.probabilities}[name] for drawn in draws])
+    return np.array([{own.name: own.value for own in drawn.parameters}[name] for drawn in draws])
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
 def test_counted_parameters_spread_as_their_intervals_say():
     belief = estimated(p4f.LabelBias("area"))
     draws = belief.draws(4000, random_state=0)
-    for own in belief.probabilities:
+    for own in belief.parameters:
         found = values(draws, own.name)
         assert np.quantile(found, [0.025, 0.975]) == pytest.approx([own.low, own.high], abs=0.015)
     assert abs(np.corrcoef(values(draws, "p1"), values(draws, "p2"))[0, 1]) < 0.05
@@ -41,7 +41,7 @@ def test_draws_are_beliefs_that_can_be_used_and_come_again_from_their_seed():
     first, again = belief.draws(3, random_state=7), belief.draws(3, random_state=7)
     assert first == again
     assert first[0] != first[1]
-    assert all(own.low is None for drawn in first for own in drawn.probabilities)
+    assert all(own.low is None for drawn in first for own in drawn.parameters)
     assert belief.draws(1, random_state=np.random.default_rng(7))[0] == belief.draws(1, random_state=7)[0]
 
 
@@ -74,7 +74,7 @@ def test_a_chain_is_drawn_by_the_effect_that_its_stages_have_together():
         p4f.LabelBias("area", positive=False, groups=[1]), p4f.LabelBias("other", positive=False, groups=[1])
     )
     belief = both.estimate(frame, recorded="recorded", fair="fair")
-    assert "penalised by 1 per unit" in belief.probabilities[0].source
+    assert "penalised by 1 per unit" in belief.parameters[0].source
     draws = belief.draws(500, random_state=0)
     effect = np.array([float(drawn.label_table()[-1, 1, 0]) for drawn in draws])
     fair = frame[(frame["area"] == 1) & (frame["fair"] == 1)]
@@ -98,12 +98,12 @@ def test_joint_estimates_stay_probabilities_and_keep_what_is_drawn_from_when_sav
 @pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
 def test_priors_shrink_where_rows_are_few_and_hardly_where_they_are_many():
     prior = {"p1": p4f.Beta(2, 8)}
-    few = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20, prior=prior).probabilities[0]
-    plain = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20).probabilities[0]
+    few = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20, prior=prior).parameters[0]
+    plain = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20).parameters[0]
     seen = plain.value * plain.rows
     assert few.value == pytest.approx((2 + seen) / (10 + plain.rows))
     assert few.source == "prior Beta(2, 8)"
-    many = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20_000, prior=prior).probabilities[0]
+    many = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20_000, prior=prior).parameters[0]
     assert many.value == pytest.approx(0.4, abs=0.02)
 
 
@@ -113,9 +113,9 @@ def test_priors_decide_between_stages_that_no_audit_tells_apart():
     both = p4f.chain(
         p4f.LabelBias("area", positive=False, groups=[1]), p4f.LabelBias("other", positive=False, groups=[1])
     )
-    first, second = (own.name for own in both.probabilities)
+    first, second = (own.name for own in both.parameters)
     prior = {first: p4f.Beta(200, 800), second: p4f.Beta(1, 1)}
-    found = both.estimate(frame, recorded="recorded", fair="fair", prior=prior).probabilities
+    found = both.estimate(frame, recorded="recorded", fair="fair", prior=prior).parameters
     assert found[0].value == pytest.approx(0.2, abs=0.03)
     assert found[0].source == "likelihood with the prior Beta(200, 800)"
     assert 1 - (1 - found[0].value) * (1 - found[1].value) == pytest.approx(0.4, abs=0.05)
@@ -125,9 +125,9 @@ def test_priors_decide_between_stages_that_no_audit_tells_apart():
 def test_features_have_priors_too():
     belief = p4f.MeasurementBias("q", "area", positive=False)
     frame = pd.DataFrame({"area": [0, 1] * 40, "q": [0, 0, 1, 1] * 20, "fair_q": [0, 1, 1, 1] * 20})
-    name = belief.probabilities[0].name
+    name = belief.parameters[0].name
     found = belief.estimate(frame, recorded={"q": "q"}, fair={"q": "fair_q"}, prior={name: p4f.Beta(10, 10)})
-    assert found.probabilities[0].prior == p4f.Beta(10, 10)
+    assert found.parameters[0].prior == p4f.Beta(10, 10)
     assert len(found.draws(5, random_state=0)) == 5
 
 
@@ -173,7 +173,7 @@ def test_an_audit_drawn_by_what_was_recorded_is_drawn_by_its_design():
     belief = p4f.LabelBias("area", positive=False, groups=[1])
     belief = belief.estimate(some, recorded="recorded", fair="fair", drawn_from=table)
     assert belief.design is not None
-    (own,) = belief.probabilities
+    (own,) = belief.parameters
     found = values(belief.draws(2000, random_state=0), "p1")
     assert np.quantile(found, [0.025, 0.975]) == pytest.approx([own.low, own.high], abs=0.03)
     assert belief.draws(2, random_state=3) == belief.draws(2, random_state=3)

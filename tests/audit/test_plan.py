@@ -61,7 +61,7 @@ def test_rounds_end_with_every_parameter_known_and_far_fewer_rows_than_hoeffding
     assert "stop: every parameter is within 0.1" in str(last)
     assert "rows drawn at random from everybody" in seen[0]._repr_html_()
     found = FULL.estimate(todo, **COLUMNS)
-    for own in found.probabilities:
+    for own in found.parameters:
         assert own.low <= truth(own.name) <= own.high
         assert own.high - own.low <= 0.2
         assert own.still_needed(0.1) == 0
@@ -170,7 +170,7 @@ def test_a_program_of_ones_own_has_the_groups_that_occur():
     )
     todo, _ = rounds(belief)
     found = belief.estimate(todo, **COLUMNS)
-    assert found.probabilities[0].value == pytest.approx(truth("p1"), abs=0.1)
+    assert found.parameters[0].value == pytest.approx(truth("p1"), abs=0.1)
 
 
 def test_measurement_bias_plans_by_recorded_features():
@@ -190,9 +190,9 @@ def test_measurement_bias_plans_by_recorded_features():
     assert plan.stop
     found = belief.estimate(todo, recorded=["hours"], fair=["true_hours"])
     cell = (area == 1) & (seen == 0)
-    own = next(own for own in found.probabilities if own.cell[:3] == (1, 1, 0))
+    own = next(own for own in found.parameters if own.cell[:3] == (1, 1, 0))
     assert own.low <= fair[cell].mean() <= own.high
-    assert found.design.draws(found.probabilities, 5, rng)[own.name].shape == (5,)
+    assert found.design.draws(found.parameters, 5, rng)[own.name].shape == (5,)
     assert p4f.beliefs.read_belief(belief_text(found)) == found
 
 
@@ -201,9 +201,9 @@ def test_the_design_is_kept_with_the_belief_and_can_be_drawn_from():
     found = ONE.estimate(todo, **COLUMNS)
     again = read_belief(belief_text(found))
     assert again == found
-    draws = again.design.draws(again.probabilities, 4000, np.random.default_rng(0))["p1"]
+    draws = again.design.draws(again.parameters, 4000, np.random.default_rng(0))["p1"]
     low, high = np.quantile(draws, [0.025, 0.975])
-    own = found.probabilities[0]
+    own = found.parameters[0]
     assert draws.mean() == pytest.approx(own.value, abs=0.02)
     assert (low, high) == pytest.approx((own.low, own.high), abs=0.04)
     assert "drawn by what was recorded" in str(found)
@@ -217,12 +217,12 @@ def test_the_design_is_kept_with_the_belief_and_can_be_drawn_from():
 
 def test_wider_intervals_for_who_looks_after_every_row():
     todo, _ = rounds(ONE)
-    once, always = (ONE.estimate(todo, sequential=own, **COLUMNS).probabilities[0] for own in (False, True))
+    once, always = (ONE.estimate(todo, sequential=own, **COLUMNS).parameters[0] for own in (False, True))
     assert always.low < once.low < once.high < always.high
     plain = todo[["poor_area", "granted", "repaid"]].astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)
-        once, always = (FULL.estimate(plain, sequential=own, **COLUMNS).probabilities[0] for own in (False, True))
+        once, always = (FULL.estimate(plain, sequential=own, **COLUMNS).parameters[0] for own in (False, True))
         assert always.low < once.low < once.high < always.high
         with pytest.raises(P4FError, match="sequential=True is for parameters that are counted"):
             p4f.LabelBias("poor_area", noise=None).estimate(plain, sequential=True, **COLUMNS)

@@ -157,15 +157,15 @@ class BeliefContract:
 
     def test_unknown_parameters_are_named(self):
         belief = self.make()
-        with pytest.raises(MissingValueError, match=belief.probabilities[0].name.partition("(")[0]):
+        with pytest.raises(MissingValueError, match=belief.parameters[0].name.partition("(")[0]):
             belief.require_known()
         with pytest.raises(UnknownNameError, match="no parameter 'nonsense'"):
             belief.bind({"nonsense": 0.1})
 
     def test_the_table_of_parameters(self):
-        table = self.bound().parameters
+        table = self.bound().parameter_table()
         assert table.loc[list(self.known()), "value"].tolist() == list(self.known().values())
-        assert self.make().parameters["value"].isna().all()
+        assert self.make().parameter_table()["value"].isna().all()
 
     @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
     def test_estimates_on_simulated_data_are_near_the_truth_and_cover_it(self):
@@ -175,7 +175,7 @@ class BeliefContract:
             estimated = self.make().estimate(audit, **arguments)
             for found, expected in zip(self.tables(estimated), self.tables(truth), strict=True):
                 assert (found - expected).abs().max() < 0.08
-            table = estimated.parameters.loc[list(known)]
+            table = estimated.parameter_table().loc[list(known)]
             covered += pd.Series(known).between(table["low"], table["high"]).tolist()
         assert np.mean(covered) >= 0.85
 
@@ -188,7 +188,7 @@ class BeliefContract:
         counted = self.make().estimate(audit.assign(**{COUNT: counts}), **arguments)
         repeated = {name: at(values, places) for name, values in arguments.items()}
         rows = self.make().estimate(audit.iloc[places].reset_index(drop=True), **repeated)
-        pd.testing.assert_frame_equal(counted.parameters, rows.parameters, check_exact=True)
+        pd.testing.assert_frame_equal(counted.parameter_table(), rows.parameter_table(), check_exact=True)
 
     @pytest.mark.parametrize("learner", LEARNERS)
     @pytest.mark.filterwarnings("ignore::problog4fairness.errors.LearningWarning")
@@ -244,7 +244,7 @@ class BeliefContract:
         ours = type(belief).__module__.startswith("problog4fairness") and not isinstance(belief, ProgramBelief)
         assert belief.identified_by.endswith(".") or not ours
         frame = self.people(belief, 40, np.random.default_rng(0))
-        for own in belief.probabilities:
+        for own in belief.parameters:
             low, high = belief.admissible(own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))
             assert 0 <= low <= high <= 1
 

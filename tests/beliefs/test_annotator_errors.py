@@ -28,7 +28,7 @@ def test_with_many_votes_it_is_dawid_and_skenes_model():
     made = crowd(0, items=4000, workers=6, each=6)
     belief, right, _ = estimated(made, symmetric=False, hard_rows=False)
     fair, errors = dawid_skene(made.votes)
-    found = np.array([[own.value for own in belief.probabilities if own.cell.fair == f] for f in (0, 1)]).T
+    found = np.array([[own.value for own in belief.parameters if own.cell.fair == f] for f in (0, 1)]).T
     np.testing.assert_allclose(found, errors, atol=0.01)
     assert right.mean() == pytest.approx(((fair > 0.5) == made.fair).mean(), abs=0.005)
 
@@ -74,9 +74,9 @@ def test_few_votes_are_shrunk_towards_the_other_annotators():
     made = crowd(5, items=1500, workers=12, each=5, errors=(20, 80))
     votes = made.votes[(made.votes["worker"] != "w0") | (made.votes["item"] < 12)]
     belief = Annotators(made.workers).estimate(votes, recorded=LONG)
-    few = [own for own in belief.probabilities if own.cell.feature == "w0"]
+    few = [own for own in belief.parameters if own.cell.feature == "w0"]
     assert all(abs(own.value - 0.2) < 0.1 for own in few)
-    others = [own for own in belief.probabilities if own.cell.feature == "w1"]
+    others = [own for own in belief.parameters if own.cell.feature == "w1"]
     assert all(a.high - a.low > b.high - b.low for a, b in zip(few, others, strict=True))
 
 
@@ -85,7 +85,7 @@ def test_intervals_of_rare_errors_in_a_small_group_cover():
     for seed in range(8):
         made = crowd(seed, items=800, workers=6, each=6, errors=(1, 19), minority=0.12)
         belief = Annotators(made.workers, "group").estimate(made.wide)
-        for own in belief.probabilities:
+        for own in belief.parameters:
             if own.cell is not None and own.cell.group == 1:
                 worker = made.workers.index(own.cell.feature)
                 covered.append(own.low <= made.errors[worker, 1, own.cell.fair] <= own.high)
@@ -99,7 +99,7 @@ def test_long_and_wide_tables_give_the_same():
     belief = Annotators(made.workers, "group")
     one = belief.estimate(long.assign(fair=known[long["item"]].to_numpy()), recorded=LONG, fair="fair")
     other = belief.estimate(made.wide.assign(fair=known), fair="fair")
-    assert [own.value for own in one.probabilities] == pytest.approx([own.value for own in other.probabilities])
+    assert [own.value for own in one.parameters] == pytest.approx([own.value for own in other.parameters])
     np.testing.assert_allclose(one.fair_proba(long, recorded=LONG), other.fair_proba(made.wide))
 
 
@@ -108,7 +108,7 @@ def test_an_annotator_without_a_vote_in_a_group_is_as_the_others_there():
     made = crowd(7, items=600, workers=8, each=5, minority=0.3)
     votes = made.votes[(made.votes["worker"] != "w0") | (made.votes["group"] == 0)]
     belief = Annotators(made.workers, "group").estimate(votes, recorded=LONG)
-    errors = {own.cell.feature: own.value for own in belief.probabilities if own.cell and own.cell[:2] == (1, 1)}
+    errors = {own.cell.feature: own.value for own in belief.parameters if own.cell and own.cell[:2] == (1, 1)}
     unseen = errors.pop("w0")
     assert min(errors.values()) <= unseen <= max(errors.values())
 

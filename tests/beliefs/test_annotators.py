@@ -21,7 +21,7 @@ def voted(belief: Annotators, fair: np.ndarray, groups: np.ndarray, rng, gaps: f
     """Votes on rows with these fair labels and groups, some of them not given."""
     tables = belief.vote_tables().numpy()
     votes = {}
-    hard, guess, answer = (belief.parameters["value"].get(name, 0.0) for name in ("hard", "guess", "answer"))
+    hard, guess, answer = (belief.parameter_table()["value"].get(name, 0.0) for name in ("hard", "guess", "answer"))
     difficult = rng.random(len(fair)) < hard if hard else None
     for number, name in enumerate(belief.recorded_columns):
         own = draw(tables[number][groups, fair], rng).astype(float)
@@ -37,7 +37,7 @@ class TestAnnotators(BeliefContract):
         return Annotators(["Dr. Lee", "ann", "bob", "a"], "poor_area")
 
     def known(self):
-        names = [own.name for own in self.make().probabilities if own.cell is not None]
+        names = [own.name for own in self.make().parameters if own.cell is not None]
         errors = (0.3, 0.1, 0.1, 0.05, 0.2, 0.1, 0.2, 0.1, 0.1, 0.2, 0.3, 0.05, 0.2, 0.2, 0.15, 0.1)
         return dict(zip(names, errors, strict=True))
 
@@ -116,7 +116,7 @@ def test_a_lazy_annotator_has_no_say():
     fair = rng.integers(0, 2, 3000)
     table = voted(belief, fair, np.zeros(3000, dtype=int), rng, gaps=0).assign(lazy=1.0)
     found = Annotators([*table.columns]).estimate(table)
-    values = found.parameters["value"]
+    values = found.parameter_table()["value"]
     assert values["pos(lazy)"] > 0.99
     assert values["neg(lazy)"] < 0.01
     assert ((found.fair_proba(table) > 0.5) == fair).mean() > 0.93
@@ -143,7 +143,7 @@ def test_an_audit_makes_it_sharper_and_is_needed_for_two():
         belief.unknown().estimate(table)
     known = np.where(np.arange(1500) < 300, fair, np.nan)
     found = belief.unknown().estimate(table, fair=known)
-    assert [own.value for own in found.probabilities] == pytest.approx([0.2, 0.1, 0.2, 0.1], abs=0.06)
+    assert [own.value for own in found.parameters] == pytest.approx([0.2, 0.1, 0.2, 0.1], abs=0.06)
 
 
 def test_labels_are_texts_and_ties_are_no_majority():

@@ -43,7 +43,7 @@ def test_what_is_written_is_read_and_is_a_program(kind, tmp_path):
         warnings.simplefilter("error")
         again = read_belief(path)
     assert again == belief
-    assert again.probabilities == belief.probabilities
+    assert again.parameters == belief.parameters
     assert path.read_text().startswith("% from audit.csv\n% two lines\n")
     assert p4f.Program.from_file(path) == (
         belief.program() if kind != "program" else p4f.Program(OWN.replace("p1", "0.3"))
@@ -68,16 +68,16 @@ def test_a_comment_or_a_blank_may_change():
 
 def test_a_number_that_was_changed_counts_and_its_interval_is_dropped():
     belief = BELIEFS["label"]
-    old = belief.probabilities[0]
+    old = belief.parameters[0]
     with pytest.warns(p4f.AuditWarning, match=r"p1 was changed by hand to 0\.5: its interval is dropped"):
         again = read_belief(changed(belief, (f"{old.value} ::", "0.5 ::")))
     assert isinstance(again, p4f.LabelBias)
-    assert (again.probabilities[0].value, again.probabilities[0].low) == (0.5, None)
-    assert again.probabilities[1:] == belief.probabilities[1:]
+    assert (again.parameters[0].value, again.parameters[0].low) == (0.5, None)
+    assert again.parameters[1:] == belief.parameters[1:]
     again = read_belief(
         changed(BELIEFS["measurement"], ("0.2 :: days_off_neg_bias(X) :- a(X)", "0.4 :: days_off_neg_bias(X) :- a(X)"))
     )
-    assert again.parameters["value"]["p1(days_off)"] == 0.4
+    assert again.parameter_table()["value"]["p1(days_off)"] == 0.4
     with pytest.raises(ProbabilityError, match=r"probability 1\.5 of p1"):
         read_belief(changed(belief, (f"{old.value} ::", "1.5 ::")))
 
@@ -156,21 +156,21 @@ def test_files_of_another_format_are_refused(written):
 
 
 def test_cells_come_back():
-    cells = [own.cell for own in read_belief(belief_text(BELIEFS["label"])).probabilities]
+    cells = [own.cell for own in read_belief(belief_text(BELIEFS["label"])).parameters]
     assert cells == [(1, 1, 0, None), (0, 1, 0, None), (1, 0, 1, None), (0, 0, 1, None)]
-    assert read_belief(belief_text(BELIEFS["measurement"])).probabilities[0].cell.feature == "days off"
+    assert read_belief(belief_text(BELIEFS["measurement"])).parameters[0].cell.feature == "days off"
 
 
 def test_an_estimated_program_has_its_numbers_and_intervals_back():
     audit = AUDIT.rename(columns={"poor_area": "area"})
     belief = p4f.ProgramBelief(OWN).estimate(audit, recorded="granted", fair="repaid")
     text = belief_text(belief)
-    assert f"{belief.probabilities[0].value}::n(X)" in text
+    assert f"{belief.parameters[0].value}::n(X)" in text
     assert "% p1 = " in text
     again = read_belief(text)
-    assert again.probabilities == belief.probabilities
+    assert again.parameters == belief.parameters
     counted = p4f.LabelBias("area", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
-    np.testing.assert_allclose(belief.probabilities[0].value, counted.probabilities[0].value, atol=0.01)
+    np.testing.assert_allclose(belief.parameters[0].value, counted.parameters[0].value, atol=0.01)
 
 
 def test_a_number_that_is_no_probability_is_told_with_the_file(tmp_path):

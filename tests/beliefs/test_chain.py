@@ -27,7 +27,7 @@ class TestChain(BeliefContract):
 
     def known(self):
         rates = (0.1, 0.02, 0.05, 0.15, 0.2, 0.0, 0.1, 0.03, 0.05, 0.1, 0.2, 0.01)
-        return dict(zip([rate.name for rate in self.make().probabilities], rates, strict=True))
+        return dict(zip([rate.name for rate in self.make().parameters], rates, strict=True))
 
     def simulate(self, belief, rows, rng):
         columns = rng.integers(0, 2, (rows, 3))
@@ -65,7 +65,7 @@ class TestLabelOnMeasurement(BeliefContract):
         torch.testing.assert_close(label, torch.eye(2).double().expand(4, 2, 2))
 
     def test_the_table_of_parameters(self):
-        assert self.bound().parameters.loc[["p1_b", "p2_b"], "value"].tolist() == [0.3, 0.1]
+        assert self.bound().parameter_table().loc[["p1_b", "p2_b"], "value"].tolist() == [0.3, 0.1]
 
 
 def test_a_chain_of_one_is_that_bias():

@@ -15,7 +15,7 @@ from problog4fairness.beliefs.templates.chains import chain
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.labels.change_point import search_change
 from problog4fairness.beliefs.templates.labels.changed import ChangedBias
-from problog4fairness.beliefs.templates.labels.dependence import by
+from problog4fairness.beliefs.templates.labels.dependence import depends_on
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.data import days_of
 from problog4fairness.errors import MissingValueError, P4FError
@@ -89,7 +89,7 @@ def test_the_day_is_searched_for_and_found():
     assert found.found.low <= found.found.day <= found.found.high
     assert found.found.low <= REFORM <= found.found.high
     assert found.found.p < 0.01
-    assert [own.low < true < own.high for own, true in zip(found.probabilities, (0.5, 0.1), strict=True)] == [
+    assert [own.low < true < own.high for own, true in zip(found.parameters, (0.5, 0.1), strict=True)] == [
         True,
         True,
     ]
@@ -112,9 +112,9 @@ def test_an_audit_is_planned_before_the_day_is_known_and_finds_it():
         assert rounds < 20
     found = estimated(belief, todo)
     assert len(todo) < plan.hoeffding.asked
-    assert max(own.high - own.low for own in found.probabilities) <= 0.2
+    assert max(own.high - own.low for own in found.parameters) <= 0.2
     assert abs(pd.Timestamp(found.found.day) - pd.Timestamp(REFORM)) <= pd.Timedelta(days=45)
-    np.testing.assert_allclose([own.value for own in found.probabilities], [0.5, 0.1], atol=0.15)
+    np.testing.assert_allclose([own.value for own in found.parameters], [0.5, 0.1], atol=0.15)
     with pytest.raises(P4FError, match="'day' has the value 'May', which is no day"):
         belief.plan_audit(table.assign(day="May"), **options)
 
@@ -155,15 +155,15 @@ def test_it_says_where_the_audit_shows_no_change():
 
 
 def test_several_changes_and_other_columns():
-    belief = ChangedBias("group", "day", ["2020-03-01", "2019-06-01"], by({"office": ("east",)}), False)
+    belief = ChangedBias("group", "day", ["2020-03-01", "2019-06-01"], depends_on({"office": ("east",)}), False)
     assert belief.period.changes == ("2019-06-01", "2020-03-01")
-    assert [own.name for own in belief.probabilities][:2] == ["neg(1,east,0)", "neg(1,east,1)"]
+    assert [own.name for own in belief.parameters][:2] == ["neg(1,east,0)", "neg(1,east,1)"]
     assert belief.withheld == ("office", "day")
-    assert belief.probabilities[1].meaning.endswith("day since 2019-06-01 and before 2020-03-01")
+    assert belief.parameters[1].meaning.endswith("day since 2019-06-01 and before 2020-03-01")
     audit = decisions(300, 4).assign(office="west")
-    searched = ChangedBias("group", "day", None, by("office"), False)
+    searched = ChangedBias("group", "day", None, depends_on("office"), False)
     found = estimated(searched, audit)
-    assert [own.name for own in found.probabilities][:2] == ["neg(1,0,west)", "neg(1,0,other)"]
+    assert [own.name for own in found.parameters][:2] == ["neg(1,0,west)", "neg(1,0,other)"]
     assert Belief.from_json(searched.to_json()) == searched
 
 
@@ -243,7 +243,7 @@ def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
         plan = found.plan_audit(table.drop(columns="truth"), **told, error=0.1, pilot=audit)
     assert found.found.low <= REFORM <= found.found.high
     assert abs(np.datetime64(found.found.day) - np.datetime64(REFORM)) < np.timedelta64(45, "D")
-    before, after = (own.value for own in found.probabilities)
+    before, after = (own.value for own in found.parameters)
     assert before == pytest.approx(0.6, abs=0.15)
     assert after == pytest.approx(0.05, abs=0.1)
 
@@ -261,5 +261,5 @@ def test_intervals_hold_where_the_day_was_searched_for_and_hardly_anything_chang
             warnings.simplefilter("ignore", AuditWarning)
             belief = ChangedBias("a", "day", positive=False, groups=[1])
             found = belief.estimate(audit, recorded="recorded", fair="fair")
-        held += [own.low <= truth <= own.high for own, truth in zip(found.probabilities, (0.3, 0.4), strict=True)]
+        held += [own.low <= truth <= own.high for own, truth in zip(found.parameters, (0.3, 0.4), strict=True)]
     assert np.mean(held) >= 0.9

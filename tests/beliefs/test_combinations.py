@@ -78,7 +78,7 @@ def test_uncertain_rows_with_many_combinations_and_distorted_features_are_refuse
     frame = table(2000)
     frame[[f"a{i}" for i in range(MANY)]] = 0.5
     belief = p4f.chain(p4f.MeasurementBias("y2", "a0", 0.1, 0.1), *(p4f.LabelBias(f"a{i}", 0.1) for i in range(MANY)))
-    belief = belief.bind(dict.fromkeys([own.name for own in belief.probabilities], 0.1))
+    belief = belief.bind(dict.fromkeys([own.name for own in belief.parameters], 0.1))
     frame["y2"] = frame["y"]
     with pytest.raises(P4FError, match="2000 rows with uncertain groups have 16384 combinations of them or more"):
         p4f.DebiasedClassifier(belief, QUICK).fit(frame.drop(columns="y"), frame["y"])

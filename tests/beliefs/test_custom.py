@@ -64,8 +64,8 @@ def test_known_parameters_stay_as_they_are():
     test = TestProgramBelief()
     audit, arguments = test.simulate(test.bound(), 3000, np.random.default_rng(0))
     estimated = test.make().bind({"p": 0.123}).estimate(audit, **arguments)
-    assert estimated.probabilities[0].value == 0.123
-    assert estimated.probabilities[1].value == pytest.approx(0.2, abs=0.1)
+    assert estimated.parameters[0].value == 0.123
+    assert estimated.parameters[1].value == pytest.approx(0.2, abs=0.1)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def quantities(audit):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)
         estimated = p4f.LabelBias("group").estimate(audit, **COLUMNS)
-    found |= {own.name: own.value for own in estimated.probabilities}
+    found |= {own.name: own.value for own in estimated.parameters}
     case = read_case(BELIEF, TABLE, audit=audit, **COLUMNS)
     groups = case.rows.frame["group"].to_numpy()[case.audited]
     for group in (0, 1):

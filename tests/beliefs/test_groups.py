@@ -31,11 +31,11 @@ AUDIT = p4f.Audit.of(TABLE.sample(600, random_state=0), sampling="random")
 def test_one_of_six_groups_is_compared_with_all_others(groups):
     belief = p4f.LabelBias("race", positive=False, groups=groups)
     belief = belief.estimate(AUDIT, recorded="released", fair="fair")
-    assert list(belief.parameters.index) == ["p1"]
-    assert belief.parameters["value"].item() == pytest.approx(LOST, abs=0.1)
+    assert list(belief.parameter_table().index) == ["p1"]
+    assert belief.parameter_table()["value"].item() == pytest.approx(LOST, abs=0.1)
     assert p4f.Belief.from_json(belief.to_json()) == belief
     coded = TABLE.assign(race=(TABLE["race"] == "African-American").astype(int))
-    stated = p4f.LabelBias("race", belief.parameters["value"].item(), False, groups=[1])
+    stated = p4f.LabelBias("race", belief.parameter_table()["value"].item(), False, groups=[1])
     fits = [
         p4f.DebiasedClassifier(own, "linear", random_state=0).fit(
             frame[["x"]], frame["released"], sensitive_features=frame["race"]
@@ -54,7 +54,7 @@ def test_one_of_six_groups_is_compared_with_all_others(groups):
 def test_several_named_groups_and_everybody_else():
     belief = p4f.LabelBias("race", positive=False, groups=["African-American", "Hispanic"])
     belief = belief.estimate(AUDIT, recorded="released", fair="fair")
-    assert belief.parameters["value"].to_dict() == {
+    assert belief.parameter_table()["value"].to_dict() == {
         "neg('African-American')": pytest.approx(LOST, abs=0.1),
         "neg('Hispanic')": 0,
     }
@@ -66,7 +66,7 @@ def test_several_named_groups_and_everybody_else():
         lambda groups: p4f.ClassBias("race", ["a", "b", "c"], groups=groups),
         lambda groups: p4f.MeasurementBias(["u"], "race", groups=groups),
         lambda groups: p4f.NumericMeasurementBias(["u"], "race", groups=groups),
-        lambda groups: p4f.RowBias("race", p4f.by({"z": [0, 1]}), groups=groups),
+        lambda groups: p4f.RowBias("race", p4f.depends_on({"z": [0, 1]}), groups=groups),
         lambda groups: p4f.HistoricalBias(["u"], "race", groups=groups),
     ],
 )

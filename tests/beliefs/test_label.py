@@ -86,7 +86,7 @@ class TestManyClasses(BeliefContract):
         return ClassBias("a", ("low", "middle", "high"), groups=[1])
 
     def known(self):
-        names = [rate.name for rate in self.make().probabilities]
+        names = [rate.name for rate in self.make().parameters]
         return dict(zip(names, (0.1, 0.2, 0.3, 0.05, 0.0, 0.15), strict=True))
 
     def simulate(self, belief, rows, rng):
@@ -109,7 +109,7 @@ def test_rules_are_left_out_where_bias_is_ruled_out():
 
 
 def test_one_number_is_for_all_groups_and_a_dictionary_for_each():
-    assert [rate.value for rate in LabelBias("a", 0.2, {0: 0.1}).probabilities] == [0.2, 0.2, None, 0.1]
+    assert [rate.value for rate in LabelBias("a", 0.2, {0: 0.1}).parameters] == [0.2, 0.2, None, 0.1]
 
 
 def test_estimates_are_shares_of_their_cells():
@@ -117,10 +117,10 @@ def test_estimates_are_shares_of_their_cells():
     audit["recorded"] = [0, 0, 1, 1, 1, 1, 0, 0] + [1, 1, 0, 0]
     with pytest.warns(AuditWarning):
         estimated = LabelBias("a").estimate(audit, recorded="recorded", fair="fair")
-    assert estimated.parameters["value"].tolist() == pytest.approx([2 / 5, 0, 1 / 3, 0])
-    assert estimated.parameters["rows"].tolist() == [5, 2, 3, 2]
+    assert estimated.parameter_table()["value"].tolist() == pytest.approx([2 / 5, 0, 1 / 3, 0])
+    assert estimated.parameter_table()["rows"].tolist() == [5, 2, 3, 2]
     # As many as Wilson's intervals take to shrink to ±.1, at the shares that were seen; not by Hoeffding's inequality.
-    assert estimated.parameters["still_needed"].tolist() == [49, 20, 38, 20]
+    assert estimated.parameter_table()["still_needed"].tolist() == [49, 20, 38, 20]
     assert "95%" in str(estimated)
 
 
@@ -146,8 +146,8 @@ def test_intervals_wider_than_a_plan_allows_are_noticed():
         belief.estimate(recorded=recorded[:40], fair=fair[:40], sensitive_features=np.ones(40))
     # Half the width of the interval is what counts, as for plan_audit.
     found = belief.estimate(recorded=recorded, fair=fair, sensitive_features=np.ones(200))
-    assert found.probabilities[0].half_width < 0.1
-    assert found.probabilities[0].still_needed(0.1) == 0
+    assert found.parameters[0].half_width < 0.1
+    assert found.parameters[0].still_needed(0.1) == 0
 
 
 def test_strings_need_to_be_told_which_is_favourable():
@@ -156,14 +156,14 @@ def test_strings_need_to_be_told_which_is_favourable():
         LabelBias("a").estimate(audit, recorded="r", fair="f")
     with pytest.warns(AuditWarning):
         estimated = LabelBias("a").estimate(audit, recorded="r", fair="f", favourable="yes")
-    assert estimated.probabilities[0].value == 1
+    assert estimated.parameters[0].value == 1
 
 
 def test_a_soft_group_counts_for_each_group_by_its_share():
     shares = np.array([0.0, 0.25, 1.0, 0.75] * 100)
     fair, recorded = np.ones(400, int), np.array([1, 0, 0, 1] * 100)
     estimated = LabelBias("a", positive=False).estimate(recorded=recorded, fair=fair, sensitive_features=shares)
-    assert estimated.probabilities[0].value == pytest.approx((0.25 + 1) / (0.25 + 1 + 0.75))
+    assert estimated.parameters[0].value == pytest.approx((0.25 + 1) / (0.25 + 1 + 0.75))
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_a_missing_group_is_named():
 
 def test_a_parameter_keeps_its_cell():
     belief = LabelBias("a", 0.2)
-    bare = tuple(Parameter(own.name, own.meaning, own.value) for own in belief.probabilities)
-    assert belief.with_probabilities(bare) == belief
-    assert str(chain(belief).with_probabilities(chain(belief).probabilities)) == str(chain(belief))
+    bare = tuple(Parameter(own.name, own.meaning, own.value) for own in belief.parameters)
+    assert belief.with_parameters(bare) == belief
+    assert str(chain(belief).with_parameters(chain(belief).parameters)) == str(chain(belief))
 
 
 def test_probability_error_is_a_p4f_error():

@@ -35,8 +35,8 @@ def test_plans_draws_and_bands(people, name):
     one = recorded if isinstance(recorded, str) else None
     found = belief.estimate(people, recorded=one, features=["x"])
     assert found.plan_audit(people, recorded=one).to_draw > 0
-    drawn = np.array([[own.value for own in one.probabilities] for one in found.draws(300, random_state=0)])
-    widths = np.array([own.high - own.low for own in found.probabilities])
+    drawn = np.array([[own.value for own in one.parameters] for one in found.draws(300, random_state=0)])
+    widths = np.array([own.high - own.low for own in found.parameters])
     spread = np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0)
     assert ((spread > 0.5 * widths) & (spread < 1.3 * widths)).all()
     again = p4f.Belief.from_json(found.to_json())

@@ -35,7 +35,7 @@ class TestMeasurementBias(BeliefContract):
 
     def known(self):
         rates = (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15)
-        return dict(zip([rate.name for rate in self.make().probabilities], rates, strict=True))
+        return dict(zip([rate.name for rate in self.make().parameters], rates, strict=True))
 
     def simulate(self, belief, rows, rng):
         return simulate_features(belief, rows, rng)
@@ -47,7 +47,7 @@ class TestCategorical(TestMeasurementBias):
 
     def known(self):
         rates = (0.1, 0.2, 0.3, 0.05, 0.0, 0.15, 0.3, 0.1)
-        return dict(zip([rate.name for rate in self.make().probabilities], rates, strict=True))
+        return dict(zip([rate.name for rate in self.make().parameters], rates, strict=True))
 
 
 class TestHistoricalBias(TestMeasurementBias):
@@ -62,7 +62,7 @@ class TestHistoricalWithLabel(TestMeasurementBias):
     def known(self):
         return dict(
             zip(
-                [rate.name for rate in self.make().probabilities],
+                [rate.name for rate in self.make().parameters],
                 (0.3, 0.1, 0.05, 0.2, 0.4, 0.0, 0.25, 0.15),
                 strict=True,
             )
@@ -124,7 +124,7 @@ def test_the_tables_give_the_weights_of_the_printed_listing(n):
 
 def test_strengths_can_be_given_by_group_and_by_feature():
     belief = MeasurementBias(["u", "v"], "a", negative={"u": {1: 0.3}, "v": 0.1}, positive=False)
-    assert {rate.name: rate.value for rate in belief.probabilities} == {
+    assert {rate.name: rate.value for rate in belief.parameters} == {
         "p1(u)": 0.3,
         "p2(u)": None,
         "p1(v)": 0.1,

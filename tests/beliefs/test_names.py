@@ -38,7 +38,7 @@ def beliefs(names):
         p4f.LabelBias([a, b], 0.1, 0.2, levels=[(c, d), (e, f), (c, f)]),
         p4f.ClassBias(a, [b, c, d], transitions=0.1, levels=(e, f)),
         p4f.MeasurementBias([a, b, c], d, 0.2, 0.1, levels=(e, f)),
-        table.bind({rate.name: 0.1 for rate in table.probabilities}),
+        table.bind({rate.name: 0.1 for rate in table.parameters}),
         p4f.chain(
             p4f.MeasurementBias([a, b], c, 0.2, 0.1),
             p4f.LabelBias(d, 0.2, False),
@@ -63,7 +63,7 @@ def test_any_names_are_written_and_read(names):
             warnings.simplefilter("error")
             again = read_belief(belief_text(belief, names))
         assert again == belief
-        assert again.probabilities == belief.probabilities
+        assert again.parameters == belief.parameters
 
 
 def skeleton(belief):

@@ -78,7 +78,7 @@ class TestOverlooked(BeliefContract):
 
 
 def test_it_is_estimated_through_its_program(belief):
-    own = belief.probabilities[0]
+    own = belief.parameters[0]
     poor = AUDIT[(AUDIT["poor_area"] == 1) & (AUDIT["repaid"] == 1)]
     assert own.value == pytest.approx(1 - poor["granted"].mean(), abs=0.01)
     assert own.low < TRUTH < own.high
@@ -92,7 +92,7 @@ def test_it_says_itself(belief):
     assert "called overlooked" in words
     assert "a fair 1 is recorded as 0 where poor_area = 1" in words
     assert any(node.classifier for node in belief.picture().nodes)
-    low, high = belief.admissible(belief.probabilities[0], Rows(DATA, ("income",)))
+    low, high = belief.admissible(belief.parameters[0], Rows(DATA, ("income",)))
     assert (low, high) == (0, pytest.approx(0.95))
 
 

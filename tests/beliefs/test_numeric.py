@@ -119,7 +119,7 @@ class TestLabelOnNumbers(BeliefContract):
         return ProgramBelief(str(belief), replaced=replaced), points.join(frame[["a", "b"]])
 
     def test_the_table_of_parameters(self):
-        table = self.bound().parameters["value"]
+        table = self.bound().parameter_table()["value"]
         assert table["p1_b"] == 0.3
         assert table["factor(skill,1)"] == 0.7
 
@@ -127,8 +127,8 @@ class TestLabelOnNumbers(BeliefContract):
         amounts = self.make().numeric
         frame, columns = TestNumeric().simulate(amounts, 200, np.random.default_rng(0))
         belief = chain(amounts.unknown().estimate(frame, **columns), LabelBias("b", 0.2, 0.1))
-        assert belief.bind({"factor(skill,1)": 0.5}).parameters.loc["factor(skill,1)", "value"] == 0.5
-        assert len({drawn.parameters.loc["factor(skill,1)", "value"] for drawn in belief.draws(5, 0)}) == 5
+        assert belief.bind({"factor(skill,1)": 0.5}).parameter_table().loc["factor(skill,1)", "value"] == 0.5
+        assert len({drawn.parameter_table().loc["factor(skill,1)", "value"] for drawn in belief.draws(5, 0)}) == 5
         with pytest.raises(p4f.errors.MissingValueError, match=r"factor\(skill,1\)"):
             belief.unknown().require_known()
 
@@ -196,8 +196,8 @@ def test_intervals_cover_and_draws_spread_as_they_say():
     ]
     assert np.mean(inside) >= 0.93
     belief = estimated(200, 0)
-    drawn = pd.DataFrame([own.parameters["value"] for own in belief.draws(400, 0)])
-    wide = (belief.parameters["high"] - belief.parameters["low"]) / 3.92
+    drawn = pd.DataFrame([own.parameter_table()["value"] for own in belief.draws(400, 0)])
+    wide = (belief.parameter_table()["high"] - belief.parameter_table()["low"]) / 3.92
     np.testing.assert_allclose(drawn.std() / wide, 1, atol=0.2)
 
 
@@ -221,7 +221,7 @@ def test_rows_measured_twice_tell_of_the_noise():
     found = belief.estimate(recorded=[once], again=[again], sensitive_features=group)
     expected = {"noise(score,1)": 1, "noise(score,0)": 0.5, "mean(score,1)": 5, "mean(score,0)": 5}
     expected |= {"spread(score,1)": 2, "spread(score,0)": 2}
-    assert found.parameters["value"].to_dict() == pytest.approx(expected, abs=0.12)
+    assert found.parameter_table()["value"].to_dict() == pytest.approx(expected, abs=0.12)
 
 
 def test_several_features_beyond_what_is_listed_are_drawn():
@@ -254,7 +254,7 @@ def test_an_audit_is_planned_in_rounds_until_the_line_is_known():
         todo["true"] = fair["score"].to_numpy()[todo["row"].to_numpy(dtype=int)]
         plan, rounds = belief.plan_audit(recorded, fair="true", error=0.1, pilot=todo), rounds + 1
         assert rounds < 10
-    found = belief.estimate(todo, recorded="score", fair="true").parameters
+    found = belief.estimate(todo, recorded="score", fair="true").parameter_table()
     assert (found["high"] - found["low"])[["factor(score,0)", "factor(score,1)"]].max() <= 0.2
     # By normal theory (1.96 * noise / (spread * error))², about, where the noise is largest: 138 rows of one group.
     assert 100 < plan.strata["audited"].max() < 220

@@ -34,7 +34,7 @@ def chained(frame: pd.DataFrame, rng: Any) -> tuple[Belief, Any, dict[str, float
 def by_officer(frame: pd.DataFrame, rng: Any) -> tuple[Belief, Any, dict[str, float]]:
     """A bias that depends on the officer."""
     lost = (frame["a"] == 1) & (rng.random(ROWS) < frame["officer"].map(STRENGTH))
-    belief = p4f.RowBias("a", p4f.by("officer"), False, groups=[1])
+    belief = p4f.RowBias("a", p4f.depends_on("officer"), False, groups=[1])
     return belief, np.where(lost, 0, frame["fair"]), {f"neg(1,{name})": own for name, own in STRENGTH.items()}
 
 
@@ -67,7 +67,7 @@ def test_a_plan_stops_where_the_parameters_are_known(made: Any) -> None:
         plan, found = audited(belief, frame, recorded, seed)
         assert plan.stop
         assert plan.audited < ROWS / 10
-        known = found.parameters.loc[list(truth)]
+        known = found.parameter_table().loc[list(truth)]
         assert ((known["high"] - known["low"]) / 2 <= 0.1).all()
         held += [known.loc[name, "low"] <= own <= known.loc[name, "high"] for name, own in truth.items()]
     assert np.mean(held) >= 0.75

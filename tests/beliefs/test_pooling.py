@@ -36,20 +36,20 @@ def test_a_group_without_rows_is_named_with_the_ways_on() -> None:
 def test_a_group_without_rows_is_pooled_from_the_others() -> None:
     belief = estimated().pooled()
     belief.require_known()
-    known = belief.parameters
+    known = belief.parameter_table()
     assert known["value"].iloc[0] == pytest.approx(0.3, abs=0.1)
     widths = known["high"] - known["low"]
     assert widths.iloc[0] > 1.2 * widths.iloc[1]
-    assert belief.probabilities[0].rows == 0
+    assert belief.parameters[0].rows == 0
     assert p4f.read_belief(p4f.belief_text(belief)) == belief
-    draws = [one.parameters["value"].iloc[0] for one in belief.draws(500, random_state=0)]
+    draws = [one.parameter_table()["value"].iloc[0] for one in belief.draws(500, random_state=0)]
     assert np.std(draws) > 0.03
 
 
 def test_a_prior_is_another_way_on() -> None:
     belief = estimated()
-    belief = belief.with_priors({belief.probabilities[0].name: p4f.Beta(1, 4)})
-    assert belief.probabilities[0].value == pytest.approx(0.2)
+    belief = belief.with_priors({belief.parameters[0].name: p4f.Beta(1, 4)})
+    assert belief.parameters[0].value == pytest.approx(0.2)
 
 
 def test_where_no_group_tells_nothing_is_pooled() -> None:

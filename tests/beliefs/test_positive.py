@@ -38,7 +38,7 @@ class TestByColumns(BeliefContract):
         return PositiveUnlabelled("sex", by={"hospital": ("north", "south", "west")}, levels=("f", "m"))
 
     def known(self):
-        names = [own.name for own in self.make().probabilities]
+        names = [own.name for own in self.make().parameters]
         return dict(zip(names, (0.3, 0.5, 0.7, 0.9, 0.4, 0.6), strict=True))
 
     def harmless(self):
@@ -78,7 +78,7 @@ def patients(rows: int, seed: int, spread: float = 3.0) -> pd.DataFrame:
 
 
 def values(belief):
-    return [own.value for own in belief.probabilities]
+    return [own.value for own in belief.parameters]
 
 
 def test_the_propensity_by_a_stated_share_of_fair_ones():
@@ -86,17 +86,17 @@ def test_the_propensity_by_a_stated_share_of_fair_ones():
     share = {group: data["ill"][data["poor_area"] == group].mean() for group in (0, 1)}
     found = PositiveUnlabelled("poor_area").estimate(data, recorded="seen", positives=share)
     assert values(found) == pytest.approx([0.3, 0.6], abs=0.05)
-    assert all(own.low < truth < own.high for own, truth in zip(found.probabilities, (0.3, 0.6), strict=True))
-    assert found.probabilities[0].source.startswith("given that")
+    assert all(own.low < truth < own.high for own, truth in zip(found.parameters, (0.3, 0.6), strict=True))
+    assert found.parameters[0].source.startswith("given that")
 
 
 def test_the_propensity_learned_without_an_audit_covers_the_truth():
     covered = []
     for seed in range(10):
         found = PositiveUnlabelled("poor_area").estimate(patients(2000, seed), recorded="seen", features=["x", "z"])
-        covered += [own.low < truth < own.high for own, truth in zip(found.probabilities, (0.3, 0.6), strict=True)]
+        covered += [own.low < truth < own.high for own, truth in zip(found.parameters, (0.3, 0.6), strict=True)]
     assert np.mean(covered) >= 0.85
-    assert "learned from the record" in found.probabilities[0].source
+    assert "learned from the record" in found.parameters[0].source
 
 
 def test_where_nobody_is_surely_positive_it_says_that_the_record_does_not_tell():
@@ -111,9 +111,9 @@ def test_where_the_record_hardly_tells_intervals_hold_the_truth_and_draws_are_as
     covered, spread = [], []
     for seed in range(5):
         found = PositiveUnlabelled("poor_area").estimate(patients(400, seed, 0.2), recorded="seen", features=["x"])
-        covered += [own.low <= truth <= own.high for own, truth in zip(found.probabilities, (0.3, 0.6), strict=True)]
+        covered += [own.low <= truth <= own.high for own, truth in zip(found.parameters, (0.3, 0.6), strict=True)]
         drawn = np.array([values(own) for own in found.draws(200, random_state=0)])
-        widths = np.array([own.high - own.low for own in found.probabilities])
+        widths = np.array([own.high - own.low for own in found.parameters])
         spread += (np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0) > 0.4 * widths).tolist()
     assert np.mean(covered) >= 0.9
     assert all(spread)
@@ -127,7 +127,7 @@ def test_some_audited_rows_help_to_learn_it():
         data["known"] = data["ill"].astype(float).where(np.arange(1000) < 200)
         for number, fair in enumerate((None, "known")):
             found = PositiveUnlabelled("poor_area").estimate(data, recorded="seen", fair=fair, features=["x", "z"])
-            widths[seed, number] = found.probabilities[0].high - found.probabilities[0].low
+            widths[seed, number] = found.parameters[0].high - found.parameters[0].low
     assert widths[:, 1].mean() < 0.5 * widths[:, 0].mean()
 
 
@@ -202,4 +202,4 @@ def test_a_curved_fair_label_is_seen_in_the_record() -> None:
     frame["rec"] = (fair & (rng.random(2_000) < np.where(frame["A"] == 1, 0.4, 0.8))).astype(int)
     with pytest.warns(AuditWarning, match="linear in the features"):
         found = PositiveUnlabelled("A").estimate(frame, recorded="rec", features=["x", "z"])
-    assert found.parameters["value"].tolist() == pytest.approx([0.4, 0.8], abs=0.1)
+    assert found.parameter_table()["value"].tolist() == pytest.approx([0.4, 0.8], abs=0.1)

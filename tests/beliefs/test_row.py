@@ -16,7 +16,7 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.belief import Belief as General
 from problog4fairness.beliefs.describe.files import belief_text, read_belief
 from problog4fairness.beliefs.templates.chains import chain
-from problog4fairness.beliefs.templates.labels.dependence import by
+from problog4fairness.beliefs.templates.labels.dependence import depends_on
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.beliefs.templates.labels.row import RowBias
 from problog4fairness.data import Rows
@@ -29,10 +29,10 @@ OFFICERS = ("ann", "bob", "cleo")
 
 class TestRowBias(BeliefContract):
     def make(self):
-        return RowBias("poor_area", by({"officer": OFFICERS[:2]}), by({"officer": OFFICERS[:2]}))
+        return RowBias("poor_area", depends_on({"officer": OFFICERS[:2]}), depends_on({"officer": OFFICERS[:2]}))
 
     def known(self):
-        names = [own.name for own in self.make().probabilities]
+        names = [own.name for own in self.make().parameters]
         values = (0.6, 0.1, 0.3, 0.2, 0.1, 0.15, 0.05, 0.1, 0.05, 0.02, 0.2, 0.1)
         return dict(zip(names, values, strict=True))
 
@@ -46,11 +46,11 @@ class TestOnlyOneKindDepends(BeliefContract):
     """Three groups; the negative bias depends on two columns, the positive one on the group."""
 
     def make(self):
-        negative = by({"officer": OFFICERS[:1], "shift": (0,)})
+        negative = depends_on({"officer": OFFICERS[:1], "shift": (0,)})
         return RowBias("area", negative, levels=("north", "south", "west"), groups=["south", "west"])
 
     def known(self):
-        names = [own.name for own in self.make().probabilities]
+        names = [own.name for own in self.make().parameters]
         return {name: 0.05 + 0.06 * (number % 8) for number, name in enumerate(names)}
 
     def simulate(self, belief, rows, rng):
@@ -63,7 +63,7 @@ class TestOnlyOneKindDepends(BeliefContract):
 class TestInAChain(TestRowBias):
     def make(self):
         return chain(
-            LabelBias("old", positive=False, groups=[1]), RowBias("poor_area", by({"officer": ("ann",)}), False)
+            LabelBias("old", positive=False, groups=[1]), RowBias("poor_area", depends_on({"officer": ("ann",)}), False)
         )
 
     def known(self):
@@ -107,11 +107,11 @@ def test_its_own_way_to_observe_rows_gives_the_numbers_of_its_program():
 def test_values_are_taken_from_the_audit_and_the_ones_it_lacks_get_the_mean():
     audit = loans(600, 0)
     audit = audit[audit["officer"] != "o3"]
-    belief = RowBias("poor_area", by("officer"), False, groups=[1])
+    belief = RowBias("poor_area", depends_on("officer"), False, groups=[1])
     with pytest.raises(MissingValueError, match="how the bias depends on officer is not known"):
         belief.bind({"neg(1)": 0.2}).require_known()
     found = estimated(belief, audit)
-    table = found.parameters
+    table = found.parameter_table()
     assert "neg(1,o3)" not in table.index
     others = table.drop(index="neg(1,other)")
     assert table.loc["neg(1,other)", "rows"] == 0
@@ -148,7 +148,7 @@ def test_it_beats_one_number_for_all_officers_and_comes_near_to_the_truth():
     audit, new = loans(1200, 2), loans(2000, 3)
     off = {}
     for name, belief in (
-        ("row", RowBias("poor_area", by("officer"), False)),
+        ("row", RowBias("poor_area", depends_on("officer"), False)),
         ("label", LabelBias("poor_area", positive=False)),
     ):
         found = estimated(belief, audit)
@@ -161,14 +161,14 @@ def test_a_score_where_the_audit_supports_it_and_one_number_where_it_does_not():
     audit = loans(1500, 4)
     lost = np.random.default_rng(0).random(1500) < 1 / (1 + np.exp(-2 * audit["age"]))
     audit["granted"] = audit["repaid"] * ~lost
-    belief = RowBias("poor_area", by(model=["age", "income"]), False, groups=[1])
+    belief = RowBias("poor_area", depends_on(model=["age", "income"]), False, groups=[1])
     found = estimated(belief, audit)
-    values = found.parameters["value"].tolist()
+    values = found.parameter_table()["value"].tolist()
     assert len(values) == 5
     assert values == sorted(values)
     assert values[0] < 0.25
     assert values[-1] > 0.75
-    assert "age" in found.probabilities[0].meaning
+    assert "age" in found.parameters[0].meaning
     assert set(found.withheld) == set()
     again = Belief.from_json(json.loads(json.dumps(found.to_json())))
     assert again == found
@@ -176,7 +176,7 @@ def test_a_score_where_the_audit_supports_it_and_one_number_where_it_does_not():
     audit["granted"] = audit["repaid"] * (np.random.default_rng(1).random(1500) > 0.3)
     with pytest.warns(AuditWarning, match="does not show that the bias depends on age, income"):
         found = belief.estimate(audit, recorded="granted", fair="repaid")
-    assert [own.name for own in found.probabilities] == ["neg(1)"]
+    assert [own.name for own in found.parameters] == ["neg(1)"]
 
 
 def test_a_score_is_found_where_there_is_none_in_about_one_audit_of_twenty():
@@ -184,13 +184,13 @@ def test_a_score_is_found_where_there_is_none_in_about_one_audit_of_twenty():
     for seed in range(50):
         audit = loans(200, seed)
         audit["granted"] = audit["repaid"] * (np.random.default_rng(seed).random(200) > 0.3)
-        found += len(estimated(RowBias("poor_area", by(model="age"), False), audit).variables) > 1
+        found += len(estimated(RowBias("poor_area", depends_on(model="age"), False), audit).variables) > 1
     assert found <= 7
 
 
 def test_who_decided_is_not_learned_from_and_models_come_back_from_their_files(tmp_path):
     data, audit = loans(1200, 5), loans(400, 6)
-    belief = estimated(RowBias("poor_area", by("officer"), False, groups=[1]), audit)
+    belief = estimated(RowBias("poor_area", depends_on("officer"), False, groups=[1]), audit)
     table = data[["income", "age", "officer", "poor_area"]]
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(table, data["granted"])
     assert model.columns_ == ["income", "age"]
@@ -202,7 +202,7 @@ def test_who_decided_is_not_learned_from_and_models_come_back_from_their_files(t
 
 def test_an_audit_is_planned_by_group_and_its_rows_are_weighted():
     data = loans(3000, 7, officers=3)
-    belief = RowBias("poor_area", by("officer"), False)
+    belief = RowBias("poor_area", depends_on("officer"), False)
     plan = belief.plan_audit(data.drop(columns="repaid"), recorded="granted", fair="repaid", error=0.05)
     todo = plan.draw(random_state=0)
     todo["repaid"] = data["repaid"].to_numpy()[todo["row"].astype(int)]
@@ -213,15 +213,15 @@ def test_an_audit_is_planned_by_group_and_its_rows_are_weighted():
     # An audit by stratum is about this very table.
     able = data[(data["poor_area"] == 1) & (data["repaid"] == 1)]
     truth = 1 - able.groupby("officer")["granted"].mean()
-    assert len(found.probabilities) == 8
-    assert all(found.parameters.loc[f"neg(1,{name})", "low"] <= own for name, own in truth.items())
-    assert all(found.parameters.loc[f"neg(1,{name})", "high"] >= own for name, own in truth.items())
+    assert len(found.parameters) == 8
+    assert all(found.parameter_table().loc[f"neg(1,{name})", "low"] <= own for name, own in truth.items())
+    assert all(found.parameter_table().loc[f"neg(1,{name})", "high"] >= own for name, own in truth.items())
 
 
 def test_draws_are_as_wide_as_the_intervals():
-    belief = estimated(RowBias("poor_area", by("officer"), False, groups=[1]), loans(500, 8))
-    drawn = np.array([[own.value for own in one.probabilities] for one in belief.draws(400, random_state=0)])
-    widths = np.array([own.high - own.low for own in belief.probabilities])
+    belief = estimated(RowBias("poor_area", depends_on("officer"), False, groups=[1]), loans(500, 8))
+    drawn = np.array([[own.value for own in one.parameters] for one in belief.draws(400, random_state=0)])
+    widths = np.array([own.high - own.low for own in belief.parameters])
     ratio = (np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0)) / widths
     assert ratio.min() > 0.8
     assert ratio.max() < 1.2
@@ -230,14 +230,14 @@ def test_draws_are_as_wide_as_the_intervals():
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: by(), "needs the name of a column"),
-        (lambda: by("a", model="a"), "in by\\(...\\) and in model"),
-        (lambda: by("a", {"a": (1,)}), "'a' twice"),
+        (lambda: depends_on(), "needs the name of a column"),
+        (lambda: depends_on("a", model="a"), "in depends_on\\(...\\) and in model"),
+        (lambda: depends_on("a", {"a": (1,)}), "'a' twice"),
         (lambda: RowBias("g", False, False), "there is no bias"),
-        (lambda: RowBias("g", by(model="g")), "the sensitive variable already"),
-        (lambda: RowBias("g", by({"o": range(6000)})), "12,002 cells"),
-        (lambda: chain(RowBias("g", by("o"))), "how the bias depends on o is not known"),
-        (lambda: LabelBias("g", by("o")), "RowBias"),
+        (lambda: RowBias("g", depends_on(model="g")), "the sensitive variable already"),
+        (lambda: RowBias("g", depends_on({"o": range(6000)})), "12,002 cells"),
+        (lambda: chain(RowBias("g", depends_on("o"))), "how the bias depends on o is not known"),
+        (lambda: LabelBias("g", depends_on("o")), "RowBias"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_one_line(make, match):
@@ -249,10 +249,10 @@ def test_what_makes_no_sense_is_told_in_one_line(make, match):
 @pytest.mark.parametrize(
     ("said", "change", "match"),
     [
-        (by("boss"), {}, "no column 'boss'"),
-        (by(model="officer"), {}, "'o\\d+', which is no number; name the column in by\\('officer'\\)"),
-        (by("officer"), {"officer": np.nan}, "no value in the audited rows"),
-        (by("officer"), {"poor_area": 0}, "no audited row is with a fair 1 where poor_area = 1"),
+        (depends_on("boss"), {}, "no column 'boss'"),
+        (depends_on(model="officer"), {}, "'o\\d+', which is no number; name the column in depends_on\\('officer'\\)"),
+        (depends_on("officer"), {"officer": np.nan}, "no value in the audited rows"),
+        (depends_on("officer"), {"poor_area": 0}, "no audited row is with a fair 1 where poor_area = 1"),
     ],
 )
 def test_audits_that_say_nothing_are_told_in_one_line(said, change, match):
@@ -269,22 +269,22 @@ def test_three_classes_are_refused():
 
 
 def test_numbers_that_come_back_as_texts_are_the_same_values():
-    officer = RowBias("g", by({"officer": [1, 2]}), False).variables[1]
+    officer = RowBias("g", depends_on({"officer": [1, 2]}), False).variables[1]
     assert officer.positions(pd.DataFrame({"officer": ["1", "2", "7", None]})).tolist() == [0, 1, 2, 2]
 
 
 @pytest.mark.parametrize(("said", "words"), [(5, "takes names of columns"), ({"officer": "ann"}, "are a list")])
 def test_by_says_what_it_takes(said, words):
     with pytest.raises(P4FError, match=words):
-        by(said)
+        depends_on(said)
 
 
 def test_by_takes_numbers_of_numpy_and_each_value_once():
-    assert by({"officer": np.array([2, 1, 2])}).columns == (("officer", (2, 1)),)
+    assert depends_on({"officer": np.array([2, 1, 2])}).columns == (("officer", (2, 1)),)
 
 
 def test_a_column_that_waits_for_an_audit_is_in_the_picture():
-    belief = RowBias("poor_area", by("officer"))
+    belief = RowBias("poor_area", depends_on("officer"))
     nodes = {node.name: node.observed for node in belief.picture().nodes}
     assert nodes["officer"]
     assert "officer" in belief._repr_html_()
@@ -294,7 +294,7 @@ def test_a_column_that_waits_for_an_audit_is_in_the_picture():
 def test_a_bias_does_not_depend_on_a_label(label):
     audit = pd.DataFrame({"a": [0, 1, 1, 1], "recorded": [0, 0, 1, 0], "fair": [0, 1, 1, 1]})
     with pytest.raises(P4FError, match=f"column '{label}' is a label of the audit"):
-        RowBias("a", by(label)).estimate(audit, recorded="recorded", fair="fair")
+        RowBias("a", depends_on(label)).estimate(audit, recorded="recorded", fair="fair")
 
 
 def test_officers_that_are_all_unseen_are_told():
@@ -302,11 +302,11 @@ def test_officers_that_are_all_unseen_are_told():
     audit = pd.DataFrame(
         {"poor": 1, "officer": rng.choice(["ann", "bob"], 200), "due": 1, "got": rng.integers(0, 2, 200)}
     )
-    listed = RowBias("poor", by({"officer": ("cleo", "dan", "eve", "finn")}), False, groups=[1])
+    listed = RowBias("poor", depends_on({"officer": ("cleo", "dan", "eve", "finn")}), False, groups=[1])
     message = "no audited row with a fair 1 has officer = cleo, officer = dan, officer = eve or 1 more: what is said of"
     with pytest.warns(AuditWarning, match=message):
         listed.estimate(audit, recorded="got", fair="due")
-    belief = RowBias("poor", by("officer"), False, groups=[1]).estimate(audit, recorded="got", fair="due")
+    belief = RowBias("poor", depends_on("officer"), False, groups=[1]).estimate(audit, recorded="got", fair="due")
     table = pd.DataFrame({"x": rng.normal(size=50), "poor": rng.integers(0, 2, 50), "officer": "Ann"})
     with pytest.warns(AuditWarning, match=r"no row has a value of 'officer' that the belief knows \('ann', 'bob'\)"):
         p4f.DebiasedClassifier(belief, "linear").fit(table, rng.integers(0, 2, 50))

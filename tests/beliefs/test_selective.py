@@ -46,7 +46,7 @@ class TestWhoDecided(BeliefContract):
         return SelectiveLabels("a", decided_by={"officer": ("ann", "bob", "cleo")})
 
     def known(self):
-        names = [own.name for own in self.make().probabilities]
+        names = [own.name for own in self.make().parameters]
         return dict(zip(names, (0.9, 0.5, 0.7, 0.8, 0.4, 0.6, 0.5, 0.1, 0.2, 0.4, 0.1, 0.3), strict=True))
 
     def harmless(self):
@@ -108,14 +108,14 @@ def test_the_record_itself_tells_who_was_accepted():
     for seed in range(8):
         found = SelectiveLabels("poor_area").estimate(loans(3000, seed), recorded="paid", features=["income", "noise"])
         truth = (0.5, 0.8, 0.1, 0.3)
-        covered += [own.low < value < own.high for own, value in zip(found.probabilities, truth, strict=True)]
+        covered += [own.low < value < own.high for own, value in zip(found.parameters, truth, strict=True)]
     assert np.mean(covered) >= 0.85
 
 
 def test_deciders_of_different_leniency_tell_without_a_word_about_x():
     data = loans(6000, 0, deciders=(0.4, 1.2))
     belief = SelectiveLabels("poor_area", decided_by={"officer": (0, 1)})
-    found = belief.estimate(data, recorded="paid", features=["income"]).parameters["value"]
+    found = belief.estimate(data, recorded="paid", features=["income"]).parameter_table()["value"]
     assert found["s(1,1,0)"] == pytest.approx(0.4 * 0.5, abs=0.07)
     assert found["s(1,0,1)"] == pytest.approx(1.2 * 0.8, abs=0.1)
 
@@ -165,7 +165,7 @@ def test_missing_labels_without_such_a_belief_are_refused():
 
 
 def test_words():
-    words = SelectiveLabels("poor_area", GOOD, BAD, kept="accepted").words(p4f.beliefs.words.Label("paid"))
+    words = SelectiveLabels("poor_area", GOOD, BAD, kept="accepted").words(p4f.beliefs.Label("paid"))
     assert words[0].endswith("The others are not in the table.")
     assert words[1] == (
         "Of the people with poor_area = 1 who should have paid = 1, 50% were accepted; of those who should have "
@@ -243,11 +243,11 @@ def test_acceptance_by_a_score_is_found_by_likelihood(strength: float) -> None:
     table, _ = by_score(1, strength)
     with pytest.warns(AuditWarning, match="follows x"):
         found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1)
-    good, bad = found.probabilities[:2], found.probabilities[2:]
+    good, bad = found.parameters[:2], found.parameters[2:]
     assert [own.value for own in good] == [own.value for own in bad]
     assert "beyond the features" in found.caveats()[0]
     stated = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], acceptance="features")
-    assert stated.parameters["value"].tolist() == found.parameters["value"].tolist()
+    assert stated.parameter_table()["value"].tolist() == found.parameter_table()["value"].tolist()
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
@@ -256,7 +256,7 @@ def test_intervals_of_extreme_acceptance_have_ends(seed: int) -> None:
     """Where the likeliest logit was beyond the grid, there was no interval, and ends were those of the grid."""
     table, _ = by_score(seed, 8.0, 600)
     found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1, acceptance="label")
-    known = found.parameters
+    known = found.parameter_table()
     assert (known["low"] <= known["value"]).all()
     assert (known["value"] <= known["high"]).all()
     grid = 1 / (1 + np.exp(-np.array(GRID)))
@@ -270,7 +270,7 @@ def test_acceptance_by_the_label_stays_where_deciders_knew_it() -> None:
     accepted = rng.random(3_000) < np.where(fair == 1, 0.8, 0.2)
     table = frame.assign(rec=np.where(accepted, fair, np.nan))
     found = SelectiveLabels("A").estimate(table, recorded="rec", features=["x"], favourable=1)
-    assert found.parameters["value"].tolist() == pytest.approx([0.8, 0.8, 0.2, 0.2], abs=0.1)
+    assert found.parameter_table()["value"].tolist() == pytest.approx([0.8, 0.8, 0.2, 0.2], abs=0.1)
 
 
 def test_acceptance_is_one_of_three() -> None:

@@ -115,8 +115,8 @@ def test_the_linked_sample_may_be_the_rows_whose_group_is_known():
     data = people(3000, 2)
     data["poor"] = data["poor"].astype(float).where(np.arange(3000) < 900)
     found = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}).estimate(data)
-    assert [own.value for own in found.probabilities] == pytest.approx([0.1, 0.9, 0.5], abs=0.05)
-    assert sum(own.rows for own in found.probabilities) == 900
+    assert [own.value for own in found.parameters] == pytest.approx([0.1, 0.9, 0.5], abs=0.05)
+    assert sum(own.rows for own in found.parameters) == 900
 
 
 def test_the_bounds_hold_and_shrink_with_what_is_known():
@@ -186,7 +186,7 @@ def test_impossible(call, message):
 def test_a_value_without_a_linked_row_is_told_of():
     with pytest.warns(AuditWarning, match=r"no linked row, such as that of group\(1\)"):
         found = BELIEF.estimate(pd.DataFrame({"q": [0] * 50, "a": [0, 1] * 25}))
-    counted, pooled = found.probabilities
+    counted, pooled = found.parameters
     assert pooled.value == pytest.approx(0.5, abs=0.1)
     assert pooled.high - pooled.low > counted.high - counted.low
 
@@ -234,17 +234,17 @@ def test_a_model_of_the_proxies_is_sharper_than_counts_and_covers_the_truth():
     for seed in range(10):
         table, true = linked(300, seed)
         learned, counted = belief.estimate(table, additive=True), belief.estimate(table)
-        covered += [own.low <= true[own.name] <= own.high for own in learned.probabilities]
-        widths.append([np.mean([own.high - own.low for own in found.probabilities]) for found in (learned, counted)])
+        covered += [own.low <= true[own.name] <= own.high for own in learned.parameters]
+        widths.append([np.mean([own.high - own.low for own in found.parameters]) for found in (learned, counted)])
         for name in ("q", "r"):  # calibrated: as many as there are, for each value of each proxy
             said = pd.Series(learned.group_shares(p4f.Rows(table[["q", "r"]], ()))[:, 1]).groupby(table[name]).mean()
             assert said.to_numpy() == pytest.approx(table.groupby(name)["a"].mean().to_numpy(), abs=0.01)
     assert np.mean(covered) >= 0.9
     learned_width, counted_width = np.mean(widths, axis=0)
     assert learned_width < 0.85 * counted_width
-    drawn = np.array([[own.value for own in one.probabilities] for one in learned.draws(400, random_state=0)])
+    drawn = np.array([[own.value for own in one.parameters] for one in learned.draws(400, random_state=0)])
     wide = np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0)
-    assert wide == pytest.approx([own.high - own.low for own in learned.probabilities], abs=0.06)
+    assert wide == pytest.approx([own.high - own.low for own in learned.parameters], abs=0.06)
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
@@ -252,8 +252,8 @@ def test_a_model_knows_combinations_that_no_linked_row_has():
     table, _ = linked(400, 0)
     table = table[(table["q"] != 3) | (table["r"] != 2)].reset_index(drop=True)
     found = UnknownGroup("a", {"q": range(4), "r": range(3)}).estimate(table, additive=True)
-    assert found.probabilities[-1].name == "group(3,2)"
-    assert found.probabilities[-1].value > 0.8
+    assert found.parameters[-1].name == "group(3,2)"
+    assert found.parameters[-1].value > 0.8
 
 
 def test_a_model_of_very_many_combinations_says_what_to_do():

@@ -30,7 +30,7 @@ def table() -> pd.DataFrame:
 def test_an_estimate_of_zero_is_used_as_its_posterior_mean() -> None:
     audit = audit_without_errors()
     belief = p4f.LabelBias("a").estimate(audit, recorded="recorded", fair="fair")
-    for own in belief.probabilities[2:]:
+    for own in belief.parameters[2:]:
         assert own.value == 0
         assert own.rows is not None
         assert own.used == pytest.approx(0.5 / (own.rows + 1), rel=1e-3)
@@ -57,17 +57,17 @@ def test_a_belief_file_keeps_the_estimate_and_its_use() -> None:
     belief = p4f.LabelBias("a").estimate(audit_without_errors(), recorded="recorded", fair="fair")
     again = p4f.read_belief(p4f.belief_text(belief))
     assert again == belief
-    assert [own.used for own in again.probabilities] == [own.used for own in belief.probabilities]
+    assert [own.used for own in again.parameters] == [own.used for own in belief.parameters]
 
 
 def test_a_number_of_zero_that_is_written_by_hand_is_stated() -> None:
     belief = p4f.LabelBias("a", negative=False).estimate(audit_without_errors(), recorded="recorded", fair="fair")
     text = p4f.belief_text(belief)
-    changed = text.replace(f"{belief.probabilities[0].weight} ::", "0.0 ::", 1)
+    changed = text.replace(f"{belief.parameters[0].weight} ::", "0.0 ::", 1)
     with pytest.warns(AuditWarning, match="changed by hand"):
         again = p4f.read_belief(changed)
-    assert again.probabilities[0].used == 0
-    assert again.probabilities[0].rows is None
+    assert again.parameters[0].used == 0
+    assert again.parameters[0].rows is None
 
 
 @pytest.mark.parametrize("right", [0, 5])

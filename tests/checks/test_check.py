@@ -72,7 +72,7 @@ def test_a_bias_that_moves_with_a_feature_is_found_and_the_feature_named():
     found = estimated.check(data.table, audit=data.audit, **LABELS)["class-conditional"]
     assert found.contradicts
     assert "where age is high" in found.found
-    assert "RowBias(..., by(model=['age']))" in found.advice
+    assert "RowBias(..., depends_on(model=['age']))" in found.advice
 
 
 def test_a_flip_that_the_belief_rules_out_was_seen(data):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from problog4fairness.checks.result import Doubt, Doubts
+from problog4fairness.checks.result import CheckResult, Doubt
 
 
 def of(*corrected):
     tests = [Doubt(f"test {number}", "?", "", p=p, corrected=p) for number, p in enumerate(corrected)]
-    return Doubts(tuple(tests), rows=100, audited=0)
+    return CheckResult(tuple(tests), rows=100, audited=0)
 
 
 @pytest.mark.parametrize(

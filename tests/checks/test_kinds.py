@@ -33,7 +33,7 @@ def test_three_classes():
     assert not found.contradicted
     assert found["affine groups"].found == "not done: the label has more than two classes"
     # Nobody was believed to be lowered, and a third of a group was.
-    none = made.bind({own.name: 0.0 for own in made.probabilities}).check(frame, recorded="mark", fair="true")
+    none = made.bind({own.name: 0.0 for own in made.parameters}).check(frame, recorded="mark", fair="true")
     assert none["ruled out"].contradicts
 
 
@@ -71,7 +71,7 @@ def test_features_that_are_distorted_together_contradict_feature_tables(measured
     found, estimated, table, fair = checked(measured, "a", "c")
     assert found["feature tables"].contradicts
     assert "the fair a goes with" in found["feature tables"].found
-    wrong = estimated.bind({own.name: 0.9 for own in estimated.probabilities})
+    wrong = estimated.bind({own.name: 0.9 for own in estimated.parameters})
     assert wrong.check(table, recorded="y", fair_features=fair)["parameters"].contradicts
     with pytest.raises(P4FError, match="does not distort 'z'; it distorts a, c"):
         estimated.check(table, recorded="y", fair_features={"z": "a_fair"})
@@ -110,7 +110,7 @@ def test_the_range_under_label_bias_is_that_of_the_parameters():
 
 
 def test_intervals_say_how_many_rows_a_parameter_is_worth():
-    (own, *_) = belief().probabilities
+    (own, *_) = belief().parameters
     assert np.isinf(effective_rows(own))
     assert (deviations(belief()) == 0).all()
     for hits, rows in ((30, 100), (0, 50), (40, 40)):

@@ -25,19 +25,19 @@ def recorded(rows=3000, seed=0, negative=(0.1, 0.4)):
 def test_recorded_rows_tell_how_many_were_turned_down(seed):
     frame, _, y = recorded(seed=seed)
     found = p4f.learn_parameters(BELIEF, frame, y, learn=["p1", "p2"])
-    for own, true in zip(found.probabilities, (0.4, 0.1), strict=True):
+    for own, true in zip(found.parameters, (0.4, 0.1), strict=True):
         assert own.low - 0.02 < true < own.high + 0.02
         assert own.high - own.low < 0.15
         assert own.source == "likelihood of 3000 recorded rows with a linear learner (penalty 1)"
     draws = found.draws(500, random_state=0)
-    spread = np.std([own.probabilities[0].value for own in draws])
-    assert spread == pytest.approx((found.probabilities[0].high - found.probabilities[0].low) / 3.92, rel=0.15)
+    spread = np.std([own.parameters[0].value for own in draws])
+    assert spread == pytest.approx((found.parameters[0].high - found.parameters[0].low) / 3.92, rel=0.15)
 
 
 def test_what_is_known_of_others_is_kept_and_the_model_can_be_trained():
     frame, _, y = recorded(800)
     found = p4f.learn_parameters(BELIEF.bind({"p2": 0.1}), frame, y, learn="p1")
-    assert found.probabilities[1].value == 0.1
+    assert found.parameters[1].value == 0.1
     assert p4f.DebiasedClassifier(found, "linear").fit(frame, y, draws=10).bands_ is not None
     assert p4f.read_belief(p4f.belief_text(found)) == found
 
@@ -48,7 +48,7 @@ def test_what_rows_cannot_tell_stays_unknown_and_is_said():
     noise = pd.DataFrame({"noise": np.random.default_rng(1).normal(size=len(y)), "group": frame["group"]})
     with pytest.warns(p4f.AuditWarning, match="recorded rows do not tell p1, p2; audit some rows, or give a prior"):
         found = p4f.learn_parameters(BELIEF, noise, y, learn=["p1", "p2"])
-    assert [own.value for own in found.probabilities] == [None, None]
+    assert [own.value for own in found.parameters] == [None, None]
 
 
 def test_priors_count_where_data_are_few_and_hardly_where_they_are_many():
@@ -58,10 +58,10 @@ def test_priors_count_where_data_are_few_and_hardly_where_they_are_many():
     values = {}
     for rows in (100, 12_000):
         known = p4f.learn_parameters(start, frame[:rows], y[:rows], learn="p1", prior=prior)
-        values[rows] = known.probabilities[0].value
+        values[rows] = known.parameters[0].value
     assert values[100] == pytest.approx(0.1, abs=0.07)
     assert values[12_000] == pytest.approx(0.4, abs=0.06)
-    assert known.probabilities[0].source.endswith("prior Beta(10, 90)")
+    assert known.parameters[0].source.endswith("prior Beta(10, 90)")
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
@@ -71,7 +71,7 @@ def test_stages_that_do_the_same_work_cannot_be_told_apart():
     stages = [p4f.LabelBias(name, positive=False, groups=[1]) for name in ("group", "other")]
     belief = p4f.chain(*stages).estimate(audit, recorded="recorded", fair="fair")
     found = p4f.identifiability(belief)
-    names = tuple(own.name for own in belief.probabilities)
+    names = tuple(own.name for own in belief.parameters)
     assert found.groups[0][0] == names
     cell = audit[(audit["group"] == 1) & (audit["fair"] == 1)]
     assert found.groups[0][1] == pytest.approx(1.96 * np.sqrt(0.24 / len(cell)), rel=0.3)

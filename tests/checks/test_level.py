@@ -66,7 +66,7 @@ def test_an_estimate_of_0_or_1_is_no_certainty(lost):
     two = pd.DataFrame({"income": [0.0, 0.5], "area": 1, "granted": 1 - lost, "repaid": 1})
     audit = pd.concat([audit, two], ignore_index=True)
     belief = p4f.LabelBias("area").estimate(audit, **LABELS)
-    assert belief.probabilities[0].value == lost
+    assert belief.parameters[0].value == lost
     found = range_test(read_case(belief, table, audit=audit, **LABELS))
     assert found.p > 0.05
 

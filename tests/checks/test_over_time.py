@@ -52,6 +52,6 @@ def test_an_officer_is_named_and_the_belief_by_officer_is_not_contradicted():
     data = recorded(frame, np.where(frame["officer"] == "bob", 0.7, 0.1)).drop(columns="day")
     found = checked(p4f.LabelBias("group", positive=False, groups=[1]), data)["class-conditional"]
     assert found.contradicts
-    assert "RowBias(..., by('officer'))" in found.advice
-    right = p4f.RowBias("group", p4f.by("officer"), False, groups=[1])
+    assert "RowBias(..., depends_on('officer'))" in found.advice
+    right = p4f.RowBias("group", p4f.depends_on("officer"), False, groups=[1])
     assert not checked(right, data).contradicted

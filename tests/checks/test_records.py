@@ -47,7 +47,7 @@ def test_who_was_accepted(people, right):
 def test_annotators_one_by_one(people, sensitive):
     table = people.drop(columns="paid")
     right = Annotators(NAMES, sensitive).estimate(table.drop(columns="would"), features=["x", "z"])
-    wrong = {own.name: 0.7 for own in right.probabilities if own.name.startswith("neg(bob")}
+    wrong = {own.name: 0.7 for own in right.parameters if own.name.startswith("neg(bob")}
     found = right.bind(wrong).check(table, fair="would")
     assert found.contradicted
     against = [own for own in found if own.contradicts]
@@ -61,10 +61,8 @@ def test_each_annotator_alone_is_a_bias_of_the_label():
     belief = Annotators({"crowd": ["w1", "w2"], "expert": ["lee"]}, "sex", 0.2, 0.1, levels=("f", "m"))
     alone = belief.by_column()
     assert list(alone) == ["w1", "w2", "lee"]
-    assert alone["w1"] == p4f.LabelBias("sex", 0.2, 0.1, levels=("f", "m")).with_probabilities(
-        alone["w1"].probabilities
-    )
-    assert [own.value for own in alone["lee"].probabilities] == [0.2, 0.2, 0.1, 0.1]
+    assert alone["w1"] == p4f.LabelBias("sex", 0.2, 0.1, levels=("f", "m")).with_parameters(alone["w1"].parameters)
+    assert [own.value for own in alone["lee"].parameters] == [0.2, 0.2, 0.1, 0.1]
 
 
 def test_votes_of_a_program_of_ones_own_are_not_taken_apart(people):

@@ -43,12 +43,12 @@ def test_estimate_plan_check_and_fit_take_frames_of_any_library(library):
     audit, loans = library(DATA.audit), library(DATA.loans)
     said = {"recorded": "granted", "fair": "repaid"}
     estimated = BELIEF.estimate(audit, **said)
-    assert estimated.probabilities == BELIEF.estimate(DATA.audit, **said).probabilities
+    assert estimated.parameters == BELIEF.estimate(DATA.audit, **said).parameters
     # Rows that a plan drew, of which some are filled in.
     todo = BELIEF.plan_audit(loans, recorded="granted").draw()
     todo["fair"] = [label if place % 2 else None for place, label in enumerate(todo["granted"])]
-    drawn = BELIEF.estimate(library(todo), recorded="granted", fair="fair").probabilities
-    assert drawn == BELIEF.estimate(todo, recorded="granted", fair="fair").probabilities
+    drawn = BELIEF.estimate(library(todo), recorded="granted", fair="fair").parameters
+    assert drawn == BELIEF.estimate(todo, recorded="granted", fair="fair").parameters
     assert estimated.check(loans, recorded="granted").rows == 400
     model = p4f.DebiasedClassifier(estimated, "linear", random_state=0)
     model.fit(library(DATA.loans[FEATURES]), loans["granted"], sensitive_features=loans["poor_area"])

@@ -10,7 +10,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.datasets.equations import SyntheticSettings
-from problog4fairness.datasets.synthetic import SyntheticData, synthetic
+from problog4fairness.datasets.synthetic_data import SyntheticData, synthetic
 from problog4fairness.errors import P4FError
 
 ROWS = 400_000
@@ -68,7 +68,7 @@ def test_measurement_rates_are_those_of_the_people(people: SyntheticData):
     belief = p4f.MeasurementBias(
         settings.features, "a", values={f: tuple(range(settings.n_values)) for f in settings.features}
     ).bind(rates)
-    assert set(rates) == {rate.name for rate in belief.probabilities}
+    assert set(rates) == {rate.name for rate in belief.parameters}
     for feature, table in belief.feature_tables().items():
         fair, recorded = people.fair_features[feature].to_numpy(), people.recorded_features[feature].to_numpy()
         for group, seen in product((0, 1), range(settings.n_values)):
@@ -211,7 +211,7 @@ def test_settings_of_the_paper():
 def test_rates_fit_the_beliefs():
     settings = SyntheticSettings(label_bias=0.3, label_noise=0.1, historical_bias=0.2)
     label = p4f.LabelBias("a").bind(settings.label_rates())
-    assert [rate.value for rate in label.probabilities] == list(settings.label_rates().values())
+    assert [rate.value for rate in label.parameters] == list(settings.label_rates().values())
     p4f.HistoricalBias(settings.features, "a").bind(settings.measurement_rates()).require_known()
 
 

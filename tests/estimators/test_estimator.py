@@ -178,7 +178,7 @@ def test_measurement_bias_learns_from_fair_vectors():
     assert biased.set_params(test_features="biased").predict_proba(row)[0, 1] == pytest.approx(by_hand, abs=1e-6)
     odds = ours.feature_distortion_proba(seen, sensitive_features=area)
     assert (odds.loc[area == 0] == 0).all(axis=None)
-    assert odds["u"][(area == 1) & (seen["u"] == 0)].to_numpy() == pytest.approx(belief.probabilities[0].value)
+    assert odds["u"][(area == 1) & (seen["u"] == 0)].to_numpy() == pytest.approx(belief.parameters[0].value)
 
 
 def test_historical_bias_acts_when_predicting():

@@ -56,7 +56,7 @@ def test_an_estimated_belief_knows_its_favourable_label_also_from_a_file(kind):
         assert again.favourable == "approve"
         assert again == belief
     assert belief.with_favourable("deny") != belief
-    assert belief.bind({belief.probabilities[0].name: 0.5}).favourable == "approve"
+    assert belief.bind({belief.parameters[0].name: 0.5}).favourable == "approve"
 
 
 def test_rules_changed_by_hand_keep_the_favourable_label():

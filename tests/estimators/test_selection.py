@@ -49,7 +49,7 @@ def test_a_search_by_recorded_labels_finds_the_belief_that_is_right_about_fair_o
     table, recorded, fair = people()
     found = GridSearchCV(model(), {"belief__p1": GRID}, cv=3).fit(table, recorded)
     assert found.best_params_ == {"belief__p1": 0.6}
-    assert found.best_estimator_.belief_.parameters["value"].tolist() == [0.6]
+    assert found.best_estimator_.belief_.parameter_table()["value"].tolist() == [0.6]
     new, new_recorded, new_fair = people(seed=1)
     fits = [model(p1).fit(table, recorded) for p1 in GRID]
     right = [(fit.predict(new) == new_fair).mean() for fit in fits]
@@ -108,7 +108,7 @@ def test_parameters_of_the_belief_are_parameters_of_the_classifier():
     assert own.get_params()["belief__p1"] == 0.2
     before = own.belief
     assert own.set_params(belief__p1=0.3).get_params()["belief__p1"] == 0.3
-    assert before.parameters["value"].tolist() == [0.2]  # beliefs are immutable
+    assert before.parameter_table()["value"].tolist() == [0.2]  # beliefs are immutable
     assert "belief__p1" not in own.get_params(deep=False)
     assert clone(own).get_params()["belief__p1"] == 0.3
     with pytest.raises(P4FError, match="p9"):

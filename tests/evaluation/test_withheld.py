@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.beliefs import RowBias, SelectiveLabels, by
+from problog4fairness.beliefs import RowBias, SelectiveLabels, depends_on
 from problog4fairness.evaluation.data import compared_rows
 
 
 def test_no_method_reads_who_decided():
-    belief = RowBias("g", by({"officer": ["ann", "bob"]}), False)
+    belief = RowBias("g", depends_on({"officer": ["ann", "bob"]}), False)
     frame = pd.DataFrame({"x": [1.0, 2.0], "g": [0, 1], "officer": ["ann", "bob"]})
     data = compared_rows(frame, [0, 1], sensitive_features="g", beliefs=[belief])
     assert data.rows.features == ("x", "g")
@@ -20,7 +20,7 @@ def test_no_method_reads_who_decided():
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_all_beliefs_are_asked_in_any_order(order):
-    officers = RowBias("g", by({"officer": ["ann", "bob"]}), False)
+    officers = RowBias("g", depends_on({"officer": ["ann", "bob"]}), False)
     beliefs = [officers, SelectiveLabels("g")][::order]
     frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "g": [0, 1, 1], "officer": ["ann", "bob", "ann"]})
     data = compared_rows(frame, [0, 1, np.nan], sensitive_features="g", beliefs=beliefs)

@@ -119,7 +119,7 @@ def _descriptions() -> Sequence[bytes]:
         p4f.NumericMeasurementBias("income", "area", 0.8, 0.5, 2.0, mean=3.0, spread=1.0),
         p4f.HistoricalBias(["q0"], "area", 0.2, False, label=p4f.LabelBias("area", 0.1)),
         p4f.ProgramBelief(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
-        p4f.RowBias("area", p4f.by({"officer": ("a", "b", "c")}), p4f.by(model="income")),
+        p4f.RowBias("area", p4f.depends_on({"officer": ("a", "b", "c")}), p4f.depends_on(model="income")),
         p4f.ChangedBias("area", "day", "2020-03-01", groups=[1]),
         p4f.SelectiveLabels("area", decided_by={"officer": ("a", "b")}),
         p4f.PositiveUnlabelled("area", by={"hospital": ("north", "south", "west")}),
@@ -262,7 +262,7 @@ def _moves() -> Sequence[bytes]:
     import tempfile
 
     from problog4fairness import DebiasedClassifier, LabelBias
-    from problog4fairness.robustness.what_if import what_if
+    from problog4fairness.robustness.what_if_analysis import what_if
 
     data = ROWS[["area", "income"]].fillna(0), (ROWS["area"] != "north").astype(int)
     found = []

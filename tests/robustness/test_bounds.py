@@ -51,10 +51,10 @@ def test_no_belief_in_the_box_goes_further(found):
     belief = fitted().belief_
     rng = np.random.default_rng(0)
     for _ in range(12):
-        inside = {own.name: rng.uniform(own.low, own.high) for own in belief.probabilities}
+        inside = {own.name: rng.uniform(own.low, own.high) for own in belief.parameters}
         assert found.low - 1e-3 <= disparity(belief.bind(inside)) <= found.high + 1e-3
     ends = [found.at_low, found.at_high]
-    assert [disparity(own.bind({p.name: p.value for p in own.probabilities})) for own in ends] == pytest.approx(
+    assert [disparity(own.bind({p.name: p.value for p in own.parameters})) for own in ends] == pytest.approx(
         [found.low, found.high], abs=2e-3
     )
     assert found.low < found.value < found.high
@@ -71,7 +71,7 @@ def test_the_gap_closes_at_the_tipping_point(found):
 
 def test_it_says_itself_in_words(found):
     text = str(found)
-    p1 = fitted().belief_.probabilities[0]
+    p1 = fitted().belief_.parameters[0]
     tip = found.table.loc["p1", "tipping"]
     closes = f"more than {tip:.0%} of those with a fair 1 where area = 1 had been recorded as 0; "
     assert f"The gap would close only if {closes}" in text
@@ -86,7 +86,7 @@ def test_a_box_of_ones_own_and_several_beliefs():
     stated = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
     model = fitted(belief=stated)
     box = model.bounds(frame, recorded, box={"p1": (0.4, 0.6)})
-    assert [own.probabilities[0].value for own in (box.at_low, box.at_high)] == [0.4, 0.6]
+    assert [own.parameters[0].value for own in (box.at_low, box.at_high)] == [0.4, 0.6]
     assert "stated are 50%." in str(box)
     several = model.bounds(frame, recorded, beliefs=[stated.bind({"p1": v}) for v in (0.6, 0.4, 0.5)])
     assert (several.low, several.high) == pytest.approx((box.low, box.high))
@@ -108,7 +108,7 @@ def test_beliefs_by_which_the_record_says_nothing_are_left_out_of_a_box():
     model = fitted(belief=p4f.LabelBias("area", {1: 0.4}, {1: 0.1}, groups=[1]))
     found = model.bounds(frame, recorded, box={"p1": (0.0, 1.0), "p3": (0.0, 0.6)})
     for own in (found.at_low, found.at_high):
-        assert sum(parameter.value for parameter in own.probabilities) <= 1 - LEAST_SIGNAL + 1e-6
+        assert sum(parameter.value for parameter in own.parameters) <= 1 - LEAST_SIGNAL + 1e-6
     assert "audit more rows" in found.assumed
     with pytest.raises(p4f.errors.P4FError, match="smaller box"):
         model.bounds(frame, recorded, box={"p1": (0.9, 1.0), "p3": (0.5, 0.6)})
@@ -121,11 +121,11 @@ def test_extremes_inside_the_box_are_found():
     box = BeliefBox(belief, {"p1": (0.1, 0.7), "p2": (0.0, 0.4)}, rows)
 
     def bowl(beliefs):
-        values = [[own.value for own in one.probabilities][:2] for one in beliefs]
+        values = [[own.value for own in one.parameters][:2] for one in beliefs]
         return [(p1 - 0.32) ** 2 - (p2 - 0.17) ** 2 for p1, p2 in values]
 
     ends = extremes(box, bowl, 500)
-    low, high = ([own.value for own in beliefs[0].probabilities][:2] for beliefs in ends)
+    low, high = ([own.value for own in beliefs[0].parameters][:2] for beliefs in ends)
     assert low == pytest.approx([0.32, 0.4], abs=0.05)
     assert high == pytest.approx([0.7, 0.17], abs=0.05)
 

@@ -7,7 +7,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.learners import Network
-from problog4fairness.robustness.sensitivity import sensitivity
+from problog4fairness.robustness.sensitivity_analysis import sensitivity
 from tests.estimators.data import QUICK, loans
 
 
@@ -83,7 +83,7 @@ def test_audited_rows_count_by_their_weights(data, fitted):
 
 def test_values_span_the_interval_and_beyond(data, fitted, estimated):
     found = found_for(fitted, data, values=7, beyond=0.1)
-    rate = estimated.probabilities[0]
+    rate = estimated.parameters[0]
     values = found.frame.loc[found.frame["metric"] == "changed"].sort_values("value")
     assert len(values) == found.fits == 7
     assert values["value"].min() == pytest.approx(rate.low - 0.1)
@@ -137,9 +137,9 @@ def test_values_stay_where_labels_say_something(data):
         model, frame, recorded, sensitive_features=area, beyond=0.5, values=5, parameters=["p1"], progress=False
     )
     assert found.frame["value"].max() == pytest.approx(0.55)
-    wide = belief.with_probabilities(tuple(
+    wide = belief.with_parameters(tuple(
         type(rate)(rate.name, rate.meaning, rate.value, 0.0, 1.0, 9) if rate.name == "p1" else rate
-        for rate in belief.probabilities
+        for rate in belief.parameters
     ))  # fmt: skip
     model.belief_ = wide
     found = sensitivity(model, frame, recorded, sensitive_features=area, values=5, parameters="p1", progress=False)
@@ -172,7 +172,7 @@ def test_measurement_chains_and_programs(data):
     expected = [{"disparity"}, {"disparity by area", "disparity by other"}, {"disparity"}]
     for belief, metrics in zip(beliefs, expected, strict=True):
         model = p4f.DebiasedClassifier(belief, **settings(max_epochs=2)).fit(known, recorded)
-        first = belief.probabilities[0].name
+        first = belief.parameters[0].name
         found = sensitivity(model, known, recorded, values=5, progress=False, parameters=[first])
         assert set(found.metrics) == {*metrics, "changed"}
         assert found.fits == 5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.robustness.what_if import what_if
+from problog4fairness.robustness.what_if_analysis import what_if
 from problog4fairness.robustness.what_if_result import WhatIf
 from tests.estimators.data import loans
 

@@ -37,7 +37,7 @@ def test_people_are_recorded_as_the_situation_says():
 
 def test_columns_that_were_swapped_turn_the_belief_round():
     _, audit = drawn(BY_NAME["recorded and fair swapped"], 10, 4000, 0)
-    values = {own.name: own.value for own in belief_of(BY_NAME["recorded and fair swapped"], audit).probabilities}
+    values = {own.name: own.value for own in belief_of(BY_NAME["recorded and fair swapped"], audit).parameters}
     assert values["p1"] < 0.2 < values["p3"]
 
 

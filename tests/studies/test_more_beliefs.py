@@ -51,9 +51,9 @@ def test_the_record_is_made_by_the_true_parameters(name):
     case, rng = CASES[name], np.random.default_rng(0)
     truth = case.true(0.4)
     found = case.estimated(case.made(case.people(3_000, rng), 0.4, rng))
-    audited = found.parameters.index[found.parameters["rows"] > 0]
-    assert truth.parameters.loc[audited, "value"].notna().all()
+    audited = found.parameter_table().index[found.parameter_table()["rows"] > 0]
+    assert truth.parameter_table().loc[audited, "value"].notna().all()
     assert covered(found, truth) >= 0.5
     # What hardly any row tells about is known by its wide interval alone.
-    known = found.parameters[~(found.parameters["rows"] < 25)]
-    assert (known["value"] - truth.parameters["value"]).abs().max() < 0.2
+    known = found.parameter_table()[~(found.parameter_table()["rows"] < 25)]
+    assert (known["value"] - truth.parameter_table()["value"]).abs().max() < 0.2

@@ -181,7 +181,7 @@ def test_parameters_from_all_rows():
     data = pupils()
     boys, passed, recorded = data.sensitive == 1, data.fair == 1, data.recorded == 1
     full, _ = believed("ours", data)
-    assert full.parameters["value"].to_dict() == pytest.approx(
+    assert full.parameter_table()["value"].to_dict() == pytest.approx(
         {
             "p1": (~recorded)[boys & passed].mean(),
             "p2": (~recorded)[~boys & passed].mean(),
@@ -189,7 +189,10 @@ def test_parameters_from_all_rows():
             "p4": recorded[~boys & ~passed].mean(),
         }
     )
-    assert [list(believed(name, data)[0].parameters.index) for name in PROGRAMS[1:]] == [["p1", "p2"], ["p1", "p3"]]
+    assert [list(believed(name, data)[0].parameter_table().index) for name in PROGRAMS[1:]] == [
+        ["p1", "p2"],
+        ["p1", "p3"],
+    ]
 
 
 def test_parameters_from_an_audit():
@@ -197,14 +200,16 @@ def test_parameters_from_an_audit():
     rows = np.random.default_rng((7, 160)).permutation(160)[:30]
     part = data.recorded.iloc[rows][(data.sensitive == 1) & (data.fair == 1)]
     belief = audited("ours", data, 30, 7)
-    assert belief.parameters.loc["p1", "value"] == pytest.approx((part == 0).sum() / (len(part) + 1))
-    assert belief.parameters.loc["p1", "rows"] == len(part) + 1
+    assert belief.parameter_table().loc["p1", "value"] == pytest.approx((part == 0).sum() / (len(part) + 1))
+    assert belief.parameter_table().loc["p1", "rows"] == len(part) + 1
     for name in PROGRAMS[1:]:
-        own = audited(name, data, 30, 7).parameters["value"]
-        assert own.to_dict() == belief.parameters.loc[own.index, "value"].to_dict()
-    assert audited("ours", data, 30, 8).parameters["value"].to_dict() != belief.parameters["value"].to_dict()
-    assert audited("ours", data, 1, 7).parameters["value"].max() <= 0.5
-    assert (audited("ours", data, 1, 7).parameters["value"] == 0).sum() >= 3
+        own = audited(name, data, 30, 7).parameter_table()["value"]
+        assert own.to_dict() == belief.parameter_table().loc[own.index, "value"].to_dict()
+    assert (
+        audited("ours", data, 30, 8).parameter_table()["value"].to_dict() != belief.parameter_table()["value"].to_dict()
+    )
+    assert audited("ours", data, 1, 7).parameter_table()["value"].max() <= 0.5
+    assert (audited("ours", data, 1, 7).parameter_table()["value"] == 0).sum() >= 3
 
 
 def test_an_audit_of_any_size_can_be_trained_with(tmp_path):

@@ -22,10 +22,10 @@ class Overlooked(Belief):
     def __init__(self, sensitive: str, overlooked: float | None = None, *, levels: Any = (0, 1)) -> None:
         self.variables = (Sensitive.of(sensitive, levels),)
         where = self.variables[0].group_text(1)
-        self.probabilities = (Parameter("overlooked", f"a fair 1 is recorded as 0 where {where}", overlooked),)
+        self.parameters = (Parameter("overlooked", f"a fair 1 is recorded as 0 where {where}", overlooked),)
 
     def text(self) -> str:
-        own = self.probabilities[0]
+        own = self.parameters[0]
         return (
             "% Fair 1s of one group are overlooked.\n"
             "nn(h,X) :: y(X).\nnn(a,X) :: a(X).\n"
@@ -37,7 +37,7 @@ class Overlooked(Belief):
         return {
             "kind": "Overlooked",
             **sensitive_json(self.variables[0]),
-            "probabilities": parameters_json(self.probabilities),
+            "probabilities": parameters_json(self.parameters),
             **favourable_json(self),
         }
 
@@ -45,7 +45,7 @@ class Overlooked(Belief):
     def _from_json(cls, value: dict[str, Any]) -> "Overlooked":
         belief = cls.__new__(cls)
         belief.variables = (sensitive_from_json(value),)
-        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.parameters = parameters_from_json(value["probabilities"])
         belief.favourable = value.get("favourable")
         return belief
 

@@ -24,7 +24,7 @@ table = pd.DataFrame({"skill": skill, "grade": grade, **votes})
 
 # %%
 belief = p4f.Annotators(list(errors)).estimate(table)
-print(belief.parameters[["value", "low", "high"]].round(3).to_string())
+print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())
 
 # %%
 belief.picture()

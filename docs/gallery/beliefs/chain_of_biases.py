@@ -31,7 +31,7 @@ belief = p4f.chain(
     p4f.LabelBias("blurry", positive=False, groups=[1]), p4f.LabelBias("dark", positive=False, groups=[1])
 )
 belief = belief.estimate(audit, recorded="labelled", fair="open")
-print(belief.parameters[["value", "low", "high"]].round(3).to_string())
+print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())
 
 # %%
 belief.picture()

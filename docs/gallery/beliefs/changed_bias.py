@@ -34,7 +34,7 @@ audit = p4f.Audit.of(table.sample(800, random_state=1), fair="due", table=table,
 belief = p4f.ChangedBias("group", when="day", positive=False, groups=[1])
 belief = belief.estimate(audit, recorded="hired", fair="due")
 print(belief.found)
-print(belief.parameters[["value", "low", "high", "rows"]].assign(truth=[0.6, 0.05]).round(2).to_string())
+print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=[0.6, 0.05]).round(2).to_string())
 
 # %%
 # Any belief can be asked whether the bias changed: ``check(..., when="day")``.

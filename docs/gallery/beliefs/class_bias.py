@@ -31,7 +31,7 @@ table, audit, new = employees(4000, 0), employees(600, 1), employees(2000, 2)
 # matter.
 
 belief = p4f.ClassBias("group", RATINGS.tolist(), groups=[1]).estimate(audit, recorded="rated", fair="fair")
-print(belief.parameters.set_index("meaning")[["value", "low", "high", "rows"]].round(3).to_string())
+print(belief.parameter_table().set_index("meaning")[["value", "low", "high", "rows"]].round(3).to_string())
 
 # %%
 belief.picture()

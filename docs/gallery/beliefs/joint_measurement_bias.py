@@ -29,7 +29,7 @@ audit = recorded.join(fair.add_prefix("fair_"))[:1000]
 columns = {"recorded": names, "fair": [f"fair_{name}" for name in names]}
 together = p4f.MeasurementBias(names, "parent", positive=False, joint=True).estimate(audit, **columns)
 alone = p4f.MeasurementBias(names, "parent", positive=False).estimate(audit, **columns)
-print(together.parameters.set_index("meaning")[["value", "low", "high"]].round(3).head(4).to_string())
+print(together.parameter_table().set_index("meaning")[["value", "low", "high"]].round(3).head(4).to_string())
 
 # %%
 together.picture()

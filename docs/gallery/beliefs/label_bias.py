@@ -23,7 +23,7 @@ belief.picture()
 # 400 rows were checked by hand: ``repaid`` says who could repay. They give the parameter, with its 95% interval.
 
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
-print(belief.parameters.drop(columns="meaning").to_string())
+print(belief.parameter_table().drop(columns="meaning").to_string())
 print(belief)
 
 # %%

@@ -26,7 +26,7 @@ recorded = fair.assign(score=np.where(low, 0.8 * fair["score"] - 2 + 6 * noise, 
 
 audit = p4f.Audit.of(recorded.assign(fair_score=fair["score"])[:400], fair="fair_score", sampling="random")
 belief = p4f.NumericMeasurementBias("score", "renter").estimate(audit, recorded="score", fair="fair_score")
-print(belief.parameters[["value", "low", "high", "rows"]].round(2).to_string())
+print(belief.parameter_table()[["value", "low", "high", "rows"]].round(2).to_string())
 
 # %%
 belief.picture()

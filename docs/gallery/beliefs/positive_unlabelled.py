@@ -29,7 +29,7 @@ table, audit, new = patients(4000, 0), patients(600, 1), patients(2000, 2)
 # Audited rows tell, or a share of ill people that is known from elsewhere (``positives=``).
 
 belief = p4f.PositiveUnlabelled("remote").estimate(audit, recorded="diagnosed", fair="ill")
-print(belief.parameters[["value", "low", "high", "rows"]].round(3).to_string())
+print(belief.parameter_table()[["value", "low", "high", "rows"]].round(3).to_string())
 
 # %%
 belief.picture()

@@ -60,7 +60,7 @@ audit = data.audit.assign(ticked=ticked(data.audit["repaid"], data.audit["poor_a
 
 belief = p4f.ProgramBelief(program.bind({"repaired": 0.2}))
 belief = belief.estimate(audit, recorded="ticked", fair="repaid")
-print(belief.parameters[["value", "low", "high"]].round(3).to_string())
+print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())
 
 # %%
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)

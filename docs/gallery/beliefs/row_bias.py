@@ -43,10 +43,10 @@ print(doubts["class-conditional"].advice)
 # A probability for each officer, drawn to those of the others where few rows were audited. An officer of whom no row
 # was audited is ``other``.
 
-belief = p4f.RowBias("poor_area", p4f.by("officer"), positive=False, groups=[1])
+belief = p4f.RowBias("poor_area", p4f.depends_on("officer"), positive=False, groups=[1])
 belief = belief.estimate(audit, recorded="granted", fair="repaid")
 truth = [*HARSH, np.nan]
-print(belief.parameters[["value", "low", "high", "rows"]].assign(truth=truth).round(2).to_string())
+print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=truth).round(2).to_string())
 
 # %%
 print(belief)
@@ -80,9 +80,9 @@ for name, model in models.items():
 
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
-    score = p4f.RowBias("poor_area", p4f.by(model="income"), False, groups=[1])
+    score = p4f.RowBias("poor_area", p4f.depends_on(model="income"), False, groups=[1])
     score = score.estimate(audit, recorded="granted", fair="repaid")
-    none = p4f.RowBias("poor_area", p4f.by("officer", model="debt"), False, groups=[1])
+    none = p4f.RowBias("poor_area", p4f.depends_on("officer", model="debt"), False, groups=[1])
     none = none.estimate(audit, recorded="granted", fair="repaid")
 print("\n".join(score.words()[1:]))
 print(next(str(own.message) for own in told if "debt" in str(own.message)))

@@ -29,7 +29,7 @@ print(f"no outcome: {table['repaid'].isna().mean():.0%} of rows")
 # The audit has people who were turned down, too: somebody found out whether they could have repaid.
 
 belief = p4f.SelectiveLabels("poor_area").estimate(audit, recorded="repaid", fair="could_repay")
-print(belief.parameters[["value", "low", "high", "rows"]].round(3).to_string())
+print(belief.parameter_table()[["value", "low", "high", "rows"]].round(3).to_string())
 
 # %%
 belief.picture()

@@ -31,7 +31,7 @@ table, linked, new = people(4000, 0).drop(columns="group"), people(500, 1), peop
 # %%
 label = p4f.LabelBias("group", negative={1: 0.4}, positive=False, groups=[1])
 belief = p4f.UnknownGroup("group", {"place": PLACES.tolist()}, belief=label).estimate(linked)
-print(belief.parameters[["value", "low", "high"]].round(3).to_string())
+print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())
 
 # %%
 belief.picture()

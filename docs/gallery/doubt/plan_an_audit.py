@@ -25,7 +25,7 @@ print(p4f.rows_to_draw(185, share=0.25))
 # %%
 # A plan does this for all cells.
 
-plan = p4f.audit_plan(error=0.1, confidence=0.95, positive_rate=0.4, group_share=0.3)
+plan = p4f.hoeffding_plan(error=0.1, confidence=0.95, positive_rate=0.4, group_share=0.3)
 print(plan.cells.to_string())
 
 # %%
@@ -42,7 +42,7 @@ while True:
     todo = rounds.draw()
     todo["repaid"] = loans.loans_repaid.to_numpy()[todo["row"].to_numpy(dtype=int)]
 print(rounds)
-print(one.estimate(todo, recorded="granted", fair="repaid").parameters[["value", "low", "high", "rows"]])
+print(one.estimate(todo, recorded="granted", fair="repaid").parameter_table()[["value", "low", "high", "rows"]])
 
 # %%
 # Fewer rows mean wider intervals. The same estimate from 200, 400, ... audited rows of the made-up loans:
@@ -50,7 +50,7 @@ print(one.estimate(todo, recorded="granted", fair="repaid").parameters[["value",
 truth, sizes = 0.4, (200, 400, 800, 1600, 3200)
 data = p4f.datasets.loans(rows=1, audited=max(sizes), new=1, refused=truth)
 belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
-found = [belief.estimate(data.audit[:size], recorded="granted", fair="repaid").probabilities[0] for size in sizes]
+found = [belief.estimate(data.audit[:size], recorded="granted", fair="repaid").parameters[0] for size in sizes]
 
 value = np.array([own.value for own in found])
 reach = np.abs(np.array([(own.low, own.high) for own in found]).T - value)

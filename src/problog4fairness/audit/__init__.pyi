@@ -21,7 +21,7 @@ from .estimation.signal import group_signal, warn_opposite
 from .estimation.stratified import Design, Stratified, design_json, design_of
 from .planned_table import PlannedTable
 from .planning.allocation import next_round, wanted_rows
-from .planning.hoeffding import audit_plan
+from .planning.hoeffding import hoeffding_plan
 from .planning.plan import AuditPlan
 from .planning.planning import PILOT, plan_audit, strata_table
 from .sheet import DESIGN, OWN, PROBABILITY, ROW, STRATUM, Todo, is_filled, planned_error
@@ -58,7 +58,6 @@ __all__ = [
     "audit_column",
     "audit_frame",
     "audit_groups",
-    "audit_plan",
     "audited_rows",
     "by_feature",
     "counted_cells",
@@ -74,6 +73,7 @@ __all__ = [
     "frame_of",
     "generator",
     "group_signal",
+    "hoeffding_plan",
     "index_of",
     "is_filled",
     "label_strata",

@@ -19,7 +19,7 @@ from .templates.historical import HistoricalBias
 from .templates.labels.change_point import search_change
 from .templates.labels.changed import ChangedBias
 from .templates.labels.classes import ClassBias
-from .templates.labels.dependence import by
+from .templates.labels.dependence import depends_on
 from .templates.labels.label import NEGATIVE, POSITIVE, LabelBias
 from .templates.labels.row import Change, RowBias
 from .templates.labels.stage import LabelStage
@@ -66,9 +66,9 @@ __all__ = [
     "as_belief",
     "belief_of",
     "belief_text",
-    "by",
     "chain",
     "coded_votes",
+    "depends_on",
     "every",
     "fair_inputs",
     "favourable_json",

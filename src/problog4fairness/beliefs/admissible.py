@@ -64,9 +64,9 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
     How much more often a class is recorded where it is the fair one than where it is not, beyond the least signal; and
     how often features are right.
     """
-    changed = tuple(own.stated(value) if own.name == parameter.name else own for own in belief.probabilities)
+    changed = tuple(own.stated(value) if own.name == parameter.name else own for own in belief.parameters)
     try:
-        other = belief.with_probabilities(changed)
+        other = belief.with_parameters(changed)
         observation = other.observe(rows.without_record())
         right = [torch.from_numpy(1 - distorted) for distorted in other.feature_distortion(rows).values()]
     except P4FError:

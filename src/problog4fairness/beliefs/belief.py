@@ -26,7 +26,7 @@ from problog4fairness.statistics import Beta, Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness import Doubts
+    from problog4fairness import CheckResult
     from problog4fairness.audit import Audit, AuditPlan, AuditTable, Column, Drawn, Stratified
     from problog4fairness.program import Leaf
 
@@ -52,7 +52,7 @@ class Belief(Stated):
         Whether two of its parameters may explain the same errors.
     variables
         The sensitive variables that it depends on, and others such as who decided.
-    probabilities
+    parameters
         Its parameters, one by one.
     features
         The recorded features that it changes.
@@ -86,7 +86,7 @@ class Belief(Stated):
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
     (True, 'label bias', ('poor_area',))
-    >>> belief.bind({"p1": 0.3}).parameters["value"].tolist()
+    >>> belief.bind({"p1": 0.3}).parameter_table()["value"].tolist()
     [0.3]
     >>> p4f.Belief.from_json(belief.to_json()) == belief
     True
@@ -138,9 +138,9 @@ class Belief(Stated):
         """The same belief with other values of some parameters, and the intervals that they had."""
         # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
         changed = (
-            replace(own, value=values[own.name], rows=None) if own.name in values else own for own in self.probabilities
+            replace(own, value=values[own.name], rows=None) if own.name in values else own for own in self.parameters
         )
-        return self.with_probabilities(tuple(changed))
+        return self.with_parameters(tuple(changed))
 
     def observe(self, rows: Rows) -> Observation:
         """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
@@ -275,13 +275,13 @@ class Belief(Stated):
         start = start._fitted_to(rows)
         design = strata.design if strata is not None and start._counted else None
         if design is not None:
-            estimated = design.estimated(start.probabilities, confidence, sequential)
+            estimated = design.estimated(start.parameters, confidence, sequential)
         else:
             estimated = start._estimated(rows, confidence, strata)
             estimated = anytime(estimated, confidence) if sequential else estimated
-        found = self._noted(start.with_probabilities(estimated), plain_label(rows.classes[-1]))
+        found = self._noted(start.with_parameters(estimated), plain_label(rows.classes[-1]))
         found.design = design
-        warn_few(found.probabilities, rows.classes, planned_error(audit))
+        warn_few(found.parameters, rows.classes, planned_error(audit))
         warn_signal(found, rows)
         return found
 
@@ -301,7 +301,7 @@ class Belief(Stated):
         """
         from problog4fairness.audit import most_likely
 
-        return most_likely(self, self.unknown().program(), self.probabilities, rows, confidence)
+        return most_likely(self, self.unknown().program(), self.parameters, rows, confidence)
 
     def plan_audit(
         self,
@@ -407,7 +407,7 @@ class Belief(Stated):
         audit = table.sampled(rows, fair)
         return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=favourable, **table.options)
 
-    def check(self, table: Any, **options: Any) -> Doubts:
+    def check(self, table: Any, **options: Any) -> CheckResult:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
 
         Parameters

@@ -45,7 +45,7 @@ class Stated(ABC):
     identified_by: ClassVar[str] = ""
     overlap: bool = False
     variables: tuple[Sensitive, ...] = ()
-    probabilities: tuple[Parameter, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     features: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     classes: tuple[int | str, ...] | None = None
@@ -66,11 +66,11 @@ class Stated(ABC):
     def to_json(self) -> dict[str, Any]:
         """Plain data from which :meth:`from_json` makes an equal belief."""
 
-    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         """The same assumption with other values; a parameter of the same name is about the same cell."""
-        cells = {own.name: own.cell for own in self.probabilities}
+        cells = {own.name: own.cell for own in self.parameters}
         other = copy.copy(self)
-        other.probabilities = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in probabilities)
+        other.parameters = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in probabilities)
         return other
 
     def program(self) -> Program:
@@ -80,15 +80,14 @@ class Stated(ABC):
     def bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
         try:
-            return Program(self.unknown().text()).bind(known_values(self.probabilities))
+            return Program(self.unknown().text()).bind(known_values(self.parameters))
         except UnknownNameError:
             # A belief of somebody's own may write its numbers into the text and nothing else.
             return self.program()
 
-    @property
-    def parameters(self) -> pd.DataFrame:
+    def parameter_table(self) -> pd.DataFrame:
         """The parameters as a table: value, interval, rows used, rows still needed to know them within 0.1."""
-        return table(self.probabilities)
+        return table(self.parameters)
 
     @property
     def class_count(self) -> int:
@@ -97,11 +96,11 @@ class Stated(ABC):
 
     def unknown(self) -> Self:
         """The same assumption with all values open."""
-        return self.with_probabilities(tuple(own.stated(None) for own in self.probabilities))
+        return self.with_parameters(tuple(own.stated(None) for own in self.parameters))
 
     def bind(self, values: Mapping[str, float]) -> Self:
         """A belief with stated values for some parameters."""
-        return self.with_probabilities(bind(self.probabilities, values))
+        return self.with_parameters(bind(self.parameters, values))
 
     def with_priors(self, prior: Mapping[str, Beta]) -> Self:
         """A belief with what is known of some parameters beside an audit, or without one.
@@ -114,9 +113,9 @@ class Stated(ABC):
         prior
             For names of parameters what is known of them: ``{"p1": p4f.Beta(2, 8)}``.
         """
-        known = checked_priors(prior, [own.name for own in self.probabilities])
-        return self.with_probabilities(
-            tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.probabilities)
+        known = checked_priors(prior, [own.name for own in self.parameters])
+        return self.with_parameters(
+            tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.parameters)
         )
 
     def pooled(self) -> Self:
@@ -134,17 +133,17 @@ class Stated(ABC):
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     found = belief.estimate(audit, recorded="recorded", fair="fair")
-        >>> [own.value is None for own in found.probabilities], [f"{o.value:.2f}" for o in found.pooled().probabilities]
+        >>> [own.value is None for own in found.parameters], [f"{o.value:.2f}" for o in found.pooled().parameters]
         ([False, True], ['0.25', '0.34'])
         """
         from problog4fairness.statistics import pooled
 
-        return self.with_probabilities(pooled(self.probabilities))
+        return self.with_parameters(pooled(self.parameters))
 
     def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
         """The belief whose parameters are estimated with priors."""
-        known = checked_priors(prior, [own.name for own in self.probabilities])
-        return self.with_probabilities(tuple(replace(own, prior=known.get(own.name)) for own in self.probabilities))
+        known = checked_priors(prior, [own.name for own in self.parameters])
+        return self.with_parameters(tuple(replace(own, prior=known.get(own.name)) for own in self.parameters))
 
     def draws(self, count: int, random_state: Any = None) -> list[Self]:
         """Beliefs whose parameters are drawn from what the audit leaves open.
@@ -165,16 +164,16 @@ class Stated(ABC):
         --------
         >>> import problog4fairness as p4f
         >>> belief = p4f.LabelBias("poor_area", groups=[1], positive=False).with_priors({"p1": p4f.Beta(40, 60)})
-        >>> [f"{drawn.probabilities[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
+        >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
         ['0.38', '0.34', '0.39']
         """
         from problog4fairness.audit import drawn
 
-        return [self.with_probabilities(own) for own in drawn(self, count, random_state)]
+        return [self.with_parameters(own) for own in drawn(self, count, random_state)]
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         """The parameters, in parts that were counted separately."""
-        return [self.probabilities]
+        return [self.parameters]
 
     def with_favourable(self, label: Any) -> Self:
         """The same assumption about labels of which this one counts as 1."""
@@ -199,7 +198,7 @@ class Stated(ABC):
 
     def require_known(self) -> None:
         """Raise the error that names unknown parameters, if there are any."""
-        check_known(self.probabilities)
+        check_known(self.parameters)
 
     @property
     def about_label(self) -> bool:
@@ -239,7 +238,7 @@ class Stated(ABC):
     @property
     def _counted(self) -> bool:
         """Whether every parameter is counted in a cell of its own."""
-        cells = [own.cell for own in self.probabilities]
+        cells = [own.cell for own in self.parameters]
         return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
 
     def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
@@ -248,7 +247,7 @@ class Stated(ABC):
             return []
         wrong = {
             (own.cell.group, own.cell.recorded)
-            for own in self.probabilities
+            for own in self.parameters
             if own.cell is not None and not (own.value == 0 and own.rows is None)
         }
         return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
@@ -278,7 +277,7 @@ class Stated(ABC):
             f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
             f"{f'; it reads {columns}' if columns else ''}."
         )
-        return [first, *(f"The probability that {own.meaning}: {share(own)}." for own in self.probabilities)]
+        return [first, *(f"The probability that {own.meaning}: {share(own)}." for own in self.parameters)]
 
     def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
         """Its causal picture: what is on record, what would be fair, and which parameters lie between.
@@ -308,17 +307,17 @@ class Stated(ABC):
         except P4FError:
             drawn = ""
         shown = ""
-        if self.probabilities:
-            table = readable(self.parameters).rename(columns=lambda name: name.replace("_", " "))
+        if self.parameters:
+            table = readable(self.parameter_table()).rename(columns=lambda name: name.replace("_", " "))
             shown = table.to_html(float_format="%.4g", na_rep="–")
         return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{said}{shown}</div>"
 
     def __repr__(self) -> str:
         known = ", ".join(
-            f"{own.name}={'?' if own.value is None else format(own.value, '.3g')}" for own in self.probabilities
+            f"{own.name}={'?' if own.value is None else format(own.value, '.3g')}" for own in self.parameters
         )
-        if len(self.probabilities) > MOST_NAMES:
-            known = f"{len(self.probabilities)} parameters"
+        if len(self.parameters) > MOST_NAMES:
+            known = f"{len(self.parameters)} parameters"
         return f"{type(self).__name__}({', '.join(self.sensitive_columns)}: {known or 'no parameters'})"
 
     def __eq__(self, other: object) -> bool:

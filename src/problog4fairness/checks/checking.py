@@ -15,7 +15,7 @@ from problog4fairness.checks.case import Case
 from problog4fairness.checks.comparing_beliefs import which_test
 from problog4fairness.checks.finding import LEVEL, NEVER, Finding, NotDone, holm
 from problog4fairness.checks.reading import read_case
-from problog4fairness.checks.result import Doubt, Doubts
+from problog4fairness.checks.result import CheckResult, Doubt
 from problog4fairness.checks.tests.audited_rows import conditional_test, independence_test, ruled_out_test
 from problog4fairness.checks.tests.calibration import calibration_test
 from problog4fairness.checks.tests.features import feature_tables_test
@@ -64,7 +64,7 @@ def check(
     when: str | None = None,
     random_state: int = 0,
     progress: bool | None = None,
-) -> Doubts:
+) -> CheckResult:
     """Test whether the data contradict the belief.
 
     Recorded data alone cannot confirm a belief, but they can refute it; audited rows can do so sooner. All tests are
@@ -154,7 +154,7 @@ def check(
         notes = (*notes, f"Rows stand for more fair vectors than are listed: {share} of the weight rests on draws.")
     if belief.identified_by:
         notes = (*notes, f"What identifies {belief.title}: {belief.identified_by}")
-    return Doubts(_corrected(findings), first.size, len(first.audited), notes)
+    return CheckResult(_corrected(findings), first.size, len(first.audited), notes)
 
 
 @dataclass(frozen=True, eq=False)

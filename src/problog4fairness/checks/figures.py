@@ -11,14 +11,14 @@ from problog4fairness.checks.finding import LEVEL
 
 if TYPE_CHECKING:
     from problog4fairness.checks.comparing_beliefs import BeliefComparison
-    from problog4fairness.checks.result import Doubts
+    from problog4fairness.checks.result import CheckResult
 
 # Blue and orange of Okabe and Ito's palette, which colour-blind readers tell apart.
 FINE, AGAINST, GREY = "#0072B2", "#D55E00", "#888888"
 LEAST = 3e-4
 
 
-def draw_doubts(found: Doubts) -> Figure:
+def draw_doubts(found: CheckResult) -> Figure:
     """A dot for each test at its corrected p-value, on a logarithmic axis."""
     tests = list(reversed(found.tests))
     with mpl.rc_context({"text.parse_math": False}):

@@ -71,7 +71,7 @@ def learn_parameters(
     >>> loans = p4f.datasets.loans(rows=2000).loans
     >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
     >>> found = p4f.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
-    >>> found.probabilities[0].source
+    >>> found.parameters[0].source
     'likelihood of 2000 recorded rows with a linear learner (penalty 1)'
     """
     names = _checked(belief, learn)
@@ -90,7 +90,7 @@ def learn_parameters(
                 slopes[place] += (own.a - 1) / point[place] - (own.b - 1) / (1 - point[place])
         return -value, -slopes
 
-    chosen = [own for own in known.probabilities if own.name in names]
+    chosen = [own for own in known.parameters if own.name in names]
     limits = {own.name: known.admissible(own, rows)[1] for own in chosen}
     bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limits[name]))) for name in names]
     found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
@@ -106,10 +106,10 @@ def learn_parameters(
     if lost:
         said = ", ".join(own.called for own in chosen if own.name in lost)
         tell(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.Beta(2, 8)")
-    return belief.with_probabilities(
+    return belief.with_parameters(
         tuple(
             own.stated(None) if own.name in lost else _learned(own, values, names, len(rows), confidence)
-            for own in belief.probabilities
+            for own in belief.parameters
         )
     )
 
@@ -153,7 +153,7 @@ def _spread(information: Floats, priors: Sequence[Beta | None]) -> Floats:
 
 def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
     names = [learn] if isinstance(learn, str) else list(dict.fromkeys(learn))
-    known = {own.name: own for own in belief.probabilities}
+    known = {own.name: own for own in belief.parameters}
     if not names:
         raise P4FError(f"learn is empty; name some of {', '.join(known) or 'no parameters'}")
     for name in names:

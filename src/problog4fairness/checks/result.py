@@ -79,7 +79,7 @@ class Doubt:
 
 
 @dataclass(frozen=True, eq=False)
-class Doubts:
+class CheckResult:
     """What the data say against a belief; the result of :func:`~problog4fairness.check`.
 
     No contradiction does not mean that the belief is right: recorded data cannot confirm it, and few audited rows see
@@ -96,9 +96,9 @@ class Doubts:
 
     Examples
     --------
-    >>> from problog4fairness.checks import Doubt, Doubts
+    >>> from problog4fairness.checks import Doubt, CheckResult
     >>> test = Doubt("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.004)
-    >>> Doubts((test,), rows=2000, audited=0).verdict
+    >>> CheckResult((test,), rows=2000, audited=0).verdict
     'The data contradict the belief: range (1 test on 2,000 recorded rows and 0 audited rows).'
     """
 
@@ -190,7 +190,7 @@ class Doubts:
         }
 
     def __repr__(self) -> str:
-        return f"Doubts({self.verdict})"
+        return f"CheckResult({self.verdict})"
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]

@@ -153,6 +153,6 @@ def numbers_of(column: pd.Series[Any]) -> Floats:
     if wrong.any():
         raise P4FError(
             f"column {column.name!r} has the value {str(column[wrong].iloc[0])!r}, which is no number; "
-            f"name the column in by({column.name!r}) instead"
+            f"name the column in depends_on({column.name!r}) instead"
         )
     return np.asarray(numbers)

@@ -1,4 +1,4 @@
-from .audited import joined, positions_of, read_audit, sampled, stated_audit, with_fair
+from .audited import joined, positions_of, read_audit, sampled_audit, stated_audit, with_fair
 from .calibration import FOLDS, audited_folds, calibrated, checked, fold_tasks, settled
 from .classifier import DebiasedClassifier
 from .files.manifest import BAND_COLUMNS
@@ -17,7 +17,7 @@ from .fitting import (
     with_known,
 )
 from .group_use import GroupUse, UseSensitive, check_use_sensitive, choose_group_use, tell_group_use
-from .learner_words import WORDS, learner_facts, learner_words
+from .learner_description import WORDS, learner_facts, learner_words
 from .out_of_fold import held_out_proba
 from .posterior_fits import LEAST_SIGNAL, Draws, draw, least_signal, possible
 from .prediction import distortion_of, explain, fair_proba, predicted, predicts_from
@@ -74,7 +74,7 @@ __all__ = [
     "recorded_rows",
     "row_weights",
     "rows_to_fit",
-    "sampled",
+    "sampled_audit",
     "score_rows",
     "settled",
     "stated_audit",

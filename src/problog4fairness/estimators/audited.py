@@ -60,7 +60,7 @@ def positions_of(audit: Audit, rows: int) -> Audit:
     return replace(audit, rows=np.where(new, rows + np.cumsum(new) - 1, audit.rows))
 
 
-def sampled(audit: pd.DataFrame | Audit, fair: str, table: pd.DataFrame | None = None) -> Audit:
+def sampled_audit(audit: pd.DataFrame | Audit, fair: str, table: pd.DataFrame | None = None) -> Audit:
     """As :func:`read_audit`, without its warning: :meth:`Audit.describe` says how the rows were sampled."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)

@@ -248,7 +248,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """As in scikit-learn; ``deep``, also the belief's parameters, ``belief__p1``, which may be searched."""
         found: dict[str, Any] = super().get_params(deep)
         if deep and isinstance(self.belief, Belief):
-            found |= {f"belief__{own.name}": own.value for own in self.belief.probabilities}
+            found |= {f"belief__{own.name}": own.value for own in self.belief.parameters}
         return found
 
     def set_params(self, **params: Any) -> Self:

@@ -125,7 +125,7 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
             found.append(
                 f"{where}{rate:.1%} are recorded with the label {model.classes_[1]}, and the model expects {mean:.1%} "
                 "through the belief: a parameter is wrong, the fair label depends on the group, or the learner is too "
-                "simple; belief.check, or p4f doubt, tells more"
+                "simple; belief.check, or p4f check, tells more"
             )
     return found
 

@@ -290,7 +290,7 @@ def _drawn(
     data: ComparedRows, method: Method, belief: Belief, parts: Sequence[Cell], learner: Learner, class_weight: Any
 ) -> list[tuple[int, Floats]]:
     """What a belief's classifier would predict with parameters drawn from what the audit leaves open, in some cells."""
-    if not isinstance(method, ThroughBelief) or all(own.rows is None for own in belief.probabilities):
+    if not isinstance(method, ThroughBelief) or all(own.rows is None for own in belief.parameters):
         return []
     found = []
     for place, drawn in enumerate(belief.draws(min(DRAWS, len(parts)), parts[0].random_state)):

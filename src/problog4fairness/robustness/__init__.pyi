@@ -2,9 +2,9 @@ from .bands import bands_of, not_learned
 from .bands_result import OPEN, Bands
 from .bounds import bounds_of
 from .bounds_result import Bounds
-from .sensitivity import sensitivity
+from .sensitivity_analysis import sensitivity
 from .sensitivity_result import ACCURACY, CHANGED, Sensitivity
-from .what_if import what_if
+from .what_if_analysis import what_if
 from .what_if_result import Answer, WhatIf
 
 __all__ = [

@@ -84,7 +84,7 @@ def bounds_of(
 
 def checked_box(belief: Belief, box: Box | None) -> dict[str, tuple[float, float]]:
     """Between which values each parameter may be; by default the intervals of those that have one."""
-    known = {own.name: own for own in belief.probabilities}
+    known = {own.name: own for own in belief.parameters}
     if box is None:
         found = {
             own.name: (min(own.low, own.value or 0.0), max(own.high, own.value or 0.0))
@@ -154,7 +154,7 @@ class _Fits:
     def _task(self, belief: Belief) -> Task:
         observation = belief.observe(self._rows)
         if least_signal(observation) < min(LEAST_SIGNAL, 0.01):
-            numbers = ", ".join(f"{own.name} = {own.value or 0:.3g}" for own in belief.probabilities)
+            numbers = ", ".join(f"{own.name} = {own.value or 0:.3g}" for own in belief.parameters)
             raise P4FError(
                 f"with {numbers} recorded labels say nothing about fair ones; leave such beliefs out, by a smaller box"
             )
@@ -185,7 +185,7 @@ def _tipping(belief: Belief, names: Sequence[str], rows: Rows, way: Grouping, fi
     """Where the gap closes, for each parameter; of two groups only."""
     if len(way.groups) != 2:
         return ()
-    chosen = [own for own in belief.probabilities if own.name in names]
+    chosen = [own for own in belief.parameters if own.name in names]
     ranges = [possible(*belief.admissible(own, rows), rows) for own in chosen]
     grids = [np.linspace(low, high, GRID) for low, high in ranges]
     coarse = _along(belief, chosen, grids, fits)

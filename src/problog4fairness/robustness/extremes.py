@@ -45,7 +45,7 @@ class BeliefBox:
         self.low, self.high = (np.array([own[place] for own in ends.values()], dtype=np.float64) for place in (0, 1))
         self._kinds = belief.kinds_of(rows)
         self._least = min(LEAST_SIGNAL, least_signal(belief.observe(self._kinds)))
-        values = {own.name: own.value or 0.0 for own in belief.probabilities}
+        values = {own.name: own.value or 0.0 for own in belief.parameters}
         self.centre = np.clip([values[name] for name in self.names], self.low, self.high)
         self.cut = False
         if not self._tells(self.centre):

@@ -32,7 +32,9 @@ def test_by_officer_from_the_audit_to_predictions(folder):
     assert run.returncode == 0, run.stderr
     belief = read_belief(folder / "row.pl")
     assert isinstance(belief, RowBias)
-    assert belief.parameters.loc["neg(1,bob)", "value"] > belief.parameters.loc["neg(1,ann)", "value"] + 0.15
+    assert (
+        belief.parameter_table().loc["neg(1,bob)", "value"] > belief.parameter_table().loc["neg(1,ann)", "value"] + 0.15
+    )
     fit = ("--recorded", "granted", "--learner", "linear", "--drop", "day", "-o", "model.p4f", "--group-free")
     run = p4f("train", "loans.csv", "--belief", "row.pl", *fit, folder=folder)
     assert run.returncode == 0, run.stderr

@@ -34,7 +34,7 @@ def test_printable(text, shown):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("check",), ("query",), ("query", "--set", f"q{ESCAPE}=1"), ("draw", "-o", f"a{ESCAPE}.svg")]
+    "arguments", [("lint",), ("query",), ("query", "--set", f"q{ESCAPE}=1"), ("draw", "-o", f"a{ESCAPE}.svg")]
 )
 def test_programs(arguments, tmp_path):
     file = tmp_path / f"a{ESCAPE}.pl"

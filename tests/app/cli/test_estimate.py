@@ -28,12 +28,12 @@ def test_label_bias_from_an_audit(folder):
     audit = pd.read_csv(folder / "audit.csv")
     cell = audit[(audit["poor_area"] == "yes") & (audit["repaid"] == 1)]
     belief = read_belief(folder / "belief.pl")
-    assert belief.probabilities[0].value == pytest.approx(1 - cell["granted"].mean())
+    assert belief.parameters[0].value == pytest.approx(1 - cell["granted"].mean())
     assert belief.variables[0].levels == ("no", "yes")
     text = (folder / "belief.pl").read_text()
     assert text.startswith("% Estimated from 400 audited rows of audit.csv.\n")
     assert f"poor_area = yes: {int(cell['granted'].sum())} fair 1 recorded as 1" in text
-    checked = p4f("check", folder / "belief.pl", "--json")
+    checked = p4f("lint", folder / "belief.pl", "--json")
     assert json.loads(checked.stdout)["warnings"] == []
 
 
@@ -67,14 +67,14 @@ def test_measurement_bias_and_programs(folder):
     belief = read_belief(folder / "m.pl")
     assert isinstance(belief, MeasurementBias)
     poor = seen[(seen["poor_area"] == "yes") & (seen["noted"] == 0)]
-    assert belief.parameters["value"]["p1(noted)"] == pytest.approx(poor["rich"].mean())
+    assert belief.parameter_table()["value"]["p1(noted)"] == pytest.approx(poor["rich"].mean())
     run = p4f(
         *("estimate", "seen.parquet", *COLUMNS, "--belief", "historical"),
         *("--feature", "noted", "--fair-feature", "rich", "--no-positive", "-o", "w.pl", "--json"),
         folder=folder,
     )
     assert json.loads(run.stdout)["kind"] == "HistoricalBias"
-    assert read_belief(folder / "w.pl").parameters["value"]["p1(noted)"] == pytest.approx(poor["rich"].mean())
+    assert read_belief(folder / "w.pl").parameter_table()["value"]["p1(noted)"] == pytest.approx(poor["rich"].mean())
     assert read_belief(folder / "w.pl").label is not None
     own = folder / "own.pl"
     own.write_text("nn(h,X)::y(X). nn(g,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x).")
@@ -84,7 +84,7 @@ def test_measurement_bias_and_programs(folder):
     assert done.columns == {"g": "poor_area"}
     assert done.values == {"g": ("no", "yes")}
     poor = audit[(audit["poor_area"] == "yes") & (audit["repaid"] == 1)]
-    assert done.probabilities[0].value == pytest.approx(1 - poor["granted"].mean(), abs=0.01)
+    assert done.parameters[0].value == pytest.approx(1 - poor["granted"].mean(), abs=0.01)
     assert "is the input" in fails(
         p4f("estimate", "audit.csv", *COLUMNS, "--belief", "own.pl", "-o", "own.pl", folder=folder)
     )
@@ -104,8 +104,8 @@ def test_votes_of_several_annotators_are_read_as_the_file_of_the_belief_says(ins
         "estimate", tmp_path / "votes.csv", "--belief", tmp_path / "stated.pl", *options, "-o", tmp_path / "b.pl"
     )
     assert run.returncode == 0, run.stderr
-    found = read_belief(tmp_path / "b.pl").parameters["value"]
-    here = belief.estimate(audit, fair="fair", favourable=1).parameters["value"]
+    found = read_belief(tmp_path / "b.pl").parameter_table()["value"]
+    here = belief.estimate(audit, fair="fair", favourable=1).parameter_table()["value"]
     pd.testing.assert_series_equal(found, here, rtol=1e-6)
     assert "Votes: vote0, vote1, vote2. Fair label: fair." in (tmp_path / "b.pl").read_text()
     told = fails(

@@ -18,7 +18,7 @@ SLOW = "c(0). c(N) :- c(M), M < 3000000, N is M + 1. 0.5::a :- c(2999999). query
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a process alone")
 def test_ctrl_c_says_one_line(tmp_path):
     (tmp_path / "slow.pl").write_text(SLOW)
-    command = [sys.executable, "-m", "problog4fairness.app.cli", "check", "slow.pl"]
+    command = [sys.executable, "-m", "problog4fairness.app.cli", "lint", "slow.pl"]
     with started(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(6)
         assert process.poll() is None

@@ -79,7 +79,7 @@ def test_a_sign_of_life_goes_away_before_anything_else_is_written(inside, monkey
     assert blank == " " * len(sign)
     assert error.startswith("nowhere.p4f: ")
     terminal.truncate(terminal.seek(0))
-    assert inside("check", "nowhere.pl").returncode == 2
+    assert inside("lint", "nowhere.pl").returncode == 2
     assert "starting" not in terminal.getvalue()
     assert inside("train", "--help").returncode == 0
     assert "starting" not in terminal.getvalue()

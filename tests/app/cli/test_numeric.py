@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 def test_from_the_audit_to_predictions_and_a_report(folder):
     belief = read_belief(folder / "belief.pl")
     assert isinstance(belief, NumericMeasurementBias)
-    assert belief.parameters.loc["factor(score,1)", "value"] == pytest.approx(0.8, abs=0.15)
+    assert belief.parameter_table().loc["factor(score,1)", "value"] == pytest.approx(0.8, abs=0.15)
     fit = ("--recorded", "repaid", "--learner", "linear", "--group-free", "-o", "model.p4f")
     run = p4f("train", "loans.csv", "--belief", "belief.pl", *fit, folder=folder)
     assert run.returncode == 0, run.stderr
@@ -58,7 +58,7 @@ def test_other_methods_read_the_numbers_as_numbers(folder):
 def test_a_second_measurement_tells_of_the_noise(folder):
     run = p4f(*ESTIMATE, "--again", "second", "--only-group", "-o", "again.pl", folder=folder)
     assert run.returncode == 0, run.stderr
-    found = read_belief(folder / "again.pl").parameters["value"]
+    found = read_belief(folder / "again.pl").parameter_table()["value"]
     assert list(found.index) == ["noise(score,1)", "mean(score,1)", "spread(score,1)"]
     assert found["noise(score,1)"] == pytest.approx(5, abs=1)
 

@@ -45,7 +45,7 @@ def test_every_command_compares_the_group_with_all_others(folder):
     run(folder, "predict", "m.p4f", "t.csv", "-o", "p.csv")
     assert len(pd.read_csv(folder / "p.csv")) == ROWS
     assert "disparity" in run(folder, "compare", "t.csv", *believed, "--learner", "linear", "--seeds", "1")
-    assert "African-American" in run(folder, "doubt", "t.csv", *believed)
+    assert "African-American" in run(folder, "check", "t.csv", *believed)
 
 
 def test_a_group_that_is_not_there_is_an_error_with_those_that_are(folder):

@@ -41,11 +41,11 @@ def test_query_takes_several_outcomes(tmp_path):
 
 
 def test_check_tells_what_it_found():
-    run = p4f("check", EXAMPLES / "measurement.pl")
+    run = p4f("lint", EXAMPLES / "measurement.pl")
     assert "h, n/2, a" in run.stdout
     assert "p1, p2, p3, p4" in run.stdout
     assert "y(x_(0,0,0,0))" in run.stdout
-    found = json.loads(p4f("check", EXAMPLES / "measurement.pl", "--json").stdout)
+    found = json.loads(p4f("lint", EXAMPLES / "measurement.pl", "--json").stdout)
     assert found["nodes"] > 100
     assert found["warnings"] == []
 
@@ -53,7 +53,7 @@ def test_check_tells_what_it_found():
 def test_check_warns(tmp_path):
     file = tmp_path / "unused.pl"
     file.write_text("p1 :: used. p2 :: unused. query(used).")
-    assert "warning: parameter p2 does not matter for any query" in p4f("check", file).stdout
+    assert "warning: parameter p2 does not matter for any query" in p4f("lint", file).stdout
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "mmd"])
@@ -97,7 +97,7 @@ def test_bad_input_is_one_line_and_status_2(arguments, message):
 def test_errors_name_file_line_and_column(tmp_path):
     file = tmp_path / "loans.pl"
     file.write_text("can_pay(mary).\n1.3 :: neg_bias(X) :- can_pay(X).\nquery(neg_bias(mary)).\n")
-    run = p4f("check", file)
+    run = p4f("lint", file)
     assert run.returncode == 2
     assert run.stderr == f"{file}:2:1: probability 1.3 of neg_bias(X) is not between 0 and 1\n"
 
@@ -105,7 +105,7 @@ def test_errors_name_file_line_and_column(tmp_path):
 def test_limits_can_be_set(tmp_path):
     file = tmp_path / "endless.pl"
     file.write_text("p(X) :- p(s(X)). query(p(0)).")
-    run = p4f("check", file, "--seconds", "1")
+    run = p4f("lint", file, "--seconds", "1")
     assert run.returncode == 2
     assert "time limit of 1 s" in run.stderr
 
@@ -125,7 +125,7 @@ def test_an_output_that_cannot_be_written_is_one_line(tmp_path):
     assert len(run.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["check", "query", "draw"])
+@pytest.mark.parametrize("command", ["lint", "query", "draw"])
 def test_help_has_an_example(command):
     run = p4f(command, "--help")
     assert run.returncode == 0

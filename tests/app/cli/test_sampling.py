@@ -17,7 +17,7 @@ AUDIT = ("--audit", "audit.csv", "--fair", "repaid")
 COMMANDS = {
     "estimate": ("audit.csv", "--sensitive", "poor_area", *DATA, "--fair", "repaid", "-o", "out.pl"),
     "train": ("loans.csv", "--belief", "b.pl", *DATA, *AUDIT, "--learner", "linear", "--no-doubt", "-o", "out.p4f"),
-    "doubt": ("loans.csv", "--belief", "b.pl", *DATA, *AUDIT),
+    "check": ("loans.csv", "--belief", "b.pl", *DATA, *AUDIT),
 }
 
 

@@ -185,14 +185,14 @@ class Lost(Belief):
 
     def __init__(self, column, share):
         self.variables = (Sensitive((column,)),)
-        self.probabilities = (Parameter("lost", "a favourable label gets lost", share),)
+        self.parameters = (Parameter("lost", "a favourable label gets lost", share),)
 
     def text(self):
-        lost = self.probabilities[0].value
+        lost = self.parameters[0].value
         return rf"nn(h,X) :: y(X). nn(a,X) :: a(X). {lost} :: l(X) :- a(X). y_(X) :- y(X), \+l(X). ?- y_(x)."
 
     def to_json(self):
-        return {"kind": "Lost", "column": self.sensitive_columns[0], "share": self.probabilities[0].value}
+        return {"kind": "Lost", "column": self.sensitive_columns[0], "share": self.parameters[0].value}
 
     @classmethod
     def _from_json(cls, value):

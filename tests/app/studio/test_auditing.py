@@ -87,8 +87,8 @@ def test_numbers_that_are_used_are_those_of_all_answers(project):
     audit.reviews.take(dict.fromkeys(audit.numbers[10:], "0"), "ana")
     asyncio.run(results._keep())
     assert went == ["doubts"]
-    assert project.belief().parameters["rows"].sum() > results.belief.parameters["rows"].sum()
-    assert project.belief().parameters["value"].tolist() == audit.estimate().parameters["value"].tolist()
+    assert project.belief().parameter_table()["rows"].sum() > results.belief.parameter_table()["rows"].sum()
+    assert project.belief().parameter_table()["value"].tolist() == audit.estimate().parameter_table()["value"].tolist()
     assert len([label for label in cells(project).values() if label]) == len(audit.numbers)
 
 

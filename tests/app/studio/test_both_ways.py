@@ -57,7 +57,7 @@ def test_from_the_terminal_to_the_page_and_back(tmp_path):
     assert len(told) == 4
     assert told == again, "the page and the command tell the same from the same file"
     read = Project.open(tmp_path).belief()
-    assert read.probabilities == read_belief(tmp_path / "again.pl").probabilities
-    assert list(map(str, (own.used for own in read.probabilities))) == again, "a file holds what is computed with"
+    assert read.parameters == read_belief(tmp_path / "again.pl").parameters
+    assert list(map(str, (own.used for own in read.parameters))) == again, "a file holds what is computed with"
     ok(p4f("predict", str(tmp_path / MODEL), table, "-o", str(tmp_path / "scored.csv")))
     assert len(pd.read_csv(tmp_path / "scored.csv")) == 400

@@ -17,15 +17,15 @@ from problog4fairness import (
     ProgramBelief,
     RowBias,
     beliefs,
-    by,
     chain,
     datasets,
+    depends_on,
 )
 from problog4fairness.app.studio.belief_form.filled import PROGRAM
 from problog4fairness.app.studio.belief_form.form import Form, numbers_of, with_number
 from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
 from problog4fairness.app.studio.belief_form.sketch import sketch
-from problog4fairness.beliefs import Chain
+from problog4fairness.beliefs import Chain, LabelStage
 from problog4fairness.data import Roles, values_of
 from problog4fairness.errors import P4FError
 
@@ -75,7 +75,7 @@ def test_every_template_has_a_form_with_a_question_a_picture_and_fields():
     """A new template without one fails here; no bias is nothing to state, chains are of templates, programs written."""
     exported = {own for name in beliefs.__all__ if isinstance(own := getattr(beliefs, name), type)}
     templates = {own for own in exported if issubclass(own, Belief) and not issubclass(own, Chain)}
-    templates -= {Belief, NoBias, ProgramBelief}
+    templates -= {Belief, LabelStage, NoBias, ProgramBelief}
     made = {type(form.belief(Table(), ROLES)) for form in FORMS}
     made.add(type(Form().belief(Table(), replace(ROLES, labels=("none", "small", "large")))))
     assert templates - made == set()
@@ -127,7 +127,7 @@ def test_labels_with_many_values_have_a_belief_of_their_own(form):
     many = replace(ROLES, labels=("none", "small", "large"))
     belief = form.belief(Table(), many)
     assert belief.classes == ("none", "small", "large")
-    form.values = {own.name: None for own in belief.probabilities}
+    form.values = {own.name: None for own in belief.parameters}
     assert Form.of(belief, Table(), many) == form
     with pytest.raises(P4FError, match="granted has 3 values"):
         Form("selective").belief(Table(), many)
@@ -136,7 +136,7 @@ def test_labels_with_many_values_have_a_belief_of_their_own(form):
 def test_stated_numbers_go_both_ways():
     form = Form(given=False, only_group=True, values={"p1": 0.4})
     belief = form.belief(Table(), ROLES)
-    assert belief.probabilities[0].value == 0.4
+    assert belief.parameters[0].value == 0.4
     assert Form.of(belief, Table(), ROLES) == form
 
 
@@ -149,8 +149,8 @@ def test_stated_numbers_go_both_ways():
         HistoricalBias("income", "poor_area", label=LabelBias("poor_area", positive=False)),
         MeasurementBias("not there", "poor_area"),
         chain(NumericMeasurementBias("income", "poor_area"), LabelBias("poor_area")),
-        RowBias("poor_area", by({"job": ("clerk", "nurse")})),
-        RowBias("poor_area", by({"job": ("clerk", "nurse", "smith", "teacher")}), 0.1),
+        RowBias("poor_area", depends_on({"job": ("clerk", "nurse")})),
+        RowBias("poor_area", depends_on({"job": ("clerk", "nurse", "smith", "teacher")}), 0.1),
     ],
     ids=lambda belief: type(belief).__name__,
 )

@@ -75,7 +75,7 @@ def test_from_a_dropped_table_to_the_report(tmp_path, page, loans):
         page.begin("train")
         page.says("To the report")
         assert (folder / MODEL).exists()
-        page.click("Doubts")
+        page.click("Check")
         page.begin("doubt")
         page.until(f"document.querySelectorAll('[data-test]').length === {len(TESTS)}")
         page.click("Train")

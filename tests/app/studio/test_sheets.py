@@ -56,7 +56,7 @@ def test_features_that_go_together_are_found_out_in_a_spreadsheet(project):
     assert features_in_a_sheet(project, project.belief()) == ("rich", "thrifty")
     file = filled_in(project, fair_rich=1, fair_thrifty=lambda rows: rows["thrifty"])
     project.keep_belief(told_by_sheet(project, file))
-    assert all(own.value is not None for own in project.belief().probabilities)
+    assert all(own.value is not None for own in project.belief().parameters)
     assert Form.of(project.belief(), project, project.roles()).joint
 
 

@@ -157,7 +157,7 @@ def test_stated_rates_are_those_of_the_chain():
         p1, p2, p3, p4 = (RATES[f"p{k}_{name}"] for k in (1, 2, 3, 4))
         stages.append(LabelBias(name, negative={1: p1, 0: p2}, positive={1: p3, 0: p4}))
     belief = chain(*stages)
-    assert {rate.name: rate.value for rate in belief.probabilities} == RATES
+    assert {rate.name: rate.value for rate in belief.parameters} == RATES
     table = belief.label_table()
     assert table is not None
     assert np.asarray(table)[..., 1].reshape(2, 2, 2, 2) == pytest.approx(recorded_chances())

@@ -8,9 +8,9 @@ import typer
 
 from problog4fairness.app.cli import (
     bands,
+    check,
     compare,
     demo,
-    doubt,
     estimate,
     plan,
     predict,
@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 plan.register(app)
 estimate.register(app)
-doubt.register(app)
+check.register(app)
 train.register(app)
 predict.register(app)
 bands.register(app)

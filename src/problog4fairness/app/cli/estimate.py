@@ -151,9 +151,9 @@ def estimate(
         return
     write_whole(output, belief_text(found, notes))
     if as_json:
-        print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameters})
+        print_json({"belief": output, "kind": type(found).__name__, "parameters": found.parameter_table()})
         return
-    shown = found.parameters
+    shown = found.parameter_table()
     if "meaning" in shown and table.has_labels:
         shown["meaning"] = [in_labels(own, table.labels) for own in shown["meaning"]]
     show(shown)

@@ -42,7 +42,7 @@ def with_options(message: str) -> str:
 
 
 # Commands that are done at once; the others have a sign of life.
-_QUICK = {"check", "query", "draw", "reproduce"}
+_QUICK = {"lint", "query", "draw", "reproduce"}
 _sign = ""
 
 

@@ -207,7 +207,7 @@ def _plan(
         "favourable": table.roles.favourable if known else None,
         **options,
     }
-    if believed.numbers and not believed.probabilities:
+    if believed.numbers and not believed.parameters:
         if beside.pop("positive_rate") is not None:
             raise P4FError("positive_rate=... is for audits of labels, not of numbers; leave it out")
         return believed.plan_audit(table.coded(believed), **beside), written
@@ -216,9 +216,9 @@ def _plan(
 
 
 def _without_data(error: float, confidence: float, positive_rate: float | None, as_json: bool) -> None:
-    from problog4fairness.audit import audit_plan
+    from problog4fairness.audit import hoeffding_plan
 
-    found = audit_plan(error, confidence, positive_rate=positive_rate)
+    found = hoeffding_plan(error, confidence, positive_rate=positive_rate)
     if as_json:
         names = ("error", "confidence", "needed", "simple", "stratified", "assumed", "cells", "groups")
         print_json({name: getattr(found, name) for name in names})

@@ -1,4 +1,4 @@
-"""``p4f check``, ``p4f query`` and ``p4f draw``: one program file."""
+"""``p4f lint``, ``p4f query`` and ``p4f draw``: one program file."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
-    app.command(epilog="Example:  p4f check examples/label.pl")(check)
+    app.command(epilog="Example:  p4f lint examples/label.pl")(lint)
     app.command(
         epilog="Example:  p4f query examples/label.pl --nn h=0.7 --nn a=1 --set p1=0.3 --set p2=0 --set p3=0 --set p4=0"
     )(query)
     app.command(epilog="Example:  p4f draw examples/label.pl -o label.svg")(draw)
 
 
-def check(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
+def lint(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
     """Read and compile a program, and say what was found in it.
 
     Networks, parameters, queries and evidence; how large the circuit is and how long compiling took; and what looks

@@ -45,7 +45,7 @@ from problog4fairness.app.cli.output import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.checks import Doubts
+    from problog4fairness.checks import CheckResult
 
 
 class TestFeatures(StrEnum):
@@ -115,7 +115,7 @@ def train(
 
     Columns that identify rows or hold one value only are left out with a warning. Fair labels that somebody checked
     teach, too: those of the column --fair, in the table itself or in --audit, whose rows are marked in the table where
-    they are in it and added where they are not. The belief is tested, as by p4f doubt; where
+    they are in it and added where they are not. The belief is tested, as by p4f check; where
     the data contradict it, that is the first thing said.
     """
     from problog4fairness.data import check_output
@@ -185,7 +185,7 @@ def train(
     say(*learner_words(model), *after, output)
 
 
-def _doubts(belief: Any, frame: pd.DataFrame, seed: int, said: dict[str, Any]) -> Doubts | None:
+def _doubts(belief: Any, frame: pd.DataFrame, seed: int, said: dict[str, Any]) -> CheckResult | None:
     """What the data say against the belief; None, with a warning, where it cannot be tested."""
     from problog4fairness.checks import check
     from problog4fairness.data import FileWarning

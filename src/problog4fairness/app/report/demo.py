@@ -156,7 +156,7 @@ class Demo:
         )
         belief = named_belief("label", table).estimate_table(table)
         write_whole(self.folder / "belief.pl", belief_text(belief, table.notes(belief)))
-        return belief.parameters
+        return belief.parameter_table()
 
     def train(self) -> str:
         """Write ``loans.p4f``; says on how many rows and for how long it was trained."""

@@ -16,7 +16,7 @@ from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
 from problog4fairness.data import Codes, Floats, Grouping, Rows, matches
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, sampled
+from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, sampled_audit
 from problog4fairness.metrics import decide
 from problog4fairness.statistics import in_labels
 
@@ -93,7 +93,7 @@ class Facts:
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the belief; what each means is said with the values of the label."""
         values = self.label.values
-        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.probabilities)
+        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.parameters)
 
     @property
     def belief(self) -> Belief:
@@ -104,7 +104,7 @@ class Facts:
     @property
     def estimated(self) -> bool:
         """Whether audited rows gave some parameter of the belief."""
-        return any(parameter.rows is not None for parameter in self.belief.probabilities)
+        return any(parameter.rows is not None for parameter in self.belief.parameters)
 
 
 def collect(
@@ -128,7 +128,7 @@ def collect(
     if audit is not None:
         if fair is None:
             raise P4FError("name the column of the fair label in the audit by fair=...")
-        sample = sampled(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
+        sample = sampled_audit(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
         audit = sample.frame
         audit_rows, own = _audited(model, audit, fair, column)
         audit_chances, seen = held_out_proba(model, audit_rows, own)

@@ -10,7 +10,7 @@ import pandas as pd
 from problog4fairness.app.report.coding import feature_names, sensitive_of
 from problog4fairness.app.report.facts import Facts
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import DebiasedClassifier, audited, learner_of, settled
+from problog4fairness.estimators import DebiasedClassifier, joined, learner_of, positions_of, sampled_audit, settled
 from problog4fairness.evaluation import Comparison, compare, learner_word
 from problog4fairness.learners import Learner
 from problog4fairness.robustness import Sensitivity, sensitivity
@@ -58,9 +58,9 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
         needed = list(dict.fromkeys([column, *features, *facts.belief.sensitive_columns]))
         # Positions are those in the rows that are fitted on.
         known = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
-        known = audited.sampled(known, facts.fair, sample)
-        rows = audited.joined(sample, known, facts.fair, needed)
-        fair, audit = rows[facts.fair], audited.positions_of(known, len(sample))
+        known = sampled_audit(known, facts.fair, sample)
+        rows = joined(sample, known, facts.fair, needed)
+        fair, audit = rows[facts.fair], positions_of(known, len(sample))
     return compare(
         rows[features],
         rows[column],
@@ -81,7 +81,7 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
 def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:
     """The least certain parameters, each over its interval and beyond; None where there are none."""
     model, features = facts.model, feature_names(facts.model)
-    known = facts.belief.probabilities
+    known = facts.belief.parameters
     if not known:
         return None
     widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]

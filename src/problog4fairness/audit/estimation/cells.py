@@ -39,7 +39,7 @@ def counted_cells(
             told = shrunk(k, n, confidence) if len(own) > 1 else [None]
             for one, cell, *counts in zip(own, told, k.tolist(), n.tolist(), strict=True):
                 found[one.name] = _estimated(one, cell, counts[0], counts[1], confidence)
-    return tuple(found[own.name] for own in belief.probabilities)
+    return tuple(found[own.name] for own in belief.parameters)
 
 
 def _estimated(own: Parameter, told: Shrunk | None, hits: float, rows: float, confidence: float) -> Parameter:

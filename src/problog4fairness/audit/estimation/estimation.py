@@ -59,7 +59,7 @@ def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[P
 
     return tuple(
         own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
-        for own in belief.probabilities
+        for own in belief.parameters
     )
 
 
@@ -106,7 +106,7 @@ def counted_features(
         table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None, None)
         places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes.values()))
         design = counted_design(belief, audit, strata, places, [true for _, true in codes.values()], table)
-        return design.estimated(belief.probabilities, confidence, sequential), design
+        return design.estimated(belief.parameters, confidence, sequential), design
 
     def estimate(cell: Cell) -> Estimate:
         return _proportion(tables[str(cell.feature)][cell.group, cell.recorded], cell.fair, confidence)
@@ -114,7 +114,7 @@ def counted_features(
     together: dict[str, Parameter] = {}
     for part in belief.parts:
         if part.together:
-            together |= estimated_together(part, belief.probabilities, tables[part.title], confidence)
+            together |= estimated_together(part, belief.parameters, tables[part.title], confidence)
             tell_few(part, tables[part.title], belief.groups, belief._kinds.groups)
     found = tuple(
         together[own.name]
@@ -122,7 +122,7 @@ def counted_features(
         else own
         if own.cell is None
         else own.estimated(estimate(own.cell), confidence=confidence)
-        for own in belief.probabilities
+        for own in belief.parameters
     )
     return anytime(found, confidence) if sequential else found, None
 
@@ -136,7 +136,7 @@ def estimate_chain(
     error: float = ERROR,
 ) -> Chain:
     """See :meth:`Chain.estimate`."""
-    measured = belief.measurement.probabilities if belief.measurement else ()
+    measured = belief.measurement.parameters if belief.measurement else ()
     with warnings.catch_warnings():
         if method == "joint":
             warnings.simplefilter("ignore", AuditWarning)
@@ -149,7 +149,7 @@ def estimate_chain(
         found = tuple(map(_by_mode, found))
         found = most_likely(belief, belief.unknown().label_program(), found, rows, confidence, starts)
     warn_few(found, rows.classes, error)
-    return belief.with_probabilities((*measured, *found))
+    return belief.with_parameters((*measured, *found))
 
 
 def _by_mode(own: Parameter) -> Parameter:
@@ -287,7 +287,7 @@ def _some(names: Sequence[str]) -> str:
 
 def warn_signal(belief: Belief, rows: Rows) -> None:
     """Warn of the group whose recorded labels say least of fair ones: 1 - negative - positive near 0, or below."""
-    if len(rows.classes) != 2 or any(own.value is None for own in belief.probabilities):
+    if len(rows.classes) != 2 or any(own.value is None for own in belief.parameters):
         return
     kinds = belief.kinds_of(rows).without_record()
     found = group_signal(belief, belief.observe(kinds), kinds)

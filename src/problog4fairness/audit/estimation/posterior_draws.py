@@ -30,12 +30,10 @@ def drawn(belief: Stated, count: int, random_state: Any) -> list[tuple[Parameter
         for cell in _cells(part):
             values |= _counted(cell, count, rng)
     if belief.design is not None:
-        values |= belief.design.draws([own for own in belief.probabilities if own.rows is not None], count, rng)
-    values |= _joint(belief.probabilities, count, rng)
+        values |= belief.design.draws([own for own in belief.parameters if own.rows is not None], count, rng)
+    values |= _joint(belief.parameters, count, rng)
     return [
-        tuple(
-            own.stated(float(values[own.name][number])) if own.name in values else own for own in belief.probabilities
-        )
+        tuple(own.stated(float(values[own.name][number])) if own.name in values else own for own in belief.parameters)
         for number in range(count)
     ]
 

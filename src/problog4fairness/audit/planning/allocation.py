@@ -88,7 +88,7 @@ def wanted_rows(
     >>> from problog4fairness.audit import Design, wanted_rows
     >>> from problog4fairness.beliefs import LabelBias
     >>> sizes, counts = np.full(4, 1000.0), np.full((4, 2), 5.0)  # two groups, two recorded labels
-    >>> targets = Design(("",), (2, 2), sizes, (counts,)).targets(LabelBias("a", positive=False).probabilities)
+    >>> targets = Design(("",), (2, 2), sizes, (counts,)).targets(LabelBias("a", positive=False).parameters)
     >>> rows = wanted_rows(targets, [counts], [counts], sizes, np.array([0.3, 0.3]), error=0.1, confidence=0.95)
     >>> bool((rows > 10).all())
     True

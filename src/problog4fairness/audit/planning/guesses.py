@@ -44,10 +44,10 @@ def guessed_rows(belief: Belief, audit: Design, guesses: Mapping[str, float]) ->
     """Imagined rows of each stratum, from guesses of parameters by name."""
     parameters = {
         own.cell: guesses.get(own.name, USUAL)
-        for own in belief.probabilities
+        for own in belief.parameters
         if belief._counted and own.cell is not None and not audit.is_ruled(own.cell)
     }
-    stated = any(own.name in guesses for own in belief.probabilities if own.cell in parameters)
+    stated = any(own.name in guesses for own in belief.parameters if own.cell in parameters)
     if audit.rows.any() and not stated:
         return Guessed(tuple(np.full_like(own, PRIOR) for own in audit.counts), False, "")
     rows = []

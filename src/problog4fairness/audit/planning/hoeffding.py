@@ -53,7 +53,7 @@ class Hoeffding:
     assumed: str
 
 
-def audit_plan(
+def hoeffding_plan(
     error: float = 0.1,
     confidence: float = 0.95,
     *,
@@ -80,7 +80,7 @@ def audit_plan(
 
     Examples
     --------
-    >>> plan = audit_plan(error=0.1, confidence=0.95, positive_rate=0.5)
+    >>> plan = hoeffding_plan(error=0.1, confidence=0.95, positive_rate=0.5)
     >>> plan.needed, plan.simple, plan.stratified
     (185, 819, 804)
     """

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
-    """A belief as the text of a ``.pl`` file, which ``p4f check`` and ``p4f query`` take as it is.
+    """A belief as the text of a ``.pl`` file, which ``p4f lint`` and ``p4f query`` take as it is.
 
     Parameters
     ----------
@@ -52,9 +52,7 @@ def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
     if isinstance(belief, ProgramBelief):
         head += "".join(comment(line) + "\n" for line in favourable_comment(belief))
         known = [
-            parameter
-            for parameter in belief.probabilities
-            if parameter.value is not None and parameter.rows is not None
+            parameter for parameter in belief.parameters if parameter.value is not None and parameter.rows is not None
         ]
         head += "".join(
             comment(f"{parameter.name} = {number(parameter.value or 0)}:{parameter.remark.rpartition(':')[2]}") + "\n"
@@ -130,7 +128,7 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
     """The described belief with the numbers of the text; None where the text is another program."""
     if isinstance(described, ProgramBelief):
         return described if Program(body) == Program(_written(described)) else None
-    probabilities = {parameter.name: parameter for parameter in described.probabilities}
+    probabilities = {parameter.name: parameter for parameter in described.parameters}
     expected, written = tokens(described.unknown().text()), tokens(body)
     slots = Counter(token.text for token in expected if token.weight)
     odd = next((parameter for parameter in probabilities if slots[parameter] != 1), None)
@@ -144,11 +142,11 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
             values[ours.text] = theirs.text
         elif ours.text != theirs.text:
             return None
-    used = known_values(described.probabilities)
-    return described.with_probabilities(
+    used = known_values(described.parameters)
+    return described.with_parameters(
         tuple(
             _with_number(parameter, values[parameter.name], used.get(parameter.name))
-            for parameter in described.probabilities
+            for parameter in described.parameters
         )
     )
 
@@ -217,7 +215,7 @@ def _written(belief: Belief) -> str:
     text = belief.text()
     if not isinstance(belief, ProgramBelief):
         return text
-    values = {name: number(value) for name, value in known_values(belief.probabilities).items()}
+    values = {name: number(value) for name, value in known_values(belief.parameters).items()}
     pieces, start = [], 0
     for token in tokens(text):
         if token.weight and token.text in values:

@@ -41,7 +41,7 @@ def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Ch
     --------
     >>> import problog4fairness as p4f
     >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
-    >>> [(own.name, own.value) for own in both.probabilities]
+    >>> [(own.name, own.value) for own in both.parameters]
     [('p1_blurry', 0.4), ('p1_dark', 0.3)]
     """
     from problog4fairness.beliefs.templates.features.numeric_chain import NumericChain
@@ -96,7 +96,7 @@ class Chain(Belief):
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | None = None
         if measured:
-            self.measurement = measured[0].with_probabilities(measured[0].probabilities)
+            self.measurement = measured[0].with_parameters(measured[0].parameters)
             self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
             self.features = self.measurement.features
         own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
@@ -106,7 +106,7 @@ class Chain(Belief):
         )
         self._take_record()
         self.classes = self.stages[0].classes if self.stages else None
-        self.probabilities = tuple(own for part in self._parts() for own in part.probabilities)
+        self.parameters = tuple(own for part in self._parts() for own in part.parameters)
         self.favourable = _favourable(self.stages)
 
     def text(self) -> str:
@@ -157,7 +157,7 @@ class Chain(Belief):
             return None
         self.require_known()
         own, place = part_of(self.variables, self.label_variables, groups)
-        known = known_values(parameter for stage in self.stages for parameter in stage.probabilities)
+        known = known_values(parameter for stage in self.stages for parameter in stage.parameters)
         program = self.unknown().label_program().bind(known)
         return label_table(program, self.label_variables, self.class_count, own)[place]
 
@@ -222,22 +222,22 @@ class Chain(Belief):
         error = planned_error(audit)
         return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method, strata, error), favourable)
 
-    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Chain:
-        """See :meth:`Belief.with_probabilities`."""
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:
+        """See :meth:`Belief.with_parameters`."""
         other, start = copy.copy(self), 0
         if self.measurement:
-            start = len(self.measurement.probabilities)
-            other.measurement = self.measurement.with_probabilities(probabilities[:start])
+            start = len(self.measurement.parameters)
+            other.measurement = self.measurement.with_parameters(probabilities[:start])
         stages = []
         for stage in self.stages:
-            stages.append(stage.with_probabilities(probabilities[start : start + len(stage.probabilities)]))
-            start += len(stage.probabilities)
+            stages.append(stage.with_parameters(probabilities[start : start + len(stage.parameters)]))
+            start += len(stage.parameters)
         other.stages = tuple(stages)
-        other.probabilities = tuple(own for part in other._parts() for own in part.probabilities)
+        other.parameters = tuple(own for part in other._parts() for own in part.parameters)
         return other
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
-        return [part.probabilities for part in self._parts()]
+        return [part.parameters for part in self._parts()]
 
     def _parts(self) -> list[Belief]:
         return [*([self.measurement] if self.measurement else []), *self.stages]
@@ -274,7 +274,7 @@ class Chain(Belief):
         nodes.append(Node(said.fair, (FEATURES,) if own is None else own.fair_features(), classifier=True))
         for number, stage in enumerate(self.stages, start=1):
             name = f"label after bias {number}" if number < len(self.stages) else said.recorded
-            node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.probabilities)
+            node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.parameters)
             nodes.append(replace(node, observed=number == len(self.stages)))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 
@@ -296,7 +296,7 @@ class Chain(Belief):
         belief.features = belief.measurement.features if belief.measurement else ()
         belief.stages = tuple(stage_from_json(stage) for stage in value["stages"])
         belief.classes = belief.stages[0].classes if belief.stages else None
-        belief.probabilities = tuple(own for part in belief._parts() for own in part.probabilities)
+        belief.parameters = tuple(own for part in belief._parts() for own in part.parameters)
         if not {variable for part in belief._parts() for variable in part.variables} <= set(belief.variables):
             raise ValueError("a part is about a sensitive variable that the chain does not have")
         belief.favourable = _favourable(belief.stages)

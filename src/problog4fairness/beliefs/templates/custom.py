@@ -69,7 +69,7 @@ class ProgramBelief(Belief):
     >>> import problog4fairness as p4f
     >>> text = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p1 :: lost(X) :- a(X). z(X) :- y(X), \+lost(X). ?- z(x)."
     >>> belief = p4f.ProgramBelief(text)
-    >>> belief.sensitive_columns, [own.name for own in belief.probabilities]
+    >>> belief.sensitive_columns, [own.name for own in belief.parameters]
     (('a',), ['p1'])
     """
 
@@ -121,7 +121,7 @@ class ProgramBelief(Belief):
             raise P4FError(f"no network of the program reads the recorded column {unread[0]!r}; bind it by columns=...")
         self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
         bound = self._program.bound
-        self.probabilities = tuple(
+        self.parameters = tuple(
             Parameter(str(leaf), UNSAID, bound.get(str(leaf), bound.get(leaf.name)))
             for leaf in self._program.compiled().leaves
             if leaf.kind == "parameter"
@@ -160,7 +160,7 @@ class ProgramBelief(Belief):
 
     def program(self) -> Program:
         """The program with the values that are known."""
-        return self._program.bind(known_values(self.probabilities))
+        return self._program.bind(known_values(self.parameters))
 
     def bound_program(self) -> Program:
         """See :meth:`Belief.bound_program`; its numbers are beside it already."""
@@ -292,15 +292,15 @@ class ProgramBelief(Belief):
         """Numbers that are in the program stay as they are; the others are estimated."""
         from problog4fairness.audit import most_likely
 
-        unknown = tuple(own for own in self.probabilities if own.value is None)
+        unknown = tuple(own for own in self.parameters if own.value is None)
         if not unknown:
             raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
         found = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
-        return tuple(found.get(own.name, own) for own in self.probabilities)
+        return tuple(found.get(own.name, own) for own in self.parameters)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""
-        return program_words(self.columns.values(), self.probabilities)
+        return program_words(self.columns.values(), self.parameters)
 
     def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
         """See :meth:`Belief.picture`."""
@@ -326,7 +326,7 @@ class ProgramBelief(Belief):
             "values": {name: list(pair) for name, pair in self.values.items()},
             **({"recorded": list(self.recorded_columns)} if self.recorded_columns else {}),
             **({"replaced": self.replaced} if self.replaced else {}),
-            "probabilities": parameters_json(self.probabilities),
+            "probabilities": parameters_json(self.parameters),
             **favourable_json(self),
         }
 
@@ -342,7 +342,7 @@ class ProgramBelief(Belief):
             replaced=value.get("replaced"),
             favourable=value.get("favourable"),
         )
-        return belief.with_probabilities(parameters_from_json(value["probabilities"]))
+        return belief.with_parameters(parameters_from_json(value["probabilities"]))
 
     def __eq__(self, other: object) -> bool:
         return (

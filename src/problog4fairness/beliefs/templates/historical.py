@@ -51,7 +51,7 @@ class HistoricalBias(Belief):
     >>> belief = p4f.HistoricalBias("employed", "minority", negative={1: 0.3}, positive=False, groups=[1])
     >>> belief.predicts_from  # when predicting, the features of new people are taken to the fair world
     'biased'
-    >>> belief.parameters["meaning"].tolist()
+    >>> belief.parameter_table()["meaning"].tolist()
     ['employed recorded as 0 is fairly 1 where minority = 1']
     """
 
@@ -81,7 +81,7 @@ class HistoricalBias(Belief):
         self._whole: Belief = measurement if label is None else Chain((measurement, label))
         self.features = measurement.features
         self.variables = self._whole.variables
-        self.probabilities = self._whole.probabilities
+        self.parameters = self._whole.parameters
         self.classes = self._whole.classes
         self.favourable = self._whole.favourable
         self.design = measurement.design if label is None else None
@@ -185,14 +185,14 @@ class HistoricalBias(Belief):
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         return self._whole._counted_parts()
 
-    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
-        """See :meth:`Belief.with_probabilities`."""
-        count, label = len(self.measurement.probabilities), self.label
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
+        """See :meth:`Belief.with_parameters`."""
+        count, label = len(self.measurement.parameters), self.label
         if label is not None:
             # In the whole program they have other names.
-            pairs = zip(label.probabilities, probabilities[count:], strict=True)
-            label = label.with_probabilities(tuple(replace(given, name=own.name) for own, given in pairs))
-        return self._of(self.measurement.with_probabilities(probabilities[:count]), label)
+            pairs = zip(label.parameters, probabilities[count:], strict=True)
+            label = label.with_parameters(tuple(replace(given, name=own.name) for own, given in pairs))
+        return self._of(self.measurement.with_parameters(probabilities[:count]), label)
 
     def with_favourable(self, label: Any) -> HistoricalBias:
         """See :meth:`Belief.with_favourable`."""
@@ -220,7 +220,7 @@ class HistoricalBias(Belief):
             causes = [OTHERS, *(f"{name} (recorded)" for name in self.features)]
             nodes.append(replace(recorded(said.recorded, causes, ()), classifier=True))
         else:
-            parameters = self.probabilities[len(own.probabilities) :]
+            parameters = self.parameters[len(own.parameters) :]
             nodes.append(recorded(said.recorded, [said.fair, *self.label.variable.columns], parameters))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 

@@ -93,9 +93,7 @@ def ruled_out_test(case: Case) -> Finding:
     """Whether something was recorded that the belief calls impossible for that fair label."""
     rows = audited_rows(case)
     open_values = {
-        own.name: min(max(own.value or 0.0, 0.01), 0.99)
-        for own in case.belief.probabilities
-        if effective_rows(own) < MOST
+        own.name: min(max(own.value or 0.0, 0.01), 0.99) for own in case.belief.parameters if effective_rows(own) < MOST
     }
     audited = case.rows.take(rows).without_record()
     chance = case.belief.with_values(open_values).observe(audited).recorded_given().numpy()
@@ -208,7 +206,7 @@ class _Dependence:
             f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
         )
         name, *category = column.split(" = ", maxsplit=1)
-        said = f"by({name!r})" if category else f"by(model=[{name!r}])"
+        said = f"depends_on({name!r})" if category else f"depends_on(model=[{name!r}])"
         advice = (
             f"The bias depends on {name}: believe in one that depends on the row, RowBias(..., {said}), instead of one "
             "number for each group."

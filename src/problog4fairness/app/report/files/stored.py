@@ -122,6 +122,6 @@ def _hash(belief: Belief | None) -> str | None:
     """What a belief says: its kind, its columns and its numbers."""
     if belief is None:
         return None
-    numbers = {own.name: None if own.value is None else f"{own.value:.9g}" for own in belief.probabilities}
+    numbers = {own.name: None if own.value is None else f"{own.value:.9g}" for own in belief.parameters}
     said = [type(belief).__name__, belief.sensitive_columns, belief.features, numbers]
     return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()

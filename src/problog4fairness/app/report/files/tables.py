@@ -31,7 +31,7 @@ from problog4fairness.estimators import (
     UseSensitive,
     positions_of,
     read_audit,
-    sampled,
+    sampled_audit,
     training_rows,
 )
 from problog4fairness.evaluation import Comparison, compare
@@ -98,17 +98,17 @@ _PLACE = "p4f_place"
 
 
 def _sampled(data: pd.DataFrame, audit: pd.DataFrame | Audit | None, fair: str | None, places: Codes) -> Audit | None:
-    """How the audited rows were sampled, with their positions among the rows ``places`` of the table."""
+    """How the audited rows were sampled_audit, with their positions among the rows ``places`` of the table."""
     if fair is None:
         return None
     if audit is None:
         known = np.flatnonzero(data[fair].notna())
         if len(known) in (0, len(data)):
             return None
-        found = sampled(data.iloc[known].reset_index(drop=True), fair)
+        found = sampled_audit(data.iloc[known].reset_index(drop=True), fair)
         found = replace(found, rows=known)
     else:
-        found = positions_of(sampled(audit, fair, data), len(data))
+        found = positions_of(sampled_audit(audit, fair, data), len(data))
     place = np.full(int(max(places.max(initial=0), found.rows.max(initial=0))) + 1, -1, dtype=np.int64)
     place[places] = np.arange(len(places))
     return replace(found, rows=np.where(found.rows >= 0, place[found.rows], -1))

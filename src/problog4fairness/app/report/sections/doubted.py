@@ -6,7 +6,7 @@ from problog4fairness.app.report.coding import coded
 from problog4fairness.app.report.facts import Facts
 from problog4fairness.app.report.html.markup import Content, Markup, bullets, figure, join, table, tag
 from problog4fairness.app.report.html.svg import inline, page_style
-from problog4fairness.checks import Doubts, check
+from problog4fairness.checks import CheckResult, check
 from problog4fairness.errors import P4FError
 
 
@@ -35,7 +35,7 @@ def doubted(facts: Facts, seed: int, progress: bool | None) -> Markup:
     return join(parts, "\n")
 
 
-def _tested(facts: Facts, seed: int, progress: bool | None) -> Doubts:
+def _tested(facts: Facts, seed: int, progress: bool | None) -> CheckResult:
     """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
     audit, column = None, facts.label.column
     if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:

@@ -43,7 +43,7 @@ def _settings(belief: RowBias) -> tuple[Any, ...]:
 def filled_in(belief: Belief) -> dict[str, Any]:
     """What a person would have filled in for this belief; :meth:`.Form.of` finds out whether it is the same."""
     if isinstance(belief, LabelBias):
-        mistakes = any(own.cell is None for own in belief.probabilities)
+        mistakes = any(own.cell is None for own in belief.parameters)
         return {"kind": "label", "mistakes": mistakes, **_acting(belief, belief.groups)}
     if isinstance(belief, RowBias):
         return _of_rows(belief)
@@ -91,5 +91,5 @@ def _of_rows(belief: RowBias) -> dict[str, Any]:
 
 def _acting(belief: Belief, groups: tuple[int, ...]) -> dict[str, Any]:
     """Which way it distorts, and whom."""
-    fair = {bool(own.cell.fair) for own in belief.probabilities if own.cell is not None}
+    fair = {bool(own.cell.fair) for own in belief.parameters if own.cell is not None}
     return {"lost": True in fair, "given": False in fair, "only_group": groups == (1,)}

@@ -21,8 +21,8 @@ from problog4fairness.beliefs import (
     RowBias,
     SelectiveLabels,
     UnknownGroup,
-    by,
     chain,
+    depends_on,
 )
 from problog4fairness.data import Roles
 from problog4fairness.errors import P4FError
@@ -155,7 +155,7 @@ class Form:
         return ChangedBias(roles.sensitive, self.when, days or None, **self._strengths(roles, depending))
 
     def _depending(self, table: Table) -> Any:
-        return by({name: table.values(name) for name in self.row_by}, model=self.model)
+        return depends_on({name: table.values(name) for name in self.row_by}, model=self.model)
 
     def _numeric(self, table: Table, roles: Roles) -> Belief:  # noqa: ARG002
         if not self.numbers:
@@ -242,12 +242,12 @@ _MAKERS: dict[str, Callable[[Form, Table, Roles], Belief]] = {
 
 def numbers_of(belief: Belief) -> tuple[Parameter, ...] | tuple[Amount, ...]:
     """What is to be known of a belief: its probabilities, or amounts where it is about numbers."""
-    return belief.amounts if isinstance(belief, NumericMeasurementBias) else belief.probabilities
+    return belief.amounts if isinstance(belief, NumericMeasurementBias) else belief.parameters
 
 
 def with_number(belief: Belief, name: str, value: float | None) -> Belief:
     """The belief with one number stated, or unknown again; the others stay as an audit found them."""
     if isinstance(belief, NumericMeasurementBias):
         return belief.with_amounts([own.stated(value) if own.name == name else own for own in belief.amounts])
-    stated = (own.stated(value) if own.name == name else own for own in belief.probabilities)
-    return belief.with_probabilities(tuple(stated))
+    stated = (own.stated(value) if own.name == name else own for own in belief.parameters)
+    return belief.with_parameters(tuple(stated))

@@ -100,7 +100,7 @@ class _Screen:
             self.back.set_enabled(False)
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         same(
-            self.project.command("check", BELIEF, roles=False),
+            self.project.command("lint", BELIEF, roles=False),
             f'belief = p4f.read_belief(Path("{BELIEF}"))\nprint(belief)\nbelief.picture()',
         )
         await self._begin()

@@ -23,7 +23,7 @@ QUESTIONS = (
 
 def show(studio: Studio, go: Go) -> None:
     """Show the screen."""
-    title("Doubts", "Do the data contradict the belief? They can refute it; nothing but an audit can speak for it.")
+    title("Check", "Do the data contradict the belief? They can refute it; nothing but an audit can speak for it.")
     project = studio.project
     if not belief_is_known(studio, go):
         return
@@ -33,7 +33,7 @@ def show(studio: Studio, go: Go) -> None:
     ui.timer(0.4, lambda: taught.set_visibility("doubt" not in studio.work))
     long_work(studio, "doubt", "Test the belief", tasks.doubt, _cards)
     same(
-        project.command("doubt", project.choices.table or "", "--belief", BELIEF),
+        project.command("check", project.choices.table or "", "--belief", BELIEF),
         f"belief.check(frame, recorded={project.choices.recorded!r}, audit=audit, fair={project.choices.fair!r})",
     )
 

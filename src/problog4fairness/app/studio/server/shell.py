@@ -42,7 +42,7 @@ class Screen:
 
     def load(self) -> None:
         """Import what shows it; waits for another thread that is importing it."""
-        _loaded[self.key] = import_module(f"problog4fairness.app.studio.{self.key}").show
+        _loaded[self.key] = import_module(f"problog4fairness.app.studio.screens.{self.key}").show
 
     @property
     def show(self) -> Callable[[Studio, Go], None] | None:
@@ -74,7 +74,7 @@ SCREENS = (
     Screen("data", "Data", _chosen),
     Screen("belief", "Belief", _made(BELIEF)),
     Screen("audit", "Audit", _made(AUDIT)),
-    Screen("doubts", "Doubts", _worked("doubt")),
+    Screen("doubts", "Check", _worked("doubt")),
     Screen("train", "Train", _made(MODEL)),
     Screen("stress", "Compare", _worked("stress")),
     Screen("report", "Report", _made(REPORT)),

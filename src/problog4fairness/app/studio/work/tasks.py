@@ -189,7 +189,7 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
         "summary": bands.summary.to_dict("records"),
         "bounds": words,
         "tipping": tips,
-        "intervals": {own.name: [own.low, own.high] for own in model.belief_.probabilities},
+        "intervals": {own.name: [own.low, own.high] for own in model.belief_.parameters},
     }
 
 

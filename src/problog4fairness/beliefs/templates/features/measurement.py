@@ -77,7 +77,7 @@ class MeasurementBias(Belief):
     --------
     >>> import problog4fairness as p4f
     >>> belief = p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, groups=[1])
-    >>> belief.parameters["meaning"].tolist()
+    >>> belief.parameter_table()["meaning"].tolist()
     ['employed recorded as 0 is fairly 1 where parent = 1']
     >>> belief.program().probability(nn={"employed": 0.0, "a": 1.0})
     {'employed(x)': tensor(0.3000, dtype=torch.float64)}
@@ -118,7 +118,7 @@ class MeasurementBias(Belief):
         self.groups = acting_groups(variable, groups)
         self.joint = self._together(joint)
         self.inputs = _checked_inputs(inputs)
-        self.probabilities = tuple(
+        self.parameters = tuple(
             parameter
             for part in self.parts
             for parameter in part.parameters(
@@ -166,7 +166,7 @@ class MeasurementBias(Belief):
     def by_cell(self) -> dict[str, dict[Cell, Parameter]]:
         """The parameters of each part."""
         found: dict[str, dict[Cell, Parameter]] = {part.title: {} for part in self.parts}
-        for own in self.probabilities:
+        for own in self.parameters:
             if own.cell is not None:
                 found[str(own.cell.feature)][own.cell] = own
         return found
@@ -251,7 +251,7 @@ class MeasurementBias(Belief):
             [own for own in estimated if own.cell is None or own.cell.feature in self.features],
             error=planned_error(audit),
         )
-        found = self.with_probabilities(estimated)
+        found = self.with_parameters(estimated)
         found.design = design
         return found.with_favourable(self.favourable if favourable is None else favourable)
 
@@ -328,7 +328,7 @@ class MeasurementBias(Belief):
             "groups": list(self.groups),
             **({"joint": list(self.joint)} if self.joint else {}),
             **({} if self.inputs is None else {"inputs": self.inputs}),
-            "probabilities": parameters_json(self.probabilities),
+            "probabilities": parameters_json(self.parameters),
             **favourable_json(self),
             **design_json(self),
         }
@@ -342,7 +342,7 @@ class MeasurementBias(Belief):
         belief.groups = tuple(value["groups"])
         belief.joint = tuple(value.get("joint", ()))
         belief.inputs = _checked_inputs(value.get("inputs"))
-        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.parameters = parameters_from_json(value["probabilities"])
         belief.favourable = value.get("favourable")
         belief._check_cells()
         belief.design = design_of(value, belief._kinds.shape)
@@ -351,7 +351,7 @@ class MeasurementBias(Belief):
     def _check_cells(self) -> None:
         """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
         parts = {part.title: part for part in self.parts}
-        for own in self.probabilities:
+        for own in self.parameters:
             cell = own.cell
             part = None if cell is None else parts.get(str(cell.feature))
             if cell is None or part is None or not _about(own, cell, part, self.variable, self.groups):

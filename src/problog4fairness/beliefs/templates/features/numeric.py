@@ -189,9 +189,8 @@ class NumericMeasurementBias(Belief):
             raise P4FError(f"the belief is about {', '.join(self.features)} of {list(self.variable.levels)}")
         return self._gauge(feature, self.variable.levels.index(group)).back(finite(recorded, feature))
 
-    @property
-    def parameters(self) -> pd.DataFrame:
-        """See :meth:`Belief.parameters`; they are amounts, not probabilities."""
+    def parameter_table(self) -> pd.DataFrame:
+        """See :meth:`Belief.parameter_table`; they are amounts, not probabilities."""
         import pandas as pd
 
         names = ("value", "low", "high", "rows", "meaning")
@@ -212,7 +211,7 @@ class NumericMeasurementBias(Belief):
         return self.with_amounts([own.stated(None) for own in self.amounts])
 
     def with_amounts(self, amounts: Sequence[Amount]) -> Self:
-        """The same with other amounts of the same names, as ``with_probabilities`` does for probabilities."""
+        """The same with other amounts of the same names, as ``with_parameters`` does for probabilities."""
         other = copy.copy(self)
         other.amounts = tuple(amounts)
         return other

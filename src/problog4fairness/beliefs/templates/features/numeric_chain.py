@@ -45,7 +45,7 @@ class NumericChain(Chain):
     >>> import problog4fairness as p4f
     >>> score = p4f.NumericMeasurementBias("score", "renter", 0.8, -2, 3, mean=50, spread=10, groups=[1])
     >>> both = p4f.chain(score, p4f.LabelBias("renter", {1: 0.3}, False, groups=[1]))
-    >>> both.numbers, both.parameters.index.tolist()[:3]
+    >>> both.numbers, both.parameter_table().index.tolist()[:3]
     (('score',), ['factor(score,1)', 'shift(score,1)', 'noise(score,1)'])
     """
 
@@ -75,12 +75,11 @@ class NumericChain(Chain):
         other.measurement = cast(Any, numeric)
         return other
 
-    @property
-    def parameters(self) -> pd.DataFrame:
-        """See :meth:`Belief.parameters`; amounts first."""
+    def parameter_table(self) -> pd.DataFrame:
+        """See :meth:`Belief.parameter_table`; amounts first."""
         import pandas as pd
 
-        return pd.concat([self.numeric.parameters, super().parameters])
+        return pd.concat([self.numeric.parameter_table(), super().parameter_table()])
 
     def require_known(self) -> None:
         """See :meth:`Belief.require_known`."""

@@ -14,7 +14,7 @@ import pandas as pd
 from problog4fairness.audit import AuditWarning, tell
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.templates.labels.change_point import ChangeFound, search_change
-from problog4fairness.beliefs.templates.labels.dependence import By, by
+from problog4fairness.beliefs.templates.labels.dependence import By, depends_on
 from problog4fairness.beliefs.templates.labels.row import RowBias
 from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of
 from problog4fairness.errors import MissingValueError, P4FError
@@ -65,7 +65,7 @@ class ChangedBias(RowBias):
     --------
     >>> import problog4fairness as p4f
     >>> belief = p4f.ChangedBias("poor_area", "day", changed="2020-03-01", positive=False, groups=[1])
-    >>> belief.parameters["meaning"].tolist()[1]
+    >>> belief.parameter_table()["meaning"].tolist()[1]
     'a fair 1 is recorded as 0 where poor_area = 1 and day since 2020-03-01'
     >>> belief.bind({"neg(1,0)": 0.5, "neg(1,1)": 0.1}).words()[1]
     'The bias is taken to have changed on 2020-03-01.'
@@ -218,7 +218,7 @@ class ChangedBias(RowBias):
         """See :meth:`Belief.from_table`."""
         if table.when is None:
             raise P4FError("name the column with the day of each row: when=...")
-        said = by(*table.by, model=table.model) if table.by or table.model else None
+        said = depends_on(*table.by, model=table.model) if table.by or table.model else None
         return cls(
             table.sensitive,
             table.when,
@@ -258,5 +258,5 @@ def _in_periods(own: By | Literal[False] | None, period: Period, name: str) -> B
     if own is False:
         return False
     if own is not None and not isinstance(own, By):
-        raise P4FError(f"{name} is None, False or by(...); state numbers by .bind({{...}}), one for each cell")
+        raise P4FError(f"{name} is None, False or depends_on(...); state numbers by .bind({{...}}), one for each cell")
     return replace(own or By(), period=period)

@@ -44,9 +44,9 @@ class ClassBias(LabelStage):
     --------
     >>> import problog4fairness as p4f
     >>> belief = p4f.ClassBias("a", ["low", "middle", "high"], 0.0, groups=[1]).bind({"flip(1,high,middle)": 0.3})
-    >>> [(own.name, own.value) for own in belief.probabilities if own.value]
+    >>> [(own.name, own.value) for own in belief.parameters if own.value]
     [('flip(1,high,middle)', 0.3)]
-    >>> belief.probabilities[-1].meaning
+    >>> belief.parameters[-1].meaning
     'a fair high is recorded as middle where a = 1'
     """
 
@@ -77,7 +77,7 @@ class ClassBias(LabelStage):
             for r in range(len(self.classes))
             if f != r
         ]
-        self.probabilities = tuple(self._parameter(cell, transitions) for cell in cells)
+        self.parameters = tuple(self._parameter(cell, transitions) for cell in cells)
 
     def _parameter(self, cell: Cell, transitions: float | Mapping[Any, float | None] | None) -> Parameter:
         fair, recorded = self.classes[cell.fair], self.classes[cell.recorded]

@@ -82,7 +82,7 @@ class By:
         return cls(tuple((name, ()) for name in value["columns"]), tuple(value["model"]["columns"]))
 
 
-def by(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str] = ()) -> By:
+def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str] = ()) -> By:
     """What a bias depends on besides the group, for :class:`RowBias`.
 
     Parameters
@@ -97,29 +97,29 @@ def by(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str]
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> p4f.by("officer", model="income").names
+    >>> p4f.depends_on("officer", model="income").names
     ('officer', 'income')
-    >>> belief = p4f.RowBias("poor_area", p4f.by({"officer": ("ann", "bob")}), positive=False)
-    >>> [own.name for own in belief.probabilities][:3]
+    >>> belief = p4f.RowBias("poor_area", p4f.depends_on({"officer": ("ann", "bob")}), positive=False)
+    >>> [own.name for own in belief.parameters][:3]
     ['neg(1,ann)', 'neg(1,bob)', 'neg(1,other)']
     """
     found: dict[str, tuple[Level, ...]] = {}
     for own in columns:
         if not isinstance(own, str | Mapping):
-            raise P4FError(f"by(...) takes names of columns, or {{name: values}}, not {own!r}")
+            raise P4FError(f"depends_on(...) takes names of columns, or {{name: values}}, not {own!r}")
         for name, values in ({own: ()} if isinstance(own, str) else own).items():
             if name in found:
-                raise P4FError(f"by(...) names the column {name!r} twice")
+                raise P4FError(f"depends_on(...) names the column {name!r} twice")
             if isinstance(values, str):
-                raise P4FError(f"the values of {name!r} are a list: by({{{name!r}: [{values!r}]}})")
+                raise P4FError(f"the values of {name!r} are a list: depends_on({{{name!r}: [{values!r}]}})")
             # Numbers of numpy are numbers, and a value that is said twice is one.
             found[name] = tuple(dict.fromkeys(own.item() if isinstance(own, np.generic) else own for own in values))
     numbers = (model,) if isinstance(model, str) else tuple(model)
     if not found and not numbers:
-        raise P4FError("by(...) needs the name of a column, such as by('officer')")
+        raise P4FError("depends_on(...) needs the name of a column, such as depends_on('officer')")
     twice = next((name for name in numbers if name in found), None)
     if twice is not None:
-        raise P4FError(f"column {twice!r} is in by(...) and in model=...; leave it out of one")
+        raise P4FError(f"column {twice!r} is in depends_on(...) and in model=...; leave it out of one")
     return By(tuple(found.items()), numbers)
 
 
@@ -127,9 +127,10 @@ def _values(rows: Rows, name: str) -> tuple[Level, ...]:
     """The values of a column in audited rows, as groups."""
     values = [value for value in values_of(rows.column(name, "what the bias depends on")) if value != OTHER]
     if not values:
-        raise P4FError(f"column {name!r} has no value in the audited rows; leave it out of by(...)")
+        raise P4FError(f"column {name!r} has no value in the audited rows; leave it out of depends_on(...)")
     if len(values) > MOST_VALUES:
         raise P4FError(
-            f"column {name!r} has {len(values):,} values, more than {MOST_VALUES:,}; join some, or by(model=[{name!r}])"
+            f"column {name!r} has {len(values):,} values, more than {MOST_VALUES:,}; "
+            f"join some, or depends_on(model=[{name!r}])"
         )
     return tuple(values)

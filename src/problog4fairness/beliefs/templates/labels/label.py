@@ -95,12 +95,12 @@ class LabelBias(LabelStage):
         ]
         if noise is not False:
             probabilities.append(Parameter(self.parameter_name(None), "a mistake flips the label of anybody", noise))
-        self.probabilities = tuple(probabilities)
+        self.parameters = tuple(probabilities)
 
     @property
     def noise(self) -> Parameter | None:
         """The parameter of mistakes that flip anybody's label, where there is one."""
-        return next((own for own in self.probabilities if own.cell is None), None)
+        return next((own for own in self.parameters if own.cell is None), None)
 
     def _parameter(self, cell: Cell, value: float | None) -> Parameter:
         where = self.variable.group_text(cell.group)

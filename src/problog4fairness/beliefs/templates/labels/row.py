@@ -20,7 +20,7 @@ from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.likelihood.combinations import every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import observe_tables
-from problog4fairness.beliefs.templates.labels.dependence import By, by
+from problog4fairness.beliefs.templates.labels.dependence import By, depends_on
 from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import (
@@ -53,7 +53,7 @@ class RowBias(LabelStage):
     P(recorded = 1) = h (1 - neg_c) + (1 - h) pos_c, in the cell c of the row
 
     Use it where not only the group counts but who decided, or what the case was like: officers of whom some turn down
-    most applicants from poor areas and others none. A cell is a group with a value of each column of ``by(...)``.
+    most applicants from poor areas and others none. A cell is a group with a value of each column of ``depends_on(...)``.
 
     What identifies it: audited rows. In a cell with few of them, the estimate is drawn to the mean of the cells of its
     group, as far as these are alike; rows of values that nobody audited get that mean, in the cell ``other``. Without
@@ -76,13 +76,13 @@ class RowBias(LabelStage):
 
     Notes
     -----
-    Columns of ``by(...)`` say how the record came about; a learner does not read them. Those of ``model=`` it does.
+    Columns of ``depends_on(...)`` say how the record came about; a learner does not read them. Those of ``model=`` it does.
     The program has each cell as a ground fact; a score enters as a network that says its band.
 
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.RowBias("poor_area", p4f.by({"officer": ("ann", "bob")}), False, groups=[1])
+    >>> belief = p4f.RowBias("poor_area", p4f.depends_on({"officer": ("ann", "bob")}), False, groups=[1])
     >>> print(belief.bind({"neg(1,ann)": 0.1, "neg(1,bob)": 0.6, "neg(1,other)": 0.3}))
     % Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell.
     % a is the sensitive variable: poor_area = 1.
@@ -134,8 +134,8 @@ class RowBias(LabelStage):
             if not isinstance(own, By):
                 values = strengths(own, variable, self.groups, NAMES[change])
                 stated |= {Cell(level, *change): value for level, value in values.items()}
-        self.probabilities = tuple(
-            replace(own, value=stated[own.cell]) if own.cell in stated else own for own in self.probabilities
+        self.parameters = tuple(
+            replace(own, value=stated[own.cell]) if own.cell in stated else own for own in self.parameters
         )
 
     def _set(self, variable: Sensitive, reads: Mapping[Change, Sequence[Sensitive]]) -> None:
@@ -144,7 +144,7 @@ class RowBias(LabelStage):
         names = predicates((own.name for own in others), "b", {"a", "x"})
         self.variables = (variable, *(replace(own, name=name) for own, name in zip(others, names, strict=True)))
         self.reads = {change: (0, *(1 + others.index(own) for own in some)) for change, some in reads.items()}
-        self.probabilities = tuple(map(self._parameter, self._cells()))
+        self.parameters = tuple(map(self._parameter, self._cells()))
         self._take_columns()
 
     def _take_columns(self) -> None:
@@ -175,7 +175,8 @@ class RowBias(LabelStage):
             shape = self.shape(change)
             if math.prod(shape) > MOST_CELLS:
                 raise P4FError(
-                    f"there are {math.prod(shape):,} cells, more than {MOST_CELLS:,}; name fewer columns in by(...)"
+                    f"there are {math.prod(shape):,} cells, more than {MOST_CELLS:,}; "
+                    "name fewer columns in depends_on(...)"
                 )
             groups = sorted(self.groups, reverse=self.variable.binary)
             places = product(groups, *(range(size) for size in shape[1:]))
@@ -310,11 +311,11 @@ class RowBias(LabelStage):
 
     def _about(self, reads: Mapping[Change, Sequence[Sensitive]]) -> Self:
         """The same belief, which depends on other things besides the group; parameters of the same name stay."""
-        other, kept = copy.copy(self), {own.name: own for own in self.probabilities}
+        other, kept = copy.copy(self), {own.name: own for own in self.parameters}
         other.open = {}
         other._set(self.variable, reads)
-        renewed = (replace(kept.get(own.name, own), meaning=own.meaning) for own in other.probabilities)
-        return other.with_probabilities(tuple(renewed))
+        renewed = (replace(kept.get(own.name, own), meaning=own.meaning) for own in other.parameters)
+        return other.with_parameters(tuple(renewed))
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         return counted_cells(self, rows, confidence, strata)
@@ -346,7 +347,7 @@ class RowBias(LabelStage):
 
     def _check_cells(self) -> None:
         """See :meth:`LabelStage._check_cells`."""
-        if [(own.name, own.cell) for own in self.probabilities] != [(self.parameter_name(c), c) for c in self._cells()]:
+        if [(own.name, own.cell) for own in self.parameters] != [(self.parameter_name(c), c) for c in self._cells()]:
             raise ValueError("its parameters are not those of its cells")
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
@@ -372,7 +373,7 @@ class RowBias(LabelStage):
         belief.groups = tuple(value["groups"])
         belief.favourable = value.get("favourable")
         belief.suffix = value["suffix"]
-        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.parameters = parameters_from_json(value["probabilities"])
         if any(own[0] != 0 or min(own) < 0 or len(set(own)) < len(own) for own in belief.reads.values()):
             raise ValueError("it does not say what its parameters depend on")
         if any(variable.people for variable in belief.variables[1:]):
@@ -386,7 +387,7 @@ class RowBias(LabelStage):
         """See :meth:`Belief.from_table`."""
         if not table.by and not table.model:
             raise P4FError("name a column that the bias depends on: by=... for its values, model=... for numbers")
-        said = by(*table.by, model=table.model)
+        said = depends_on(*table.by, model=table.model)
         return cls(
             table.sensitive,
             said if table.negative else False,

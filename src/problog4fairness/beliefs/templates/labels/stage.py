@@ -87,7 +87,7 @@ class LabelStage(Belief):
 
     def by_cell(self) -> dict[Cell, Parameter]:
         """The parameters that are about a cell."""
-        return {own.cell: own for own in self.probabilities if own.cell is not None}
+        return {own.cell: own for own in self.parameters if own.cell is not None}
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
         """P(recorded label | fair label, group), ``[groups, fair, recorded]``.
@@ -108,7 +108,7 @@ class LabelStage(Belief):
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         from problog4fairness.audit import counted_labels
 
-        if any(own.cell is None for own in self.probabilities):
+        if any(own.cell is None for own in self.parameters):
             return super()._estimated(rows, confidence, strata)
         return counted_labels(self, rows, confidence)
 
@@ -117,13 +117,13 @@ class LabelStage(Belief):
         other = copy.copy(self)
         other.variables = variables
         other.suffix = suffix
-        names = {own.name: other.parameter_name(own.cell) for own in self.probabilities}
-        other.probabilities = tuple(own.renamed(names) for own in self.probabilities)
+        names = {own.name: other.parameter_name(own.cell) for own in self.parameters}
+        other.parameters = tuple(own.renamed(names) for own in self.parameters)
         return other
 
     def _check_cells(self) -> None:
         """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
-        for own in self.probabilities:
+        for own in self.parameters:
             group, fair, recorded, feature = own.cell or (self.groups[0], 0, 1, None)
             there = group in self.groups and feature is None and fair != recorded
             if not there or max(fair, recorded) >= self.class_count or own.name != self.parameter_name(own.cell):
@@ -174,7 +174,7 @@ class LabelStage(Belief):
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`."""
         said = label or Label()
-        outcome = recorded(said.recorded, [said.fair, *self.read_columns], self.probabilities)
+        outcome = recorded(said.recorded, [said.fair, *self.read_columns], self.parameters)
         drawn = {column for variable in self.variables for column in variable.columns}
         waiting = (Node(name, observed=True) for name in self.read_columns if name not in drawn)  # for an audit
         return labelled(said.fair, self.variables, *waiting, outcome)
@@ -186,7 +186,7 @@ class LabelStage(Belief):
             **sensitive_json(self.variable),
             "suffix": self.suffix,
             "groups": list(self.groups),
-            "probabilities": parameters_json(self.probabilities),
+            "probabilities": parameters_json(self.parameters),
             **({"classes": list(self.classes or ())} if self.names_classes else {}),
             **favourable_json(self),
             **design_json(self),
@@ -200,7 +200,7 @@ class LabelStage(Belief):
         belief.suffix = value["suffix"]
         belief.variables = (sensitive_from_json(value),)
         belief.groups = tuple(int(level) for level in value["groups"])
-        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.parameters = parameters_from_json(value["probabilities"])
         belief._check_cells()
         belief.design = design_of(value, (len(belief.variable.levels), belief.class_count))
         return belief

@@ -72,7 +72,7 @@ def by_features(
         known = fair >= 0
         loss = _loss(by_columns, accepted) + _loss(matrix[known], fair[known].astype(np.float64))
         ours = 2 * loss + (by_columns.shape[1] + matrix.shape[1]) * np.log(len(rows))
-        others = 2 * learned.loss + (matrix.shape[1] + len(belief.probabilities)) * np.log(len(rows))
+        others = 2 * learned.loss + (matrix.shape[1] + len(belief.parameters)) * np.log(len(rows))
         if ours >= others:
             return None
         tell(
@@ -80,7 +80,7 @@ def by_features(
             f"{others:.0f}): people alike in these are taken as accepted whatever their label; say "
             "acceptance='label' where whoever decided knew more"
         )
-    return tuple(_accepted(own, accepted, shares, confidence) for own in belief.probabilities)
+    return tuple(_accepted(own, accepted, shares, confidence) for own in belief.parameters)
 
 
 def _accepted(own: Parameter, accepted: Floats, shares: Floats, confidence: float) -> Parameter:

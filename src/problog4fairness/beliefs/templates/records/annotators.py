@@ -105,7 +105,7 @@ class Annotators(Belief):
     >>> belief = p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1)
     >>> belief.recorded_columns
     ('ann', 'bob', 'eve')
-    >>> belief.probabilities[0].value
+    >>> belief.parameters[0].value
     0.2
     """
 
@@ -139,7 +139,7 @@ class Annotators(Belief):
         for name, errors in (("negative", negative), ("positive", positive)):
             for kind in set(errors) - set(self.annotators) if isinstance(errors, Mapping) else ():
                 raise P4FError(f"{name} names {kind!r}, which is not among {', '.join(self.annotators)}")
-        self.probabilities = (
+        self.parameters = (
             tuple(
                 self._parameter(Cell(level, *change, kind), self._stated(errors, kind, level))
                 for kind in self.annotators
@@ -193,7 +193,7 @@ class Annotators(Belief):
         votes = [f"nn({names[c]},[X],V,[0,1,missing]) :: said(X,{names[c]},V)." for c in self.recorded_columns]
         kinds = [f"kind({names[c]},{atom(kind)})." for kind, own in self.annotators.items() for c in own]
         facts = []
-        for own in self.probabilities:
+        for own in self.parameters:
             if own.cell is None:
                 continue
             cell = own.cell
@@ -205,7 +205,7 @@ class Annotators(Belief):
             "vote(X,J) :- \\+y_h(X), label_pos_bias(X,J).",
         ]
         if self.hard_rows:
-            hard, guess, answer = (own for own in self.probabilities if own.cell is None)
+            hard, guess, answer = (own for own in self.parameters if own.cell is None)
             facts += [
                 f"{hard.weight} :: label_hard(X).{hard.remark}",
                 f"{guess.weight} :: label_guess(X,J) :- kind(J,_), label_hard(X).{guess.remark}",
@@ -247,13 +247,13 @@ class Annotators(Belief):
         """How often a vote is a guess, over all rows, and how often a guess says 1."""
         if not self.hard_rows:
             return 0.0, 0.5
-        hard, guess, answer = (float(own.value or 0.0) for own in self.probabilities if own.cell is None)
+        hard, guess, answer = (float(own.value or 0.0) for own in self.parameters if own.cell is None)
         return hard * guess, answer
 
     def _kind_tables(self) -> Floats:
         """P(vote | fair label, group) of each kind of annotator, ``[kinds, groups, fair, vote]``."""
         self.require_known()
-        values = {own.cell: float(own.value or 0.0) for own in self.probabilities}
+        values = {own.cell: float(own.value or 0.0) for own in self.parameters}
         wrong = np.array([
             [[values[Cell(level, *change, kind)] for change in (POSITIVE, NEGATIVE)] for level in range(self._groups)]
             for kind in self.annotators
@@ -268,7 +268,7 @@ class Annotators(Belief):
         easy = self._kind_tables()
         if not self.hard_rows:
             return [(1.0, easy)]
-        hard, guess, answer = (float(own.value or 0.0) for own in self.probabilities if own.cell is None)
+        hard, guess, answer = (float(own.value or 0.0) for own in self.parameters if own.cell is None)
         return [(1 - hard, easy), (hard, (1 - guess) * easy + guess * np.array([1 - answer, answer]))]
 
     def _sizes(self) -> Codes:
@@ -376,7 +376,7 @@ class Annotators(Belief):
         other = copy.copy(self)
         other.symmetric, other.hard_rows = fit.form.symmetric, fit.form.hard
         kinds = {kind: number for number, kind in enumerate(self.annotators)}
-        errors = [own for own in self.probabilities if own.cell is not None]
+        errors = [own for own in self.parameters if own.cell is not None]
         source = f"{'symmetric, ' if fit.form.symmetric else ''}from votes, pooled across annotators"
         together = known.information(len(errors) <= MOST_TOGETHER)
         places = [(kinds[str(own.cell.feature)], own.cell.group, own.cell.fair) for own in errors if own.cell]
@@ -405,15 +405,15 @@ class Annotators(Belief):
             learned.append(
                 replace(own, value=value, low=low, high=high, rows=rows, source="from votes", information=information)
             )
-        other.probabilities = tuple(learned)
+        other.parameters = tuple(learned)
         return other
 
     def _warn(self, fit: Fit, model: ErrorModel, given: VoteList) -> None:
         """Warn of what the votes do not tell, and of errors that are not independent: one warning each."""
-        wide = [own for own in self.probabilities if (own.high or 0) - (own.low or 0) > WIDE]
+        wide = [own for own in self.parameters if (own.high or 0) - (own.low or 0) > WIDE]
         if wide:
             first = max(wide, key=lambda own: (own.high or 0) - (own.low or 0))
-            many = f"{len(wide)} of {len(self.probabilities)} parameters" if len(wide) > 1 else first.said
+            many = f"{len(wide)} of {len(self.parameters)} parameters" if len(wide) > 1 else first.said
             example = f", such as {first.said}," if len(wide) > 1 else ""
             tell(
                 f"the votes hardly tell {many}{example} between {first.low:.2f} and {first.high:.2f}; "
@@ -482,7 +482,7 @@ class Annotators(Belief):
             many = f", who are {len(columns)}," if len(columns) > 1 else ""
             for level in reversed(range(self._groups)):
                 people = f"people with {self.variables[0].group_text(level)}" if self.variables else "people"
-                own = {c.fair: p for p in self.probabilities if (c := p.cell) and (c.feature, c.group) == (kind, level)}
+                own = {c.fair: p for p in self.parameters if (c := p.cell) and (c.feature, c.group) == (kind, level)}
                 parts = [
                     f"of the {people} who should have {label.column} = {label.values[fair]}, {kind}{many} said "
                     f"{label.values[1 - fair]} of {share(own[fair])}"
@@ -490,7 +490,7 @@ class Annotators(Belief):
                 ]
                 found.append(joined(parts, f"the {people} who", "those who"))
         if self.hard_rows:
-            hard, guess, answer = (share(own) for own in self.probabilities if own.cell is None)
+            hard, guess, answer = (share(own) for own in self.parameters if own.cell is None)
             found.append(
                 f"Of the rows, {hard} are hard for all of them: there, {guess} of the votes are guesses, of which "
                 f"{answer} say {label.values[1]}."
@@ -500,7 +500,7 @@ class Annotators(Belief):
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: a vote of each kind of annotator, or one for all where they are many."""
         fair = (label or Label()).fair
-        votes = {kind: [own for own in self.probabilities if own.cell and own.cell.feature == kind]
+        votes = {kind: [own for own in self.parameters if own.cell and own.cell.feature == kind]
                  for kind in self.annotators}  # fmt: skip
         if len(votes) > MOST_DRAWN:
             votes = {f"votes of {len(self.recorded_columns)} annotators": []}
@@ -517,7 +517,7 @@ class Annotators(Belief):
             "kind": "Annotators",
             "annotators": [[kind, list(columns)] for kind, columns in self.annotators.items()],
             "variables": [sensitive_json(variable) for variable in self.variables],
-            "probabilities": parameters_json(self.probabilities),
+            "probabilities": parameters_json(self.parameters),
             "symmetric": self.symmetric,
             "hard_rows": self.hard_rows,
             **favourable_json(self),
@@ -531,7 +531,7 @@ class Annotators(Belief):
         belief.variables = tuple(map(sensitive_from_json, value["variables"]))[:1]
         belief.favourable = value.get("favourable")
         belief.symmetric, belief.hard_rows = value["symmetric"], value["hard_rows"]
-        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.parameters = parameters_from_json(value["probabilities"])
         belief._check_cells()
         return belief
 
@@ -543,8 +543,8 @@ class Annotators(Belief):
             for change in (NEGATIVE, POSITIVE)
             for level in range(self._groups)
         }
-        errors = [own for own in self.probabilities if own.cell is not None]
-        hard = [own.name for own in self.probabilities if own.cell is None]
+        errors = [own for own in self.parameters if own.cell is not None]
+        hard = [own.name for own in self.parameters if own.cell is None]
         fits = {own.cell for own in errors} == wanted and len(errors) == len(wanted)
         if hard != [own.name for own in self._hard_parameters()]:
             raise ValueError("its parameters of hard rows are not those that it has")

@@ -50,16 +50,16 @@ def learned_from(
     matrix = design(belief, rows, features, use_sensitive)
     found = None
     if acceptance != "features":
-        terms, start = record_terms(belief, rows), [0.5] * len(belief.probabilities)
+        terms, start = record_terms(belief, rows), [0.5] * len(belief.parameters)
         # Where acceptance may follow the features, that is the rival explanation, and is judged first.
         matrix = adequate(terms, rows, matrix, start) if acceptance == "label" else matrix
         found = learn(terms, rows, matrix, start, confidence)
     if acceptance != "label":
         parameters = by_features(belief, rows, matrix, features, found, confidence)
         if parameters is not None:
-            return belief.with_probabilities(parameters)
+            return belief.with_parameters(parameters)
     assert found is not None  # by_features gives parameters where nothing else was learned
-    return belief.with_probabilities(with_learned(belief.probabilities, found, len(rows)))
+    return belief.with_parameters(with_learned(belief.parameters, found, len(rows)))
 
 
 def with_learned(parameters: Sequence[Parameter], found: Learned, rows: int) -> tuple[Parameter, ...]:
@@ -95,7 +95,7 @@ def record_terms(belief: Belief, rows: Rows) -> Terms:
     h = torch.arange(classes).repeat(len(kinds))
     nn = {belief.classifier: h.double() if classes == 2 else torch.eye(classes).double()[h]}
     nn |= {str(leaf): cell if leaf.outcomes else cell.reshape(-1) for leaf, cell in zip(known, cells, strict=False)}
-    model = LabelModel(program, nn, belief.probabilities)
+    model = LabelModel(program, nn, belief.parameters)
     which, codes = torch.from_numpy(place.reshape(-1)), torch.from_numpy(record.codes)
 
     def terms(parameters: Tensor) -> Tensor:

@@ -88,7 +88,7 @@ class PositiveUnlabelled(Selection):
         favourable: Any = None,
     ) -> None:
         self._set(sensitive, levels, by or {}, favourable)
-        self.probabilities = tuple(self._parameters(propensity, 1, "propensity"))
+        self.parameters = tuple(self._parameters(propensity, 1, "propensity"))
         self._check_values()
 
     def _meaning(self, fair: int, where: str) -> str:
@@ -155,8 +155,8 @@ class PositiveUnlabelled(Selection):
 
         rows = read_audit(self, one_by_one(frame_of(audit)), recorded, None, sensitive_features, favourable)
         stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
-        found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.probabilities]
-        return self._noted(self.with_probabilities(tuple(found)), favourable)
+        found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.parameters]
+        return self._noted(self.with_parameters(tuple(found)), favourable)
 
     def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
         """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""

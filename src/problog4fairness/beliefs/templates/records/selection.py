@@ -120,9 +120,9 @@ class Selection(LabelStage):
         pairs = zip(self.variables, self._strata()[stratum], strict=True)
         return ",".join(atom(variable.levels[level]) for variable, level in pairs)
 
-    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
-        """See :meth:`Belief.with_probabilities`."""
-        other = super().with_probabilities(probabilities)
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """See :meth:`Belief.with_parameters`."""
+        other = super().with_parameters(probabilities)
         other._check_values()
         return other
 
@@ -140,7 +140,7 @@ class Selection(LabelStage):
 
     def _check_cells(self) -> None:
         """See :meth:`LabelStage._check_cells`."""
-        for own in self.probabilities:
+        for own in self.parameters:
             cell = own.cell
             fits = cell is not None and cell.group in self.groups and cell.fair == cell.recorded and cell.fair <= 1
             if cell is None or not fits or own.name != self.parameter_name(cell):
@@ -211,7 +211,7 @@ class Selection(LabelStage):
                 drawn_from=drawn_from,
             )
         own = self if whole is not self else found
-        return own.with_probabilities(found.probabilities).with_favourable(found.favourable)
+        return own.with_parameters(found.parameters).with_favourable(found.favourable)
 
     def _whole(self) -> Self:
         """The belief about all people, in which parameters are estimated."""
@@ -239,7 +239,7 @@ class Selection(LabelStage):
             **sensitive_json(self.variable),
             "by": [variable_json(variable) for variable in self.variables[1:]],
             "suffix": self.suffix,
-            "probabilities": parameters_json(self.probabilities),
+            "probabilities": parameters_json(self.parameters),
             **favourable_json(self),
         }
 
@@ -252,7 +252,7 @@ class Selection(LabelStage):
         belief.groups = tuple(range(len(belief._strata())))
         belief.favourable = value.get("favourable")
         belief.suffix = value["suffix"]
-        belief.probabilities = parameters_from_json(value["probabilities"])
+        belief.parameters = parameters_from_json(value["probabilities"])
         belief._check_cells()
         belief._check_values()
         return belief

@@ -110,7 +110,7 @@ class SelectiveLabels(Selection):
         self._set(sensitive, levels, decided_by or {}, favourable)
         self._take(kept)
         parameters = [*self._parameters(good, 1, "good"), *self._parameters(bad, 0, "bad")]
-        self.probabilities = tuple(parameters)
+        self.parameters = tuple(parameters)
         self._check_values()
 
     def _take(self, kept: Kept) -> None:
@@ -152,7 +152,7 @@ class SelectiveLabels(Selection):
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: who was accepted is on record, and the label of those people only."""
         said, accepted = label or Label(), "accepted"
-        decided = recorded(accepted, [said.fair, *self.sensitive_columns, *self.other_columns], self.probabilities)
+        decided = recorded(accepted, [said.fair, *self.sensitive_columns, *self.other_columns], self.parameters)
         known = recorded(f"{said.recorded}, if accepted", [said.fair, accepted], ())
         return labelled(said.fair, self.variables, decided, known)
 
@@ -174,7 +174,7 @@ class SelectiveLabels(Selection):
 
     def _keeping(self, kept: Kept) -> Self:
         """The same belief about a table of all people, or of those who were accepted."""
-        other = self.with_probabilities(self.probabilities)
+        other = self.with_parameters(self.parameters)
         other._take(kept)
         return other
 
@@ -199,7 +199,7 @@ class SelectiveLabels(Selection):
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """See :meth:`LabelStage.sentences`."""
-        if all(own.source == BY_FEATURES for own in self.probabilities):
+        if all(own.source == BY_FEATURES for own in self.parameters):
             return ["Who was accepted is taken to follow the features: alike people are accepted whatever their label."]
         told, by_stratum = stage or Stage(), dict[int, dict[int, Parameter]]()
         for cell, own in self.by_cell().items():
@@ -212,7 +212,7 @@ class SelectiveLabels(Selection):
 
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""
-        if all(own.source == BY_FEATURES for own in self.probabilities):
+        if all(own.source == BY_FEATURES for own in self.parameters):
             return ["Whoever decided is taken to have known nothing of the fair label beyond the features."]
         return [
             "Whoever decided is taken to have known of the fair label what the belief says, and nothing else of it."

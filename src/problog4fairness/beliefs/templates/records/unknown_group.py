@@ -71,7 +71,7 @@ class UnknownGroup(Belief):
     --------
     >>> import problog4fairness as p4f
     >>> belief = p4f.UnknownGroup("migrant", {"postcode": ("1010", "1020")}, {"1010": 0.1, "1020": 0.6})
-    >>> sorted(own.value for own in belief.probabilities)[-1]
+    >>> sorted(own.value for own in belief.parameters)[-1]
     0.6
     """
 
@@ -135,7 +135,7 @@ class UnknownGroup(Belief):
         self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
         self.missing_labels, self.recorded_columns = inner.missing_labels, inner.recorded_columns
         self.withheld, self.predicts_from, self.classifier = inner.withheld, inner.predicts_from, inner.classifier
-        self.probabilities = (*self.own, *inner.probabilities)
+        self.parameters = (*self.own, *inner.parameters)
 
     @property
     def _cells(self) -> dict[Any, int]:
@@ -259,11 +259,11 @@ class UnknownGroup(Belief):
         there = [name for name in names if name in rows.frame.columns]
         return rows.take(np.flatnonzero(~rows.frame[there].duplicated().to_numpy()))
 
-    def with_probabilities(self, probabilities: tuple[Parameter, ...]) -> Self:
-        """See :meth:`Belief.with_probabilities`."""
-        other = super().with_probabilities(probabilities)
-        other.own = other.probabilities[: len(self.own)]
-        other.belief = self.belief.with_probabilities(other.probabilities[len(self.own) :])
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """See :meth:`Belief.with_parameters`."""
+        other = super().with_parameters(probabilities)
+        other.own = other.parameters[: len(self.own)]
+        other.belief = self.belief.with_parameters(other.parameters[len(self.own) :])
         other._join()
         return other
 
@@ -325,13 +325,13 @@ class UnknownGroup(Belief):
         own = linked_shares(self.own, places, known, confidence, sizes)
         warn_few(own, error=error)
         inner = self.belief
-        if recorded is not None and fair is not None and inner.probabilities:
+        if recorded is not None and fair is not None and inner.parameters:
             chosen, beside = (
                 frame.iloc[linked].reset_index(drop=True),
                 {"favourable": favourable, "confidence": confidence},
             )
             inner = inner.estimate(chosen, recorded=_rows_of(recorded, linked), fair=_rows_of(fair, linked), **beside)
-        found = self.with_probabilities((*own, *inner.probabilities))
+        found = self.with_parameters((*own, *inner.parameters))
         return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
 
     def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats, *, group: Any = None) -> Disparity:

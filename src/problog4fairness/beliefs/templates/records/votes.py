@@ -223,19 +223,19 @@ def check_votes(belief: Annotators, votes: Votes, shares: Floats) -> None:
 
 def one_alone(belief: Annotators, kind: str) -> Belief:
     """What is believed of one kind of annotator, as a bias of the label."""
-    own = [parameter for parameter in belief.probabilities if parameter.cell and parameter.cell.feature == kind]
+    own = [parameter for parameter in belief.parameters if parameter.cell and parameter.cell.feature == kind]
     known = {parameter.cell._replace(feature=None): parameter for parameter in own if parameter.cell}
     if belief.variables:
         alone: Belief = LabelBias(belief.variables[0].columns, levels=belief.variables[0].levels)
-        cells = [parameter.cell or Cell(0, 0, 0) for parameter in alone.probabilities]
+        cells = [parameter.cell or Cell(0, 0, 0) for parameter in alone.parameters]
     else:
         alone, cells = ProgramBelief(_ALONE), [Cell(0, 1, 0), Cell(0, 0, 1)]
-    pairs = zip(alone.probabilities, cells, strict=True)
+    pairs = zip(alone.parameters, cells, strict=True)
     found = [
         replace(_with_guesses(belief, known[cell]), name=named.name, cell=named.cell, information=None)
         for named, cell in pairs
     ]
-    return alone.with_probabilities(tuple(found)).with_favourable(belief.favourable)
+    return alone.with_parameters(tuple(found)).with_favourable(belief.favourable)
 
 
 def _with_guesses(belief: Annotators, parameter: Parameter) -> Parameter:

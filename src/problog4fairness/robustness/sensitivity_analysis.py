@@ -137,7 +137,7 @@ def sensitivity(
 
 def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter]:
     """The parameters to vary."""
-    known = {parameter.name: parameter for parameter in belief.probabilities}
+    known = {parameter.name: parameter for parameter in belief.parameters}
     if not known:
         raise P4FError("there is no parameter to vary: the classifier has no belief, or one with all numbers fixed")
     names = list(known) if names is None else [names] if isinstance(names, str) else list(dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""``p4f doubt``, and the tests that ``p4f train`` does."""
+"""``p4f check``, and the tests that ``p4f train`` does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUDIT = ("--audit", "audit.csv", "--fair", "repaid")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = write_tables(tmp_path_factory.mktemp("doubt"))
+    folder = write_tables(tmp_path_factory.mktemp("check"))
     for name, negative in (("right", {"yes": 0.4, "no": 0.01}), ("wrong", {"yes": 0.01, "no": 0.4})):
         belief = LabelBias("poor_area", negative, False, levels=("no", "yes"))
         (folder / f"{name}.pl").write_text(belief_text(belief))
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
 
 
 def doubt(folder, belief, *words):
-    run = p4f("doubt", "loans.csv", "--belief", f"{belief}.pl", "--recorded", "granted", *words, folder=folder)
+    run = p4f("check", "loans.csv", "--belief", f"{belief}.pl", "--recorded", "granted", *words, folder=folder)
     assert run.returncode == 0, run.stderr
     return run
 
@@ -69,7 +69,7 @@ def test_training_tests_the_belief(folder):
 
 def test_bad_input_is_one_line(inside, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    words = ("doubt", "loans.csv", "--belief", "right.pl", "--recorded", "granted")
+    words = ("check", "loans.csv", "--belief", "right.pl", "--recorded", "granted")
     run = inside(*words, "--audit", "audit.csv")
     assert run.returncode == 2
     assert "name the column of the fair label in the audit by --fair" in run.stderr

@@ -1,4 +1,4 @@
-"""``p4f doubt``: whether the data contradict a belief."""
+"""``p4f check``: whether the data contradict a belief."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs import Belief as AnyBelief
-    from problog4fairness.checks import Doubts
+    from problog4fairness.checks import CheckResult
 
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
     app.command(
-        epilog="Example:  p4f doubt loans.csv --belief belief.pl --recorded granted --audit audit.csv --fair repaid"
-    )(doubt)
+        epilog="Example:  p4f check loans.csv --belief belief.pl --recorded granted --audit audit.csv --fair repaid"
+    )(check)
 
 
-def doubt(
+def check(
     data: Table,
     belief: Belief,
     recorded: Recorded,
@@ -138,7 +138,7 @@ def doubt(
         say(str(figure))
 
 
-def shown(found: Doubts) -> pd.DataFrame:
+def shown(found: CheckResult) -> pd.DataFrame:
     """The tests as a table for a terminal."""
     import pandas as pd
 

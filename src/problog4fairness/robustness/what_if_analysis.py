@@ -28,7 +28,7 @@ from problog4fairness.estimators import (
 from problog4fairness.learners import Task, fit_again
 from problog4fairness.metrics import decide, selected
 from problog4fairness.robustness.bounds import checked_box
-from problog4fairness.robustness.sensitivity import interval_of
+from problog4fairness.robustness.sensitivity_analysis import interval_of
 from problog4fairness.robustness.what_if_result import WhatIf, terms
 from problog4fairness.statistics import Parameter
 
@@ -96,7 +96,7 @@ def what_if(
     rows = rows.take(place)
     belief: Belief = model.belief_
     ways = belief.groupings(rows)
-    parameters = [own for own in belief.probabilities if own.value is not None]
+    parameters = [own for own in belief.parameters if own.value is not None]
     if len(rows.classes) != 2 or not ways or not parameters:
         raise P4FError("this needs a label of two classes, and a belief with parameters and groups")
     ways[0].require_two()
