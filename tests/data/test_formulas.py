@@ -7,8 +7,7 @@ import io
 import pandas as pd
 import pytest
 
-from problog4fairness.data.io.formulas import without_formulas
-from problog4fairness.data.io.writing import write_table
+from problog4fairness.data.io.writing import without_formulas, write_table
 
 FORMULAS = ["=cmd|' /C calc'!A0", "+1+cmd", "-2+3+cmd", "@SUM(1)", "\t=1", "\r=1", " =1", "＝1+1", "\n=1"]
 HARMLESS = ["", "fine", "a=b", "-5", "+3.5", "-1,5", "-1e-3", "1-2", "me@home"]

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.data.io.csv_text import csv_text
 from problog4fairness.data.io.reading import read_table
-from problog4fairness.data.io.writing import check_output, refuse_overwrite, write_table, write_whole
+from problog4fairness.data.io.writing import check_output, csv_text, write_table, write_whole
 from problog4fairness.data.problems import TableError
 
 FRAME = pd.DataFrame({"a": ["x, y", "z"], "b": [1, 2]})
@@ -92,15 +91,15 @@ def test_an_input_is_never_overwritten(tmp_path):
     hard.hardlink_to(path)
     for output in (path, link, hard, tmp_path / "." / "in.csv"):
         with pytest.raises(TableError, match="is the input"):
-            refuse_overwrite(output, "-", None, path)
+            check_output(output, "-", None, path)
     with pytest.raises(TableError, match="there is no folder"):
         check_output(tmp_path / "none" / "out.csv", path)
     with pytest.raises(TableError, match="is a folder"):
         check_output(tmp_path, path)
     with pytest.raises(TableError, match="is the input"):
         check_output(path, path)
-    refuse_overwrite("-", path)
-    refuse_overwrite(tmp_path / "out.csv", path)
+    check_output("-", path)
+    check_output(tmp_path / "out.csv", path)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +122,7 @@ def test_text_is_what_pandas_writes(column, delimiter):
     frame = pd.DataFrame({"a, b": column, "n": range(8)})
     for header in (True, False):
         expected = frame.to_csv(index=False, sep=delimiter, header=header, lineterminator="\n")
-        assert csv_text(frame, delimiter, header) == expected
+        assert csv_text(frame, delimiter=delimiter, header=header) == expected
 
 
 def test_a_carriage_return_stays_inside_its_cell(tmp_path):

@@ -5,14 +5,13 @@ from .features import feature_columns, identifiers
 from .groups import Grouping
 from .io.bounded import MEBIBYTE, inside, parse_json, plain_file, read_file
 from .io.chunks import Chunks, StartAgain, read_chunks
-from .io.csv_text import rounded_csv
 from .io.reading import read_table
 from .io.writing import (
     check_folder,
     check_output,
+    csv_text,
     is_parquet,
     ready_folder,
-    refuse_overwrite,
     whole_file,
     whole_output,
     write_chunks,
@@ -76,6 +75,7 @@ __all__ = [
     "conventional",
     "counted_rows",
     "counts_of",
+    "csv_text",
     "days_of",
     "feature_columns",
     "find_classes",
@@ -109,11 +109,9 @@ __all__ = [
     "read_table",
     "ready_folder",
     "reason_of",
-    "refuse_overwrite",
     "refuse_sparse",
     "require_column",
     "rewritten",
-    "rounded_csv",
     "sensitive_frame",
     "to_frame",
     "values_of",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -12,10 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
-from problog4fairness.data.io.csv_text import csv_text
-from problog4fairness.data.io.formulas import without_formulas
 from problog4fairness.data.io.parquet import require_pyarrow, write_parquet
 from problog4fairness.data.problems import TableError
 from problog4fairness.errors import printable
@@ -26,34 +25,19 @@ if TYPE_CHECKING:
 STANDARD = "-"
 # Bytes for a pipe or standard output that are kept in memory until all are there.
 SPOOLED = 1 << 24
+# What a spreadsheet runs, with the East Asian forms of these signs, and blanks, which some spreadsheets skip.
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)*|[.,]\d+)([eE][+-]?\d+)?\s*\Z")
 
 
 def write_whole(path: str | PathLike[str], content: bytes | str) -> None:
-    """Write a file whole or not at all: beside it first, then in its place.
+    """Write a file whole or not at all: beside it first, then in its place; text as UTF-8.
 
     A file that was there keeps its permissions; a symbolic link keeps pointing at it. A pipe or a device, such as
     ``/dev/stdout``, is written to as it is.
-
-    Parameters
-    ----------
-    path
-        The file.
-    content
-        Bytes, or text, which is written as UTF-8.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from problog4fairness.data import write_whole
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder) / "note.txt", "whole, or not at all")
-    ...     (Path(folder) / "note.txt").read_text()
-    'whole, or not at all'
     """
-    data = content.encode() if isinstance(content, str) else content
     with whole_file(path) as file:
-        file.write(data)
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
@@ -62,8 +46,12 @@ def whole_file(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     path = Path(path)
     _check_place(path)
     device = path.exists() and not path.is_file()
-    with _errors_of(path), _before(path) if device else _beside(path.resolve()) as file:
-        yield file
+    try:
+        with _before(path) if device else _beside(path.resolve()) as file:
+            yield file
+    except OSError as error:
+        # The error would name no file, or the one beside it, which nobody knows.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 @contextmanager
@@ -74,15 +62,6 @@ def _before(device: Path) -> Iterator[IO[bytes]]:
         file.seek(0)
         with device.open("wb") as out:
             shutil.copyfileobj(file, out)
-
-
-@contextmanager
-def _errors_of(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        # The error would name no file, or the one beside it, which nobody knows.
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
 
 
 @contextmanager
@@ -109,24 +88,10 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
-    """Raise the error that names an output which is also an input, under whatever name.
+def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
+    """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
 
-    Parameters
-    ----------
-    output
-        The file that will be written; None and ``-`` are nobody's input.
-    inputs
-        The files that are read.
-
-    Examples
-    --------
-    >>> from problog4fairness.data import refuse_overwrite
-    >>> refuse_overwrite("scored.csv", "loans.csv")  # no error
-    >>> refuse_overwrite("./loans.csv", "loans.csv")
-    Traceback (most recent call last):
-        ...
-    problog4fairness.data.problems.TableError: ./loans.csv is the input loans.csv itself; choose another output file
+    None and ``-`` stand for standard output and input.
     """
     if output is None or str(output) == STANDARD:
         return
@@ -137,55 +102,13 @@ def refuse_overwrite(output: str | PathLike[str] | None, *inputs: str | PathLike
             one, two = Path(output), Path(source)
             if one.resolve() == two.resolve() or (one.exists() and two.exists() and one.samefile(two)):
                 raise TableError(f"{output} is the input {source} itself; choose another output file")
-
-
-def check_output(output: str | PathLike[str] | None, *inputs: str | PathLike[str] | None) -> None:
-    """Before the work: raise the error of an output that is an input, is a folder, or has no folder to be written to.
-
-    Parameters
-    ----------
-    output
-        The file to be written; None or ``-`` for standard output.
-    inputs
-        The files that are read.
-
-    Examples
-    --------
-    >>> from problog4fairness.data import check_output
-    >>> check_output("loans.csv", "loans.csv")
-    Traceback (most recent call last):
-        ...
-    problog4fairness.data.problems.TableError: loans.csv is the input loans.csv itself; choose another output file
-    """
-    refuse_overwrite(output, *inputs)
-    if output is not None and str(output) != STANDARD:
-        _check_place(Path(output))
-        if is_parquet(output):
-            require_pyarrow("write")
+    _check_place(Path(output))
+    if is_parquet(output):
+        require_pyarrow("write")
 
 
 def ready_folder(folder: str | PathLike[str]) -> Path:
-    """Before the work: make a folder where there is none, and try whether a file can be written to it.
-
-    Parameters
-    ----------
-    folder
-        The folder, which may lie in others that do not exist yet.
-
-    Raises
-    ------
-    TableError
-        In one line: it is a file, it may not be written to, its disk is full.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from problog4fairness.data import ready_folder
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ready_folder(Path(folder) / "to" / "be" / "made").is_dir()
-    True
-    """
+    """Before the work: make a folder where there is none, and try whether a file can be written to it."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -209,27 +132,13 @@ def _check_place(path: Path) -> None:
 
 
 def check_folder(folder: str | PathLike[str]) -> None:
-    """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to.
-
-    Parameters
-    ----------
-    folder
-        It need not exist.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from problog4fairness.data import check_folder
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     check_folder(Path(folder) / "to" / "be" / "made")  # no error
-    """
+    """Before the work: raise the error of a folder that cannot be made, or that nothing can be written to."""
     path = Path(folder)
-    there = next(place for place in (path, *path.absolute().parents) if place.exists())
-    if not there.is_dir():
-        raise TableError(f"{folder}: {there} is a file, not a folder")
-    if not os.access(there, os.W_OK):
-        raise TableError(f"{folder}: nothing can be written to the folder {there}")
+    nearest = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not nearest.is_dir():
+        raise TableError(f"{folder}: {nearest} is a file, not a folder")
+    if not os.access(nearest, os.W_OK):
+        raise TableError(f"{folder}: nothing can be written to the folder {nearest}")
 
 
 def write_table(frame: pd.DataFrame, target: str | PathLike[str], *, for_spreadsheet: bool = False) -> None:
@@ -266,25 +175,6 @@ def write_chunks(frames: Iterable[pd.DataFrame], target: str | PathLike[str], *,
     """Write tables with the same columns one after another, as :func:`write_table` writes one.
 
     Nothing is in the file, or on standard output, before the last of them was there.
-
-    Parameters
-    ----------
-    frames
-        The pieces of the table.
-    target, for_spreadsheet
-        As for :func:`write_table`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import pandas as pd
-    >>> from problog4fairness.data import write_chunks
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "loans.csv"
-    ...     write_chunks([pd.DataFrame({"income": [1]}), pd.DataFrame({"income": [2]})], file)
-    ...     file.read_text().split()
-    ['income', '1', '2']
     """
     if str(target) == STANDARD:
         with whole_output() as file:
@@ -308,23 +198,73 @@ def _write_csv(
     frames: Iterable[pd.DataFrame], file: IO[bytes] | gzip.GzipFile, delimiter: str, for_spreadsheet: bool
 ) -> None:
     for number, frame in enumerate(frames):
-        shown = without_formulas(frame) if for_spreadsheet else frame
-        file.write(csv_text(shown, delimiter, header=not number).encode())
+        safe = without_formulas(frame) if for_spreadsheet else frame
+        file.write(csv_text(safe, delimiter=delimiter, header=not number).encode())
+
+
+class _Lines(io.StringIO):
+    """Takes lines one by one and ends them as Unix does."""
+
+    def write(self, line: str) -> int:
+        """Add a line."""
+        return super().write(line.removesuffix("\r\n") + "\n")
+
+
+def csv_text(
+    frame: pd.DataFrame,
+    digits: int | None = None,
+    *,
+    index: bool = False,
+    header: bool = True,
+    delimiter: str = ",",
+) -> str:
+    r"""A table as CSV text, its numbers with so many digits.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> csv_text(pd.DataFrame({"share": [1 / 3]}), 3)
+    'share\n0.333\n'
+    """
+    # A value is quoted if it holds a character of what ends a line: a lone carriage return must not end one.
+    lines, form = _Lines(), None if digits is None else f"%.{digits}g"
+    frame.to_csv(lines, index=index, header=header, sep=delimiter, lineterminator="\r\n", float_format=form)
+    return lines.getvalue()
+
+
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table whose texts, and names of columns, a spreadsheet shows instead of running them.
+
+    An apostrophe is put before each text that begins as a formula does; numbers, also those in columns of text, stay.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> without_formulas(pd.DataFrame({"note": ["=1+1", "-5", "fine"]}))["note"].tolist()
+    ["'=1+1", '-5', 'fine']
+    """
+    import pandas as pd
+
+    columns = {}
+    for name in frame.columns:
+        codes, values = pd.factorize(frame[name])
+        if all(value is _defused(value) for value in values):
+            columns[_defused(name)] = frame[name]
+        else:
+            texts = pd.Series([*map(_defused, values), None], dtype=object)
+            columns[_defused(name)] = texts.iloc[codes].set_axis(frame.index)
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _defused(value: Any) -> Any:
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.match(value):
+        return f"'{value}"
+    return value
 
 
 @contextmanager
 def whole_output() -> Iterator[IO[bytes]]:
-    r"""Text for standard output, which gets it at the end: as it is for a program, escaped for a terminal.
-
-    Examples
-    --------
-    >>> from problog4fairness.data import whole_output
-    >>> with whole_output() as file:
-    ...     _ = file.write(b"income,granted\n")
-    ...     _ = file.write(b"1,0\n")
-    income,granted
-    1,0
-    """
+    """Text for standard output, which gets it at the end: as it is for a program, escaped for a terminal."""
     with tempfile.SpooledTemporaryFile(max_size=SPOOLED) as file:
         yield file
         file.seek(0)
@@ -334,17 +274,5 @@ def whole_output() -> Iterator[IO[bytes]]:
 
 
 def is_parquet(target: str | PathLike[str]) -> bool:
-    """Whether a table of this name is written as Parquet.
-
-    Parameters
-    ----------
-    target
-        The name of a file.
-
-    Examples
-    --------
-    >>> from problog4fairness.data import is_parquet
-    >>> is_parquet("loans.parquet"), is_parquet("loans.csv")
-    (True, False)
-    """
+    """Whether a table of this name is written as Parquet."""
     return Path(target).suffix.lower() in (".parquet", ".pq")

@@ -19,7 +19,7 @@ from problog4fairness.app.studio.sheets import SHEET, fair_column, features_in_a
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.audit import ROW, AuditPlan
 from problog4fairness.beliefs import MeasurementBias
-from problog4fairness.data import read_table, rounded_csv
+from problog4fairness.data import csv_text, read_table
 from problog4fairness.errors import P4FError
 
 
@@ -89,7 +89,7 @@ class _Plan:
         """Rows for a spreadsheet, and back."""
 
         def rows() -> None:
-            ui.download.content(rounded_csv(sheet(self.project)), SHEET)
+            ui.download.content(csv_text(sheet(self.project)), SHEET)
 
         async def took(event: events.UploadEventArguments) -> None:
             with TemporaryDirectory() as folder:
@@ -212,7 +212,7 @@ def _files(audit: Audit) -> None:
         ui.notify(f"{new} answers were added")
 
     def answers() -> None:
-        ui.download.content(rounded_csv(audit.answers()), "answers.csv")
+        ui.download.content(csv_text(audit.answers()), "answers.csv")
 
     def agreed() -> None:
         audit.write()
