@@ -45,8 +45,8 @@ def test_one_of_six_groups_is_compared_with_all_others(groups):
     ours, coded_by_hand = (fit.predict_proba(TABLE[["x"]]) for fit in fits)
     np.testing.assert_allclose(ours, coded_by_hand, atol=1e-6)
     disparity = [
-        p4f.metrics.statistical_disparity(TABLE["released"], sensitive_features=frame["race"], levels=levels)
-        for frame, levels in ((TABLE, belief.known_groups()["race"]), (coded, (0, 1)))
+        p4f.metrics.statistical_disparity(TABLE["released"], sensitive_features=frame["race"], groups=groups)
+        for frame, groups in ((TABLE, belief.known_groups()["race"]), (coded, (0, 1)))
     ]
     assert disparity[0] == disparity[1]
 

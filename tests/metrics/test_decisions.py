@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 import problog4fairness as p4f
 from problog4fairness.app.report import collect
 from problog4fairness.estimators import score_rows
-from problog4fairness.metrics.decisions import decide
+from problog4fairness.metrics.predictions import decide
 from problog4fairness.metrics.table import scores
 
 

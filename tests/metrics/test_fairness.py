@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.metrics.functions import (
+from problog4fairness.metrics.table import (
     equalized_odds_difference,
+    intervals_by_group,
     mean_probability_disparity,
     statistical_disparity,
 )
-from problog4fairness.metrics.table import intervals_by_group
 
 # A = 1: four rows, TP 1, FN 1, FP 0, TN 2. A = 0: six rows, TP 2, FN 1, FP 2, TN 1.
 A = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]
@@ -27,7 +27,7 @@ def test_disparity_by_hand():
     probability = [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.6, 0.7, 0.7]
     assert mean_probability_disparity(probability, sensitive_features=A) == pytest.approx(0.25 - 0.6)
     assert statistical_disparity(PREDICTED, sensitive_features=A) == pytest.approx(1 / 4 - 4 / 6)
-    assert statistical_disparity(PREDICTED, sensitive_features=A, levels=(1, 0)) == pytest.approx(4 / 6 - 1 / 4)
+    assert statistical_disparity(PREDICTED, sensitive_features=A, groups=(1, 0)) == pytest.approx(4 / 6 - 1 / 4)
 
 
 def test_disparity_with_weights_by_hand():
@@ -38,7 +38,7 @@ def test_disparity_with_weights_by_hand():
 def test_disparity_of_named_groups_in_a_series_with_an_index_of_its_own():
     area = pd.Series(A, index=range(10, 20)).map({0: "rich", 1: "poor"})
     assert statistical_disparity(
-        pd.Series(PREDICTED), sensitive_features=area, levels=("rich", "poor")
+        pd.Series(PREDICTED), sensitive_features=area, groups=("rich", "poor")
     ) == pytest.approx(1 / 4 - 4 / 6)
 
 

@@ -75,11 +75,11 @@ WRONG = {
     ),
     "three groups": (
         lambda: m.statistical_disparity(Y, sensitive_features=[0, 1, 2, 1]),
-        r"have 3 groups, and 2 is not among the levels \(0, 1\)",
+        r"have 3 groups, and 2 is not among the groups \(0, 1\)",
     ),
     "other names": (
         lambda: m.interval("disparity", None, Y, sensitive_features=list("aabb")),
-        r"have 2 groups, and 'a' is not among the levels \(0, 1\); .* levels=\(other, sensitive\)",
+        r"have 2 groups, and 'a' is not among the groups \(0, 1\); .* groups=\(other, sensitive\)",
     ),
     "empty sensitive group": (
         lambda: m.statistical_disparity(Y, sensitive_features=[0] * 4),
@@ -87,11 +87,11 @@ WRONG = {
     ),
     "empty other group": (lambda: m.interval("disparity", None, Y, sensitive_features=[1] * 4), "of the other group 0"),
     "one level": (
-        lambda: m.statistical_disparity(Y, sensitive_features=A, levels=(0,)),
-        "levels must be two different",
+        lambda: m.statistical_disparity(Y, sensitive_features=A, groups=(0,)),
+        "groups must be two different",
     ),
     "negative weight": (lambda: m.f1(Y, Y, sample_weight=[1, -1, 1, 1]), "sample_weight has the value -1"),
-    "weight in words": (lambda: m.f1(Y, Y, sample_weight=list("abcd")), "'a', which is not a number"),
+    "weight in words": (lambda: m.f1(Y, Y, sample_weight=list("abcd")), "'a'; it must hold"),
     "no weight": (lambda: m.f1(Y, Y, sample_weight=[0] * 4), "sample_weight is 0 in every row"),
     "no weight in a group": (
         lambda: m.statistical_disparity(Y, sensitive_features=A, sample_weight=[0, 0, 1, 1]),

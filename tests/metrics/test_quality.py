@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from problog4fairness.metrics.functions import accuracy, f1
+from problog4fairness.metrics.table import accuracy, f1
 
 # Ten rows: TP 3, FN 1, FP 2, TN 4.
 TRUE = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics.summary import summarise
+from problog4fairness.metrics.repetitions import summarise
 
 # Seeds' averages: lower .6, .7, .8; upper .9, .9, .9.
 RESULTS = pd.DataFrame(
@@ -79,8 +79,8 @@ def test_intervals_cover_where_folds_are_alike():
         ({}, {"by": ["method", "seed"]}, "'seed' is in by and is the unit"),
         ({}, {"by": ["method"], "confidence": 2}, "confidence 2 is not between 0 and 1"),
         ({"metric": ["accuracy", "f1"] * 6}, {"by": ["method"]}, "several metrics; name the column 'metric'"),
-        ({"value": [float("nan")] * 2 + [1.0] * 10}, {"by": ["method"]}, "'value' has 2 values that are missing"),
-        ({"value": "good"}, {"by": ["method"]}, "column 'value' of the results must hold numbers"),
+        ({"value": [float("nan")] * 2 + [1.0] * 10}, {"by": ["method"]}, "'value' has 2 missing values"),
+        ({"value": "good"}, {"by": ["method"]}, "column 'value' has the value 'good'"),
         ({"n": 3}, {"by": ["n"]}, "'n' cannot be in by"),
     ],
 )

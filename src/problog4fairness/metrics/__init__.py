@@ -14,7 +14,7 @@ needs them:
   metrics at once.
 
 Everywhere y = 1 is the favourable label and A = 1 the sensitive group; other labels and groups are named by
-``favourable`` and ``levels``. Inputs are matched row by row, by position; the index of a series is not looked at.
+``favourable`` and ``groups``. Inputs are matched row by row, by position; the index of a series is not looked at.
 """
 
 import lazy_loader

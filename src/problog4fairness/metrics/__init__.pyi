@@ -1,12 +1,21 @@
-from .decisions import decide, selected
-from .differences import difference_interval
-from .ellipse import Ellipse, confidence_ellipse
-from .functions import accuracy, equalized_odds_difference, f1, mean_probability_disparity, statistical_disparity
 from .inputs import plain
-from .predictions import Judged
+from .predictions import Judged, decide, selected
+from .repetitions import Ellipse, confidence_ellipse, summarise
 from .scorer import make_fair_scorer
-from .summary import summarise
-from .table import METRICS, Metric, interval, intervals_by_group, metric_frame, scores
+from .table import (
+    METRICS,
+    Metric,
+    accuracy,
+    equalized_odds_difference,
+    f1,
+    interval,
+    intervals_by_group,
+    mean_probability_disparity,
+    metric_frame,
+    scores,
+    statistical_disparity,
+)
+from .values import difference_interval
 
 __all__ = [
     "METRICS",

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data import has_others
+from problog4fairness.data import Codes, Floats, has_others
 from problog4fairness.errors import P4FError, ShapeError
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The group of each row, as a position in ``names``; every group has at least one row."""
-
-    codes: Codes
-    names: pd.Index
-
-    def __len__(self) -> int:
-        return len(self.names)
 
 
 def column(values: Any, name: str) -> Array:
@@ -47,6 +33,15 @@ def column(values: Any, name: str) -> Array:
     return array.astype(object) if array.dtype.kind in "US" else array
 
 
+def numbers(values: Any, name: str, wanted: str) -> Floats:
+    """One number per row; ``wanted`` says of which kind."""
+    array = column(values, name)
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise P4FError(f"{name} has the value {plain(array[0])!r}; it must hold {wanted}") from None
+
+
 def same_length(**columns: Any) -> None:
     """Check that all columns that are given have as many rows as the first."""
     (first, reference), *others = columns.items()
@@ -57,7 +52,7 @@ def same_length(**columns: Any) -> None:
 
 def labels(favourable: Any = None, **columns: Any) -> list[Bools]:
     """Where each column holds the favourable label: 1, or ``favourable`` with one other label beside it."""
-    found: list[Bools] = []
+    favoured: list[Bools] = []
     others: set[Any] = set()
     for name, values in columns.items():
         array = column(values, name)
@@ -65,59 +60,50 @@ def labels(favourable: Any = None, **columns: Any) -> list[Bools]:
             array = array.astype(object)  # numbers do not compare with text, objects do
         good = np.asarray(array == (1 if favourable is None else favourable), dtype=bool)
         rest = array[~good]
-        if favourable is None:
-            strange = rest[np.asarray(rest != 0, dtype=bool)]
-            if len(strange):
-                raise P4FError(
-                    f"{name} has the label {plain(strange[0])!r}; labels are 0 and 1, "
-                    "or name the favourable one by favourable=..."
-                )
+        strange = rest[np.asarray(rest != 0, dtype=bool)] if favourable is None else []
+        if len(strange):
+            raise P4FError(
+                f"{name} has the label {plain(strange[0])!r}; labels are 0 and 1, "
+                "or name the favourable one by favourable=..."
+            )
         others.update(plain(value) for value in pd.unique(rest))
-        found.append(good)
+        favoured.append(good)
     if len(others) > 1:
-        seen = ", ".join(sorted(map(repr, others))[:5])
-        raise P4FError(f"beside the favourable label {favourable!r} there are {seen}; there can be one other label")
-    same_length(**dict(zip(columns, found, strict=True)))
-    return found
+        listed = ", ".join(sorted(map(repr, others))[:5])
+        raise P4FError(f"beside the favourable label {favourable!r} there are {listed}; there can be one other label")
+    same_length(**dict(zip(columns, favoured, strict=True)))
+    return favoured
 
 
 def probabilities(values: Any, name: str) -> Floats:
     """Numbers between 0 and 1, one per row."""
-    if _wide(values):
+    if _is_wide(values):
         raise ShapeError(f"{name} must be P(y=1), one column, not of shape {np.shape(values)}: predict_proba(X)[:, 1]")
-    array = column(values, name)
-    try:
-        numbers: Floats = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise P4FError(f"{name} has the value {plain(array[0])!r}; it must hold P(y=1) or labels 0 and 1") from None
-    outside = numbers[(numbers < 0) | (numbers > 1)]
+    array = numbers(values, name, "P(y=1) or labels 0 and 1")
+    outside = array[(array < 0) | (array > 1)]
     if len(outside):
         raise P4FError(f"{name} has the value {outside[0]:g}, which is not between 0 and 1")
-    return numbers
+    return array
 
 
 def weights(sample_weight: Any, rows: int) -> Floats:
     """The weight of each row, 1 where none are given."""
     if sample_weight is None:
         return np.ones(rows)
-    array = column(sample_weight, "sample_weight")
-    try:
-        numbers: Floats = array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise P4FError(f"sample_weight has the value {plain(array[0])!r}, which is not a number") from None
-    if len(numbers) != rows:
-        raise ShapeError(f"sample_weight has {len(numbers)} rows, the labels have {rows}")
-    wrong = numbers[~(np.isfinite(numbers) & (numbers >= 0))]
+    array = numbers(sample_weight, "sample_weight", "numbers")
+    if len(array) != rows:
+        raise ShapeError(f"sample_weight has {len(array)} rows, the labels have {rows}")
+    wrong = array[~(np.isfinite(array) & (array >= 0))]
     if len(wrong):
         raise P4FError(f"sample_weight has the value {wrong[0]:g}; weights are finite and not negative")
-    if not numbers.any():
+    if not array.any():
         raise P4FError("sample_weight is 0 in every row")
-    return numbers
+    return array
 
 
-def groups(sensitive_features: Any, rows: int) -> Groups:
-    """The groups that occur, in sorted order; several columns make a group of each combination."""
-    if _wide(sensitive_features):
+def group_codes(sensitive_features: Any, rows: int) -> tuple[Codes, pd.Index]:
+    """The group of each row by its place among the sorted ones; of several columns each combination is a group."""
+    if _is_wide(sensitive_features):
         known = isinstance(sensitive_features, pd.DataFrame)
         frame = sensitive_features if known else pd.DataFrame(np.asarray(sensitive_features))
         parts = [column(frame.iloc[:, i], f"sensitive_features column {n!r}") for i, n in enumerate(frame.columns)]
@@ -130,28 +116,28 @@ def groups(sensitive_features: Any, rows: int) -> Groups:
         codes, names = values.factorize(sort=True)
     except TypeError:  # groups of different types have no order
         codes, names = values.factorize()
-    return Groups(codes.astype(np.int64), names.set_names(values.names))
+    return codes.astype(np.int64), names.set_names(values.names)
 
 
-def in_sensitive_group(sensitive_features: Any, rows: int, levels: Sequence[Any]) -> Bools:
-    """Whether A = 1 in each row, where ``levels`` names the other group and then the sensitive one."""
-    if isinstance(levels, str) or len(levels) != 2 or levels[0] == levels[1]:
-        raise P4FError(f"levels must be two different groups, (other, sensitive), not {levels!r}")
-    found = groups(sensitive_features, rows)
-    names = [plain(name) for name in found.names]
-    if has_others(levels):
-        names = [name if name in levels else levels[0] for name in names]
+def in_sensitive_group(sensitive_features: Any, rows: int, groups: Sequence[Any]) -> Codes:
+    """A in each row, 0 or 1, where ``groups`` names the other group and then the sensitive one."""
+    if isinstance(groups, str) or len(groups) != 2 or groups[0] == groups[1]:
+        raise P4FError(f"groups must be two different ones, (other, sensitive), not {groups!r}")
+    codes, index = group_codes(sensitive_features, rows)
+    names = [plain(name) for name in index]
+    if has_others(groups):
+        names = [name if name in groups else groups[0] for name in names]
     for name in names:
-        if name not in levels:
+        if name not in groups:
             count = f"{len(names)} group{'s' if len(names) > 1 else ''}"
             raise P4FError(
-                f"sensitive_features have {count}, and {name!r} is not among the levels {tuple(levels)!r}; "
-                "drop its rows, or name two groups by levels=(other, sensitive)"
+                f"sensitive_features have {count}, and {name!r} is not among the groups {tuple(groups)!r}; "
+                "drop its rows, or name two groups by groups=(other, sensitive)"
             )
-    for level, role in zip(levels, ("other", "sensitive"), strict=True):
-        if level not in names:
-            raise P4FError(f"no row is of the {role} group {level!r}; a disparity needs rows of both groups")
-    return np.asarray([name == levels[1] for name in names])[found.codes]
+    for group, role in zip(groups, ("other", "sensitive"), strict=True):
+        if group not in names:
+            raise P4FError(f"no row is of the {role} group {group!r}; a disparity needs rows of both groups")
+    return np.asarray([int(name == groups[1]) for name in names])[codes]
 
 
 def plain(value: Any) -> Any:
@@ -161,7 +147,7 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _wide(values: Any) -> bool:
+def _is_wide(values: Any) -> bool:
     """Whether there are several columns."""
     try:
         shape = np.shape(values)

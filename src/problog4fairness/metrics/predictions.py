@@ -1,4 +1,4 @@
-"""Predictions beside what they are judged by, coded once: what every metric is a function of."""
+"""The rule that decides, and predictions beside what they are judged by: every metric is a function of these."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from problog4fairness.data import Codes, Floats
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics.decisions import decide
-from problog4fairness.metrics.inputs import Bools, Codes, Floats, groups, in_sensitive_group, labels, plain, weights
+from problog4fairness.metrics.inputs import Bools, group_codes, in_sensitive_group, labels, plain, weights
 from problog4fairness.statistics import Estimate, proportion
 
 if TYPE_CHECKING:
@@ -18,6 +18,43 @@ if TYPE_CHECKING:
 
 # What a metric looks at beside the predictions: true labels, any number of groups, or which of two is sensitive.
 Need: TypeAlias = Literal["labels", "groups", "sensitive group"]
+
+
+def decide(probability: Any, threshold: float = 0.5) -> Codes:
+    """The label that is decided for, by its position among the labels; the favourable one is the last.
+
+    The one rule that predictions, files, reports, comparisons and metrics share. Of two labels the favourable one is
+    decided where its probability is at least the threshold, so that P = 0.5 is decided favourably. Of more than two the
+    likeliest is decided, of equally likely ones the last.
+
+    Parameters
+    ----------
+    probability
+        ``[rows]``: P(favourable) of two labels; or ``[rows, classes]`` such as ``predict_proba`` gives.
+    threshold
+        From which probability on the favourable one of two labels is decided; without meaning for more than two.
+
+    Examples
+    --------
+    >>> from problog4fairness.metrics import decide
+    >>> decide([0.2, 0.5, 0.8]).tolist(), decide([0.2, 0.5, 0.8], threshold=0.6).tolist()
+    ([0, 1, 1], [0, 0, 1])
+    >>> decide([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]]).tolist()
+    [1, 2]
+    """
+    chances = np.asarray(probability)
+    if chances.ndim == 2 and chances.shape[1] > 2:
+        last = chances.shape[1] - 1
+        return np.asarray(last - chances[:, ::-1].argmax(axis=1), dtype=np.int64)
+    favourable = chances[:, 1] if chances.ndim == 2 else chances
+    return np.asarray(favourable >= threshold, dtype=np.int64)
+
+
+def selected(probability: Any, threshold: float = 0.5) -> Floats:
+    """1 for each row that :func:`decide` decides favourably, 0 for the others: selection rates are means of it."""
+    chances = np.asarray(probability)
+    favourable = chances.shape[1] - 1 if chances.ndim == 2 else 1
+    return np.asarray(decide(chances, threshold) == favourable, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +136,7 @@ def judged(
     *,
     y_prob: Any = None,
     sensitive_features: Any = None,
-    levels: Sequence[Any] = (0, 1),
+    groups: Sequence[Any] = (0, 1),
     favourable: Any = None,
     sample_weight: Any = None,
     needs: tuple[Need, ...] = ("labels",),
@@ -109,54 +146,41 @@ def judged(
 
     Parameters
     ----------
-    y_true, y_pred
-        Labels 0 and 1, or two other labels of which ``favourable`` names the good one; ``y_true`` may be None where
-        true labels are not needed.
+    y_true, y_pred, sensitive_features, groups, favourable
+        As for :func:`~problog4fairness.metrics.interval`.
     y_prob
         P(label = 1), in place of ``y_pred``, coded already.
-    sensitive_features
-        The group of each row; of several columns each combination that occurs is a group.
-    levels
-        The other group and the sensitive one, where that matters.
-    favourable
-        The label that counts as 1.
     sample_weight
         Weight of each row.
-    needs
-        What the metric looks at.
-    name
-        What the metric is called.
+    needs, name
+        What the metric looks at, and what it is called.
     """
     if y_prob is not None:
         decision = label = y_prob
     elif "labels" in needs:
-        label, decision = (found.astype(np.float64) for found in labels(favourable, y_true=y_true, y_pred=y_pred))
+        label, decision = (codes.astype(np.float64) for codes in labels(favourable, y_true=y_true, y_pred=y_pred))
     else:
         decision = label = labels(favourable, y_pred=y_pred)[0].astype(np.float64)
     weight = weights(sample_weight, len(decision))
+    codes, names = np.zeros(len(decision), dtype=np.int64), [0]
     if "sensitive group" in needs:
-        codes, names = in_sensitive_group(sensitive_features, len(decision), levels).astype(np.int64), list(levels)
+        codes, names = in_sensitive_group(sensitive_features, len(decision), groups), list(groups)
     elif "groups" in needs:
-        by = groups(sensitive_features, len(decision))
-        codes, names = by.codes, list(by.names)
+        codes, index = group_codes(sensitive_features, len(decision))
+        names = list(index)
         if len(names) < 2:
             raise P4FError(f"sensitive_features have one group; {name} compares two or more")
-    else:
-        codes, names = np.zeros(len(decision), dtype=np.int64), [0]
-    found = Judged(label, decision, decision, codes, len(names), weight)
-    _require_rows(found, names, "labels" in needs and len(names) > 1)
-    return found
+    rows = Judged(label, decision, decision, codes, len(names), weight)
+    _require_rows(rows, names, "labels" in needs and len(names) > 1)
+    return rows
 
 
-def _require_rows(found: Judged, names: Sequence[Any], by_label: bool) -> None:
-    total = np.bincount(found.groups, weights=found.weights, minlength=found.count)
+def _require_rows(rows: Judged, names: Sequence[Any], by_label: bool) -> None:
     for group, name in enumerate(names):
-        if not total[group]:
+        weighted = (rows.groups == group) & (rows.weights > 0)
+        if not weighted.any():
             raise P4FError(f"sample_weight is 0 in every row of the group {plain(name)!r}")
-        if not by_label:
-            continue
-        own = (found.groups == group) & (found.weights > 0)
-        if len(np.unique(found.label[own])) < 2:
+        if by_label and len(np.unique(rows.label[weighted])) < 2:
             raise P4FError(
                 f"the group {plain(name)!r} lacks rows of one true label, so a rate of its odds is unknown; "
                 "test on more rows"

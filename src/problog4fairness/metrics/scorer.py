@@ -84,20 +84,18 @@ def _fair_score(
     known = labels.notna().to_numpy()
     if not known.any():
         raise P4FError("no row of a tested part was audited; shuffle the rows, use fewer folds, or audit more")
-    truth, said = labels[known].to_numpy(), np.asarray(y_pred)[known]
+    truth, predicted = labels[known].to_numpy(), np.asarray(y_pred)[known]
     weights = None if audit_weight is None else np.asarray(audit_weight, dtype=np.float64)[known]
     if metric == "log_loss":
-        if said.ndim > 1:
+        if predicted.ndim > 1:
             raise P4FError("log_loss is scored for two labels; of more take accuracy")
         good = np.asarray(truth == (1 if favourable is None else favourable), dtype=bool)
-        chance = np.clip(np.where(good, said, 1 - said), _LEAST, 1)
+        chance = np.clip(np.where(good, predicted, 1 - predicted), _LEAST, 1)
         return float(np.average(np.log(chance), weights=weights))
-    chosen = METRICS[metric]
-    groups = None
+    chosen, options = METRICS[metric], {}
     if chosen.by_group:
         if sensitive_features is None:
             raise P4FError(f"{metric} compares groups: pass params={{'sensitive_features': ...}}")
-        groups = np.asarray(sensitive_features)[known]
-    options = {} if groups is None else {"sensitive_features": groups}
-    value = chosen(truth, said, favourable=favourable, sample_weight=weights, **options)
+        options["sensitive_features"] = np.asarray(sensitive_features)[known]
+    value = chosen(truth, predicted, favourable=favourable, sample_weight=weights, **options)
     return -abs(value) if chosen.better == "nearer 0" else value

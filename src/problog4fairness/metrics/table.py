@@ -11,7 +11,7 @@ import pandas as pd
 
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.metrics import values
-from problog4fairness.metrics.inputs import groups, same_length
+from problog4fairness.metrics.inputs import group_codes, probabilities, same_length
 from problog4fairness.metrics.predictions import Judged, Need, judged
 from problog4fairness.statistics import Estimate
 
@@ -106,14 +106,143 @@ METRICS: dict[str, Metric] = {
 }
 
 
-# The paper's definition, for its studies. Everywhere else disparity is that of decisions.
-MEAN_PROBABILITY_DISPARITY = Metric(
-    "mean_probability_disparity",
-    "mean-probability disparity",
-    values.mean_probability_disparity,
-    "nearer 0",
-    ("sensitive group",),
-)
+def metric_named(name: str) -> Metric:
+    """The metric with this name."""
+    if name not in METRICS:
+        raise UnknownNameError(f"there is no metric {name!r}; {among(name, METRICS)}")
+    return METRICS[name]
+
+
+def accuracy(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
+    """Share of rows whose predicted label is the true one.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
+
+    Examples
+    --------
+    >>> accuracy([1, 0, 1, 1], [1, 0, 0, 1])
+    0.75
+    >>> accuracy(["paid", "default"], ["paid", "paid"], favourable="paid")
+    0.5
+    """
+    return METRICS["accuracy"](y_true, y_pred, favourable=favourable, sample_weight=sample_weight)
+
+
+def f1(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
+    """Harmonic mean of precision and recall of the favourable label: F1 = 2 TP / (2 TP + FP + FN).
+
+    It is 0 where nobody has the label and nobody is predicted to have it, as scikit-learn has it.
+
+    Parameters
+    ----------
+    y_true, y_pred, favourable, sample_weight
+        As for :func:`accuracy`.
+
+    Examples
+    --------
+    One true positive, one false negative, no false positive: 2 / (2 + 0 + 1).
+
+    >>> round(f1([1, 0, 1, 0], [1, 0, 0, 0]), 4)
+    0.6667
+    """
+    return METRICS["f1"](y_true, y_pred, favourable=favourable, sample_weight=sample_weight)
+
+
+def statistical_disparity(
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    groups: Sequence[Any] = (0, 1),
+    favourable: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """The difference of selection rates: how much more often the sensitive group gets the favourable decision.
+
+    P(decision = 1 | A=1) - P(decision = 1 | A=0)
+
+    Below 0 where the sensitive group gets it less often. Its absolute value is what fairlearn calls
+    ``demographic_parity_difference``. Of labels it is the disparity of the data.
+
+    Parameters
+    ----------
+    y_pred, favourable, sample_weight
+        As for :func:`accuracy`.
+    sensitive_features
+        The group of each row; two groups.
+    groups
+        The two groups, the sensitive one last.
+
+    Examples
+    --------
+    >>> area = ["poor", "poor", "rich", "rich"]
+    >>> statistical_disparity([0, 1, 1, 1], sensitive_features=area, groups=("rich", "poor"))
+    -0.5
+    """
+    options = {"groups": groups, "favourable": favourable, "sample_weight": sample_weight}
+    return METRICS["disparity"](None, y_pred, sensitive_features=sensitive_features, **options)
+
+
+def mean_probability_disparity(
+    y_prob: Any, *, sensitive_features: Any, groups: Sequence[Any] = (0, 1), sample_weight: Any = None
+) -> float:
+    """The difference of mean probabilities between two groups: the paper's definition, for its studies.
+
+    mean P(y=1 | A=1) - mean P(y=1 | A=0)
+
+    A classifier that predicts .51 for one group and .49 for the other is nearly fair by it, although every decision
+    differs; people are affected by decisions: :func:`statistical_disparity`.
+
+    Parameters
+    ----------
+    y_prob
+        P(y=1) of each row, such as ``predict_proba(X)[:, 1]``.
+    sensitive_features, groups, sample_weight
+        As for :func:`statistical_disparity`.
+
+    Examples
+    --------
+    >>> area = ["poor", "poor", "rich", "rich"]
+    >>> round(mean_probability_disparity([0.2, 0.4, 0.5, 0.9], sensitive_features=area, groups=("rich", "poor")), 4)
+    -0.4
+    """
+    chances = probabilities(y_prob, "y_prob")
+    options = {"sensitive_features": sensitive_features, "groups": groups, "sample_weight": sample_weight}
+    return METRICS["disparity"](None, None, y_prob=chances, **options)
+
+
+def equalized_odds_difference(
+    y_true: Any, y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
+) -> float:
+    """How far the groups' true positive rates, or their false positive rates, are apart; 0 is equalized odds.
+
+    max(largest TPR - smallest TPR, largest FPR - smallest FPR)
+
+    As fairlearn defines it between groups, but for one thing: where a group has no row of one of the labels, that rate
+    is unknown and this is an error, not a 0.
+
+    Parameters
+    ----------
+    y_true, y_pred, favourable, sample_weight
+        As for :func:`accuracy`.
+    sensitive_features
+        The group of each row; two groups or more.
+
+    Examples
+    --------
+    Of A = 1 one of two good applicants is accepted, of A = 0 all; no bad one is accepted there, one of two here.
+
+    >>> equalized_odds_difference([1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 0], sensitive_features=[1, 1, 1, 0, 0, 0])
+    0.5
+    """
+    options = {"sensitive_features": sensitive_features, "favourable": favourable, "sample_weight": sample_weight}
+    return METRICS["equalized_odds"](y_true, y_pred, **options)
 
 
 def scores(
@@ -142,12 +271,12 @@ def scores(
 
     Examples
     --------
-    >>> found = scores([1, 1, 0, 1, 0, 0], [0.9, 0.2, 0.1, 0.8, 0.6, 0.1], [1, 1, 1, 0, 0, 0])
-    >>> {name: round(value, 3) for name, value in found.items()}
+    >>> values = scores([1, 1, 0, 1, 0, 0], [0.9, 0.2, 0.1, 0.8, 0.6, 0.1], [1, 1, 1, 0, 0, 0])
+    >>> {name: round(value, 3) for name, value in values.items()}
     {'accuracy': 0.667, 'disparity': -0.333, 'f1': 0.667, 'equalized_odds': 0.5, 'positive_rate': 0.5}
     """
-    own = Judged.of(label, chance, groups, randomised, audit)
-    return {name: metric.value(own) for name, metric in METRICS.items()}
+    rows = Judged.of(label, chance, groups, randomised, audit)
+    return {name: metric.value(rows) for name, metric in METRICS.items()}
 
 
 def interval(
@@ -156,7 +285,7 @@ def interval(
     y_pred: Any,
     *,
     sensitive_features: Any = None,
-    levels: Sequence[Any] = (0, 1),
+    groups: Sequence[Any] = (0, 1),
     favourable: Any = None,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -171,7 +300,7 @@ def interval(
         metrics that do not need it, such as the disparity.
     sensitive_features
         The group of each row, for metrics that compare groups.
-    levels
+    groups
         The two groups, the sensitive one last, for the disparity.
     favourable
         The label that counts as 1.
@@ -188,9 +317,9 @@ def interval(
     >>> f"{gap.value:.2f} ({gap.low:.3f} to {gap.high:.3f})"
     '-0.30 (-0.422 to -0.163)'
     """
-    own = metric_named(metric)
-    read = own.read(y_true, y_pred, sensitive_features=sensitive_features, levels=levels, favourable=favourable)
-    return own.estimate(read, confidence)
+    options = {"sensitive_features": sensitive_features, "groups": groups, "favourable": favourable}
+    chosen = metric_named(metric)
+    return chosen.estimate(chosen.read(y_true, y_pred, **options), confidence)
 
 
 def intervals_by_group(
@@ -217,13 +346,13 @@ def intervals_by_group(
     >>> table.round(3).loc[1].to_dict()
     {'value': 0.25, 'low': 0.046, 'high': 0.699, 'rows': 4.0}
     """
-    own = metric_named(metric)
-    if own.by_group:
-        raise P4FError(f"{own.label} compares groups; it has no value in each of them")
-    whole = own.read(y_true, y_pred, favourable=favourable)
-    by = groups(sensitive_features, len(whole))
-    parts = [_part(whole, by.codes == code) for code in range(len(by))]
-    return pd.DataFrame([vars(own.estimate(part, confidence)) for part in parts], index=by.names)
+    chosen = metric_named(metric)
+    if chosen.by_group:
+        raise P4FError(f"{chosen.label} compares groups; it has no value in each of them")
+    whole = chosen.read(y_true, y_pred, favourable=favourable)
+    codes, names = group_codes(sensitive_features, len(whole))
+    parts = [_part(whole, codes == code) for code in range(len(names))]
+    return pd.DataFrame([vars(chosen.estimate(part, confidence)) for part in parts], index=names)
 
 
 def metric_frame(
@@ -233,18 +362,11 @@ def metric_frame(
 
     Parameters
     ----------
-    y_true, y_pred
-        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
-    sensitive_features
-        The group of each row.
-    favourable
-        The label that counts as 1.
-    sample_weight
-        Weight of each row.
+    y_true, y_pred, sensitive_features, favourable, sample_weight
+        As for :func:`accuracy` and :func:`statistical_disparity`.
 
     Examples
     --------
-    >>> from problog4fairness.metrics import metric_frame
     >>> frame = metric_frame([1, 0, 1, 1], [1, 0, 0, 1], sensitive_features=["x", "x", "y", "y"])
     >>> frame.by_group["accuracy"].to_dict()
     {'x': 1.0, 'y': 0.5}
@@ -266,13 +388,6 @@ def metric_frame(
     )
 
 
-def metric_named(name: str) -> Metric:
-    """The metric with this name."""
-    if name not in METRICS:
-        raise UnknownNameError(f"there is no metric {name!r}; {among(name, METRICS)}")
-    return METRICS[name]
-
-
 def _part(whole: Judged, rows: Any) -> Judged:
-    parts = {own.name: getattr(whole, own.name) for own in fields(whole) if own.name != "count"}
-    return replace(whole, **{name: values[rows] for name, values in parts.items() if values is not None})
+    columns = {part.name: getattr(whole, part.name) for part in fields(whole) if part.name != "count"}
+    return replace(whole, **{name: values[rows] for name, values in columns.items() if values is not None})
