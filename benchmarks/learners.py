@@ -37,7 +37,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 import problog4fairness as p4f
-from problog4fairness.data import read_chunks, write_chunks
+from problog4fairness.data import Chunks, write_chunks
 from problog4fairness.estimators import Scorer
 from problog4fairness.learners import Boosted, Learner, Network
 
@@ -210,7 +210,7 @@ def predict(rows: int, rounds: int) -> list[Result]:
         own.frame.assign(a=own.group).to_parquet(source)
         for name, learner in (("linear", "linear"), ("network", Network(max_epochs=1))):
             scorer = Scorer(fitted(own.part(slice(0, 1000)), learner))
-            work = lambda scorer=scorer: read_chunks(source).through(  # noqa: E731
+            work = lambda scorer=scorer: Chunks(source).through(  # noqa: E731
                 lambda frames: write_chunks(scorer.through(frames), target)
             )
             seconds = statistics.median(timed(work) for _ in range(rounds))

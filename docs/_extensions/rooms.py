@@ -52,7 +52,6 @@ PUBLIC = {
     ),
     "audit": ("Audit", "AuditPlan", "AuditWarning", "Design", "next_round", "wanted_rows"),
     "data": (
-        "Chunks",
         "FileNote",
         "FileWarning",
         "Roles",
@@ -60,7 +59,7 @@ PUBLIC = {
         "TableError",
         "feature_columns",
         "find_roles",
-        "read_chunks",
+        "Chunks",
         "read_table",
         "with_audit",
         "write_table",

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.data.io.chunks import StartAgain, read_chunks
-from problog4fairness.data.io.reading import read_table
+from problog4fairness.data.io.reading import Chunks, StartAgain, read_table
 from problog4fairness.data.io.writing import write_chunks, write_table
 from problog4fairness.data.problems import FileWarning, TableError
 
@@ -19,7 +18,7 @@ ROWS = 50
 
 def together(source, **options):
     """All pieces in one table."""
-    return read_chunks(source, rows=7, **options).through(lambda frames: pd.concat(list(frames), ignore_index=True))
+    return Chunks(source, rows=7, **options).through(lambda frames: pd.concat(list(frames), ignore_index=True))
 
 
 COLUMNS = {
@@ -57,7 +56,7 @@ def test_pieces_are_what_they_are_in_the_whole_table(tmp_path, column, suffix):
         found, whole = (table.assign(own=table["own"].where(table["own"].notna(), None)) for table in (found, whole))
     pd.testing.assert_frame_equal(found, whole)
     for end in ("csv", "parquet", "csv.gz", "tsv"):
-        read_chunks(path, rows=7).through(lambda frames, end=end: write_chunks(frames, tmp_path / f"pieces.{end}"))
+        Chunks(path, rows=7).through(lambda frames, end=end: write_chunks(frames, tmp_path / f"pieces.{end}"))
         write_table(whole, tmp_path / f"whole.{end}")
         if end == "parquet":
             pd.testing.assert_frame_equal(
@@ -78,7 +77,7 @@ def test_an_encoding_that_shows_late(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"a,b\n" + b"1,2\n" * 300_000 + "1,é\n".encode("cp1252"))
     with pytest.warns(FileWarning, match="cp1252") as told:
-        last = read_chunks(path).through(lambda frames: [*frames][-1])
+        last = Chunks(path).through(lambda frames: [*frames][-1])
     assert last["b"].iloc[-1] == "é"
     assert len(told) == 1
 
@@ -98,7 +97,7 @@ def test_a_late_nul_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * 300_000 + "1,\0\n")
     with pytest.raises(TableError, match="line 300002 holds a NUL"):
-        read_chunks(path)
+        Chunks(path)
 
 
 def test_columns_without_a_value_are_told_once_and_of_the_whole_table(tmp_path):
@@ -120,14 +119,14 @@ def test_work_may_ask_to_start_again(tmp_path):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert read_chunks(tmp_path / "t.csv", rows=7).through(work) == [30, 30, 30]
+        assert Chunks(tmp_path / "t.csv", rows=7).through(work) == [30, 30, 30]
 
 
 def test_nothing_is_written_where_a_late_row_is_wrong(tmp_path, capsys):
     (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 40 + "1\n")
     for target in (tmp_path / "out.csv", tmp_path / "out.parquet", "-"):
         with pytest.raises(TableError, match="line 42"):
-            read_chunks(tmp_path / "t.csv", rows=7).through(lambda frames, target=target: write_chunks(frames, target))
+            Chunks(tmp_path / "t.csv", rows=7).through(lambda frames, target=target: write_chunks(frames, target))
     assert capsys.readouterr().out == ""
     assert [file.name for file in tmp_path.iterdir()] == ["t.csv"]
 
@@ -138,7 +137,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1.5,2\n" * 100_000)
     tracemalloc.start()
-    read_chunks(path, rows=1000).through(lambda frames: write_chunks(frames, tmp_path / "out.csv"))
+    Chunks(path, rows=1000).through(lambda frames: write_chunks(frames, tmp_path / "out.csv"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 << 20

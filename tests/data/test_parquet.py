@@ -58,7 +58,7 @@ def test_rows_that_would_fill_the_memory_are_refused_before_they_are_read(tmp_pa
 @pytest.mark.parametrize("kind", ["int8", "bool", "date32", "null"])
 def test_a_column_with_gaps_is_counted_as_the_data_frame_has_it(tmp_path, monkeypatch, kind):
     """One byte, or one bit, in the file; 8 bytes as floats, or pointers to objects."""
-    monkeypatch.setattr("problog4fairness.data.io.memory.available", lambda: 8 * MEBIBYTE)
+    monkeypatch.setattr("problog4fairness.data.io.bounded.available", lambda: 8 * MEBIBYTE)
     column = pa.nulls(400_000, pa.type_for_alias(kind))
     pq.write_table(pa.table({"a": column, "b": column}), tmp_path / "t.parquet")
     with pytest.raises(TableError, match="its rows take more than"):
@@ -86,7 +86,7 @@ def test_a_long_text_in_many_rows_is_refused(tmp_path):
 def test_the_memory_that_is_free_is_the_bound(tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": np.arange(200_000), "b": np.arange(200_000.0)}), tmp_path / "t.parquet")
     assert len(read_table(tmp_path / "t.parquet")) == 200_000
-    monkeypatch.setattr("problog4fairness.data.io.memory.available", lambda: 2 * MEBIBYTE)
+    monkeypatch.setattr("problog4fairness.data.io.bounded.available", lambda: 2 * MEBIBYTE)
     with pytest.raises(TableError, match="its rows take more than 1048576 bytes"):
         read_table(tmp_path / "t.parquet")
 

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.data.io.chunks import read_chunks
-from problog4fairness.data.io.reading import read_table
+from problog4fairness.data.io.reading import Chunks, read_table
 from problog4fairness.data.io.writing import write_table
 from problog4fairness.data.problems import FileNote, FileWarning, TableError
 
@@ -189,7 +188,7 @@ def test_a_packed_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypat
 
 
 def test_the_memory_that_is_free_bounds_what_is_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("problog4fairness.data.io.memory.available", lambda: 2 << 20)
+    monkeypatch.setattr("problog4fairness.data.io.bounded.available", lambda: 2 << 20)
     (tmp_path / "large.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000))
     with pytest.raises(TableError, match="unpacks to more than 1048576 bytes"):
         read_table(tmp_path / "large.csv.gz")
@@ -218,7 +217,7 @@ def test_short_rows_are_counted_before_they_are_filled(tmp_path):
         with pytest.raises(TableError, match="line 3 has 1 values, the header has 20000 names"):
             read_table(written(tmp_path, content))
         with pytest.raises(TableError, match="line 3 has 1 values"):
-            read_chunks(tmp_path / "table.csv", rows=10_000).through(list)
+            Chunks(tmp_path / "table.csv", rows=10_000).through(list)
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:
         tracemalloc.stop()

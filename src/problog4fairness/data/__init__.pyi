@@ -4,8 +4,7 @@ from .covariates import OTHER, Category, Period, Score, days_of, numbers_of
 from .features import feature_columns, identifiers
 from .groups import Grouping
 from .io.bounded import MEBIBYTE, inside, parse_json, plain_file, read_file
-from .io.chunks import Chunks, StartAgain, read_chunks
-from .io.reading import read_table
+from .io.reading import Chunks, StartAgain, read_table
 from .io.writing import (
     check_folder,
     check_output,
@@ -104,7 +103,6 @@ __all__ = [
     "plain_feature",
     "plain_file",
     "positions",
-    "read_chunks",
     "read_file",
     "read_table",
     "ready_folder",

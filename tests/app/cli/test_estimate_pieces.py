@@ -73,10 +73,10 @@ def test_pieces_say_what_the_rows_say(tmp_path, monkeypatch, inside, asked, suff
         runs = [inside("estimate", f"audit.{suffix}", *words, "-o", *own) for own in (["-"], ["b.pl", "--json"])]
         return tuple((run.returncode, run.stdout, run.stderr) for run in runs)
 
-    monkeypatch.setattr("problog4fairness.data.io.chunks.ROWS", 7)
+    monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 7)
     monkeypatch.setattr("problog4fairness.data.counts.TOGETHER", 20)
     pieces = told()
-    monkeypatch.setattr("problog4fairness.data.io.chunks.ROWS", 1 << 16)
+    monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 1 << 16)
     monkeypatch.setattr("problog4fairness.data.counts.counted_rows", pd.concat)
     assert pieces == told()
     assert (kind != "gaps") ^ ("rows were left out" in pieces[0][2] or "and were left out" in pieces[0][2])
@@ -94,7 +94,7 @@ def test_counts_of_a_file_are_read(tmp_path, monkeypatch, inside):
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path, monkeypatch, inside):
-    monkeypatch.setattr("problog4fairness.data.io.chunks.ROWS", 1 << 14)
+    monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 1 << 14)
     lines = "F,1,0,7\nF,1,1,8\nM,0,0,9\nM,1,1,7\nM,0,1,3\nF,0,0,2\n" * 10
 
     def peak(times: int) -> int:

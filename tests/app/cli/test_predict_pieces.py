@@ -20,7 +20,7 @@ ROWS = 60
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("problog4fairness.data.io.chunks.ROWS", 7)
+    monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 7)
     frame, area, _, recorded = loans(300)
     belief = p4f.LabelBias("area", {"b": 0.5}, False, levels=("a", "b"), groups=["b"])
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
@@ -109,7 +109,7 @@ def test_estimates_are_those_of_the_whole_table(folder, inside, monkeypatch):
     words = ("--sensitive", "area", "--group", "b", "--recorded", "granted", "--fair", "repaid", "--json")
     told = inside("estimate", folder / "audit.csv", *words, "-o", folder / "pieces.pl")
     assert told.returncode == 0, told.stderr
-    monkeypatch.setattr("problog4fairness.data.io.chunks.ROWS", 1 << 16)
+    monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 1 << 16)
     inside("estimate", folder / "audit.csv", *words, "-o", folder / "whole.pl")
     assert (folder / "pieces.pl").read_text() == (folder / "whole.pl").read_text()
     run = inside("estimate", folder / "audit.csv", *words[:-2], "paid", "-o", folder / "none.pl")

@@ -168,7 +168,7 @@ def _read(source: str, wanted: Sequence[str], drawn: bool, **options: Any) -> pd
     import pandas as pd
 
     from problog4fairness.audit import DESIGN, OWN, PROBABILITY
-    from problog4fairness.data import COUNT, counted_rows, read_chunks
+    from problog4fairness.data import COUNT, Chunks, counted_rows
 
     def kept(frames: Iterator[pd.DataFrame]) -> pd.DataFrame:
         first = next(frames)
@@ -182,7 +182,7 @@ def _read(source: str, wanted: Sequence[str], drawn: bool, **options: Any) -> pd
         return pd.concat(parts, ignore_index=True) if designed else counted_rows(parts)
 
     with working(f"reading {source}"):
-        return read_chunks(source, **options).through(kept)
+        return Chunks(source, **options).through(kept)
 
 
 def _read_by(belief: str, sensitive: str) -> tuple[str, ...]:

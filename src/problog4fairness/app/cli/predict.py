@@ -63,7 +63,7 @@ def predict(
     Cells are written as they came; say --for-spreadsheet if the rows are a stranger's and the CSV file will be opened
     in a spreadsheet, which runs cells such as =cmd|...
     """
-    from problog4fairness.data import check_column, check_output, is_parquet, read_chunks, write_chunks
+    from problog4fairness.data import Chunks, check_column, check_output, is_parquet, write_chunks
     from problog4fairness.estimators import DebiasedClassifier, Scorer, text_columns
 
     check_output(output, data, model)
@@ -84,7 +84,7 @@ def predict(
 
     texts = text_columns(trained, recorded)
     with working(f"predicting {data}"):
-        table = read_chunks(data, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
+        table = Chunks(data, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
         if output != "-":
             save(write, output, OSError)
         elif as_json:

@@ -2,8 +2,8 @@
 
 A file says how long it is, how deep it is nested and how much it holds; none of it is believed. :func:`read_file` takes
 a plain file of at most so many bytes, and nothing that never ends, such as a device or a pipe. :func:`parse_json` takes
-JSON of at most so many values, nested at most so deep. What one of them refuses is an error of one line; each reader
-says which file it is about.
+JSON of at most so many values, nested at most so deep. :func:`allowed` is what a table may take of the memory. What one
+of them refuses is an error of one line; each reader says which file it is about.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from os import PathLike
 from pathlib import Path
@@ -24,8 +24,17 @@ from problog4fairness.errors import P4FError
 MEBIBYTE = 1 << 20
 # Nested lists and objects of JSON; Python itself gives up at about a thousand.
 DEPTH = 100
+# A table is copied while it is worked on, so it may take this share of what is free.
+SHARE = 0.5
+# Columns of a table; each costs pandas far more than its values do where there are few.
+MOST_COLUMNS = 30_000
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKET = re.compile(rb"[\[\]{}]")
+# The limit and the use of a container's memory, in the second and the first version of control groups.
+_CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
 
 
 class BoundError(P4FError):
@@ -34,13 +43,6 @@ class BoundError(P4FError):
 
 def read_file(path: str | PathLike[str], most: int) -> bytes:
     """The bytes of a plain file that has at most so many.
-
-    Raises
-    ------
-    BoundError
-        It is a folder, a device or a pipe, has more bytes, or its name is none.
-    OSError
-        It is not there, or cannot be read.
 
     Examples
     --------
@@ -111,19 +113,32 @@ def parse_json(content: bytes | str, values: int = 100_000, depth: int = DEPTH) 
         raise BoundError("it holds characters that are none") from None
     if sum(data.count(sign) for sign in (b",", b"[", b"{")) > values:
         raise BoundError(f"it has more than {values:,} values")
-    if _depth(data) > depth:
+    level = deepest = 0
+    for sign in _BRACKET.findall(_STRING.sub(b"", data)):  # brackets inside strings do not count
+        level += 1 if sign in (b"[", b"{") else -1
+        deepest = max(deepest, level)
+    if deepest > depth:
         raise BoundError(f"it is nested more than {depth} levels deep")
     return json.loads(data.decode("utf-8"), parse_constant=_no_constant)
 
 
-def _depth(data: bytes) -> int:
-    """How deep brackets are nested, those inside strings left out."""
-    deepest = level = 0
-    for sign in _BRACKET.findall(_STRING.sub(b"", data)):
-        level += 1 if sign in (b"[", b"{") else -1
-        deepest = max(deepest, level)
-    return deepest
-
-
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
+
+
+def allowed() -> int:
+    """The bytes of memory that a table may take."""
+    return int(SHARE * available())
+
+
+def available() -> int:
+    """The bytes of memory that are free, also within a container; all of them where nothing says what is free."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        limits.append(1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))))
+    for names in _CONTROL_GROUPS:
+        with suppress(OSError, ValueError):
+            limit, used = (int(Path(name).read_text(encoding="ascii")) for name in names)
+            limits.append(max(0, limit - used))
+    return min(limits)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from problog4fairness.data.io.memory import MOST_COLUMNS, allowed
+from problog4fairness.data.io.bounded import MOST_COLUMNS, allowed
 from problog4fairness.data.problems import TableError, listed
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ ROWS = 1 << 16
 # What a file may unpack to, as far as memory allows: so many bytes, or so many times its own size. Columns of few
 # values pack far better than text does.
 UNPACKED, RATIO = 1 << 30, 200
+# Bytes of a pointer and of a small object of Python.
+_OBJECT = 72
 
 
 def read_parquet(handle: IO[bytes]) -> pd.DataFrame:
@@ -29,10 +31,12 @@ def read_parquet(handle: IO[bytes]) -> pd.DataFrame:
     """
     limit = min(allowed(), max(UNPACKED, RATIO * handle.seek(0, io.SEEK_END)))
     with _errors():
-        file, schema = _opened(handle)
-        _refuse_larger(_told_size(file.metadata, schema), limit)
         import pyarrow
 
+        file, schema = _opened(handle)
+        metadata = file.metadata
+        groups = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
+        _refuse_larger(max(groups, metadata.num_rows * sum(_width(field.type) for field in schema)), limit)
         parts = list(_batches(file, schema, limit, ROWS))
         frame = (pyarrow.concat_tables(parts) if parts else schema.empty_table()).to_pandas(ignore_metadata=True)
     return _named(frame)
@@ -50,41 +54,6 @@ def parquet_chunks(handle: IO[bytes], rows: int) -> Iterator[pd.DataFrame]:
             yield _named(part.to_pandas(ignore_metadata=True))
         if not given:
             raise TableError("the file has no rows")
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """One line for what pyarrow finds in a damaged file."""
-    require_pyarrow("read")
-    import pyarrow
-
-    try:
-        yield
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"the Parquet file is damaged ({error})") from None
-
-
-def _opened(handle: IO[bytes]) -> tuple[Any, Any]:
-    """The file and its columns."""
-    import pyarrow.parquet
-
-    schema = pyarrow.parquet.read_schema(handle)
-    _check_columns(schema)
-    texts = [field.name for field in schema if _is_text(field.type)]
-    # A long text that many rows share is stored once, and stays so until its length times its rows is known.
-    # Read ahead, all of the file would be kept until its end.
-    return pyarrow.parquet.ParquetFile(handle, read_dictionary=texts, pre_buffer=False), schema
-
-
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    if not len(frame.columns) or not len(frame):
-        raise TableError("the file has no rows")
-    if len(frame.columns) == 1:
-        raise TableError(f"the file has one column only ({frame.columns[0]!r})")
-    frame.columns = [" ".join(str(name).split()) for name in frame.columns]
-    return frame
 
 
 def write_parquet(frames: Iterable[pd.DataFrame], handle: IO[bytes]) -> None:
@@ -120,9 +89,25 @@ def require_pyarrow(verb: str) -> None:
         ) from None
 
 
-def _check_columns(schema: Any) -> None:
+@contextmanager
+def _errors() -> Iterator[None]:
+    """One line for what pyarrow finds in a damaged file."""
+    require_pyarrow("read")
     import pyarrow
 
+    try:
+        yield
+    except TableError:
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"the Parquet file is damaged ({error})") from None
+
+
+def _opened(handle: IO[bytes]) -> tuple[Any, Any]:
+    """The file and its columns."""
+    import pyarrow.parquet
+
+    schema = pyarrow.parquet.read_schema(handle)
     if len(schema) > MOST_COLUMNS:
         raise TableError(f"the file has {len(schema):,} columns, more than {MOST_COLUMNS:,}")
     for field in schema:
@@ -131,37 +116,32 @@ def _check_columns(schema: Any) -> None:
     repeated = [name for name, count in Counter(schema.names).items() if count > 1]
     if repeated:
         raise TableError(f"the file names {listed(repeated)} more than once; give each column its own name")
+    texts = [field.name for field in schema if _is_text(field.type)]
+    # A long text that many rows share is stored once, and stays so until its length times its rows is known.
+    # Read ahead, all of the file would be kept until its end.
+    return pyarrow.parquet.ParquetFile(handle, read_dictionary=texts, pre_buffer=False), schema
 
 
-def _is_text(kind: Any) -> bool:
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    if not len(frame.columns) or not len(frame):
+        raise TableError("the file has no rows")
+    if len(frame.columns) == 1:
+        raise TableError(f"the file has one column only ({frame.columns[0]!r})")
+    frame.columns = [" ".join(str(name).split()) for name in frame.columns]
+    return frame
+
+
+def _batches(file: Any, schema: Any, limit: int | None, rows: int) -> Iterator[Any]:
+    """All rows, their sizes added up before they are unpacked, or looked at one by one; decimal numbers as floats."""
     import pyarrow
 
-    types = pyarrow.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
-
-
-def _told_size(metadata: Any, schema: Any) -> int:
-    """The bytes that a table takes by what the file says of itself."""
-    groups = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
-    return int(max(groups, metadata.num_rows * sum(_width(field.type) for field in schema)))
-
-
-def _width(kind: Any) -> int:
-    """The bytes of a value in a data frame, besides a text.
-
-    A column with gaps becomes floats or pointers, whatever it is in the file: 8 bytes for a whole number of one byte,
-    or a yes and no of one bit. A date or a time of day becomes an object of Python.
-    """
-    import pyarrow
-
-    types = pyarrow.types
-    if types.is_date(kind) or types.is_time(kind) or types.is_interval(kind) or types.is_fixed_size_binary(kind):
-        return _OBJECT + (int(kind.byte_width) if types.is_fixed_size_binary(kind) else 0)
-    return 8
-
-
-# Bytes of a pointer and of a small object of Python.
-_OBJECT = 72
+    total = 0
+    for batch in file.iter_batches(batch_size=rows):
+        size = sum(_unpacked_size(column) for column in batch.columns)
+        total += size
+        _refuse_larger(size if limit is None else total, allowed() if limit is None else limit)
+        columns = [_plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        yield pyarrow.table(columns, names=schema.names)
 
 
 def _refuse_larger(size: int, limit: int) -> None:
@@ -172,17 +152,23 @@ def _refuse_larger(size: int, limit: int) -> None:
         )
 
 
-def _batches(file: Any, schema: Any, limit: int | None, rows: int) -> Iterator[Any]:
-    """All rows, their sizes added up before they are unpacked, or looked at one by one; decimal numbers as floats."""
-    import pyarrow
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
 
-    size = 0
-    for batch in file.iter_batches(batch_size=rows):
-        own = sum(_unpacked_size(column) for column in batch.columns)
-        size += own
-        _refuse_larger(own if limit is None else size, allowed() if limit is None else limit)
-        columns = [_plain(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
-        yield pyarrow.table(columns, names=schema.names)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind))
+
+
+def _width(kind: Any) -> int:
+    """The bytes of a value in a data frame, besides a text.
+
+    A column with gaps becomes floats or pointers, whatever it is in the file: 8 bytes for a whole number of one byte,
+    or a yes and no of one bit. A date or a time of day becomes an object of Python.
+    """
+    from pyarrow import types
+
+    if types.is_fixed_size_binary(kind):
+        return _OBJECT + int(kind.byte_width)
+    return _OBJECT if types.is_date(kind) or types.is_time(kind) or types.is_interval(kind) else 8
 
 
 def _unpacked_size(column: Any) -> int:

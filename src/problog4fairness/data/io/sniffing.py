@@ -6,16 +6,15 @@ import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
+from problog4fairness.data.io.source import SAMPLE
 from problog4fairness.data.problems import TableError
 
-# Bytes that are looked at; a header must fit into them.
-SAMPLE = 1 << 20
+# Records that are looked at.
 RECORDS = 200
 DELIMITERS = (",", ";", "\t", "|")
-NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", " ": "a space"}
 _SPOKEN = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "pipe": "|", "space": " "}
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -50,16 +49,21 @@ class Dialect:
 
     encoding: str
     delimiter: str
-    decimal: str
-    thousands: str | None
     header: tuple[str, ...]
     rows: bool
-    ragged: bool = False
-    notes: tuple[str, ...] = field(default=())
-    warnings: tuple[str, ...] = field(default=())
+    ragged: bool
+    decimal: str = "."
+    thousands: str | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns; those without one are called as pandas does."""
+        return [name or f"Unnamed: {i}" for i, name in enumerate(self.header)]
 
 
-def spoken_delimiter(delimiter: str | None) -> str | None:
+def delimiter_of(delimiter: str | None) -> str | None:
     """A delimiter as a person may say it: ``tab``, ``semicolon``, or the character itself."""
     if delimiter is None:
         return None
@@ -67,35 +71,6 @@ def spoken_delimiter(delimiter: str | None) -> str | None:
     if len(character) != 1 or character in '"\r\n' or ord(character) > 127:
         raise TableError(f"the delimiter {delimiter!r} is not one character such as , ; | or tab")
     return character
-
-
-def find_encoding(sample: bytes, whole: bool) -> tuple[str, str | None]:
-    """The encoding of a file, from its first bytes, and a warning where it had to be guessed."""
-    for mark, encoding in _MARKS:
-        if sample.startswith(mark):
-            return encoding, None
-    if b"\0" in sample or _control_share(sample) > 0.02:
-        hint = "; save the spreadsheet as CSV" if sample.startswith(b"PK\x03\x04") else ""
-        raise TableError(f"the file holds binary data, not a table{hint}")
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
-    except UnicodeDecodeError:
-        try:
-            sample.decode("cp1252")
-        except UnicodeDecodeError:
-            return "latin-1", fallback_warning("latin-1")
-        return "cp1252", fallback_warning("cp1252")
-    return "utf-8", None
-
-
-def fallback_warning(encoding: str) -> str:
-    """What is said of a file that is not UTF-8."""
-    return f"the file is not UTF-8 and was read as {encoding}; say otherwise by encoding=..."
-
-
-def _control_share(sample: bytes) -> float:
-    controls = sum(sample.count(bytes([code])) for code in range(32) if code not in (9, 10, 12, 13))
-    return controls / max(1, len(sample))
 
 
 def find_dialect(
@@ -112,27 +87,53 @@ def find_dialect(
     delimiter, encoding, decimal
         What the user said, or None.
     """
-    guessed = None
-    if encoding is None:
-        encoding, guessed = find_encoding(sample, whole)
-    text = _decode(sample, encoding, whole)
+    used = _encoding(sample, whole) if encoding is None else encoding
+    text = _decode(sample, used, whole)
     if not text.strip():
         raise TableError("the file is empty")
-    records = {d: _records(text, d, whole) for d in ([delimiter] if delimiter else DELIMITERS)}
-    chosen = delimiter or max(DELIMITERS, key=lambda d: _score(records[d]))
-    found = records[chosen]
-    if not found:
+    divided = {sign: _records(text, sign, whole) for sign in ([delimiter] if delimiter else DELIMITERS)}
+    chosen = max(divided, key=lambda sign: _score(divided[sign]))
+    records = divided[chosen]
+    if not records:
         raise TableError(f"line 1 is longer than {SAMPLE} characters, or a quote that opens there is never closed")
-    header = tuple(" ".join(name.split()) for name in found[0])
+    header = tuple(" ".join(name.split()) for name in records[0])
     if len(header) == 1:
         raise TableError(
             f"the file has one column only ({header[0][:60]!r}); if there are more, name the character between them "
             "by delimiter=..."
         )
-    ragged = any(len(record) != len(header) for record in found)
-    dialect = Dialect(encoding, chosen, ".", None, header, rows=len(found) > 1 or not whole, ragged=ragged)
-    dialect = _numbers(dialect, [value for record in found[1:] for value in record], decimal)
-    return replace(dialect, warnings=(*((guessed,) if guessed else ()), *dialect.warnings))
+    ragged = any(len(record) != len(header) for record in records)
+    guessed = (encoding_warning(used),) if encoding is None and used in ("cp1252", "latin-1") else ()
+    dialect = Dialect(used, chosen, header, len(records) > 1 or not whole, ragged, warnings=guessed)
+    return _with_numbers(dialect, [value.strip() for record in records[1:] for value in record], decimal)
+
+
+def encoding_warning(encoding: str) -> str:
+    """What is said of a file that is not UTF-8."""
+    return f"the file is not UTF-8 and was read as {encoding}; say otherwise by encoding=..."
+
+
+def is_blank(record: list[str]) -> bool:
+    """Whether a record is an empty line."""
+    return not record or (len(record) == 1 and not record[0].strip())
+
+
+def _encoding(sample: bytes, whole: bool) -> str:
+    """The encoding of a file, from its first bytes."""
+    for mark, encoding in _MARKS:
+        if sample.startswith(mark):
+            return encoding
+    controls = sum(sample.count(bytes([code])) for code in range(32) if code not in (9, 10, 12, 13))
+    if b"\0" in sample or controls / max(1, len(sample)) > 0.02:
+        hint = "; save the spreadsheet as CSV" if sample.startswith(b"PK\x03\x04") else ""
+        raise TableError(f"the file holds binary data, not a table{hint}")
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            codecs.getincrementaldecoder(encoding)().decode(sample, final=whole)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
 
 
 def _decode(sample: bytes, encoding: str, whole: bool) -> str:
@@ -152,22 +153,15 @@ def _decode(sample: bytes, encoding: str, whole: bool) -> str:
 def _records(text: str, delimiter: str, whole: bool) -> list[list[str]]:
     """The first records as a delimiter divides them; the last one of a sample may be cut, so it is left out."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=False)
-    found: list[list[str]] = []
+    records: list[list[str]] = []
     try:
         # One by one: where the reader fails, what came before it counts.
         for record in islice(reader, RECORDS + 1):
             if not is_blank(record):
-                found.append(record)  # noqa: PERF401
+                records.append(record)  # noqa: PERF401
     except csv.Error:
-        return found
-    if not whole and len(found) <= RECORDS:
-        found = found[:-1]
-    return found
-
-
-def is_blank(record: list[str]) -> bool:
-    """Whether a record is an empty line."""
-    return not record or (len(record) == 1 and not record[0].strip())
+        return records
+    return records[:-1] if not whole and len(records) <= RECORDS else records
 
 
 def _score(records: list[list[str]]) -> tuple[bool, float, int]:
@@ -179,28 +173,27 @@ def _score(records: list[list[str]]) -> tuple[bool, float, int]:
     return columns > 1, same, columns
 
 
-def _numbers(dialect: Dialect, values: list[str], decimal: str | None) -> Dialect:
-    """The decimal sign and the sign between thousands."""
-    values = [value.strip() for value in values]
-    commas = [value for value in values if _COMMA_NUMBER.match(value)]
-    points = [value for value in values if _POINT_NUMBER.match(value)]
+def _with_numbers(dialect: Dialect, values: list[str], decimal: str | None) -> Dialect:
+    """The dialect with the decimal sign and the sign between thousands that these values have."""
     if decimal is not None:
         if decimal not in (".", ","):
             raise TableError(f"the decimal sign {decimal!r} is not . or ,")
         return replace(dialect, decimal=decimal)
+    commas = [value for value in values if _COMMA_NUMBER.match(value)]
+    points = [value for value in values if _POINT_NUMBER.match(value)]
     grouped = next((value for value in values if _GROUPED_BY_POINT.match(value)), None)
     if dialect.delimiter == "," and commas and all(_GROUPED_BY_COMMA.match(value) for value in commas):
         note = f"numbers such as {commas[0]!r} were read with commas between thousands; say otherwise by decimal=','"
         return replace(dialect, thousands=",", notes=(note,))
-    warnings: tuple[str, ...] = ()
+    warnings = dialect.warnings
     if grouped:
-        warnings = (f"numbers such as {grouped!r}, with points between thousands, are read as text; drop the points",)
-    if commas and points and not grouped:
+        warnings += (f"numbers such as {grouped!r}, with points between thousands, are read as text; drop the points",)
+    elif commas and points:
         both = f"{commas[0]!r} and {points[0]!r}"
-        warnings += (f"there are decimal commas and points ({both}); points were taken; say decimal=',' if not",)
-        return replace(dialect, warnings=warnings)
-    if commas or grouped:
-        example = commas[0] if commas else grouped
-        note = f"numbers such as {example!r} were read with decimal commas; say otherwise by decimal='.'"
-        return replace(dialect, decimal=",", notes=(note,), warnings=warnings)
-    return replace(dialect, warnings=warnings)
+        warning = f"there are decimal commas and points ({both}); points were taken; say decimal=',' if not"
+        return replace(dialect, warnings=(*warnings, warning))
+    if not commas and not grouped:
+        return dialect
+    example = commas[0] if commas else grouped
+    note = f"numbers such as {example!r} were read with decimal commas; say otherwise by decimal='.'"
+    return replace(dialect, decimal=",", notes=(note,), warnings=warnings)

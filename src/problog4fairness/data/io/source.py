@@ -13,11 +13,12 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from problog4fairness.data.io.memory import allowed
-from problog4fairness.data.io.sniffing import SAMPLE
+from problog4fairness.data.io.bounded import allowed
 from problog4fairness.data.io.writing import STANDARD
 from problog4fairness.data.problems import TableError
 
+# Bytes that are looked at first, and read at a time; the header of a table must fit into them.
+SAMPLE = 1 << 20
 _PACKED = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 # What a packed file may unpack to: so many bytes, or so many times its own size.
@@ -25,7 +26,7 @@ UNPACKED, RATIO = 1 << 28, 100
 
 
 class Source:
-    """Bytes that can be looked at, and then be read from the beginning, again and again.
+    """Bytes that can be looked at, and then be read from the beginning as often as needed.
 
     Parameters
     ----------
@@ -66,6 +67,19 @@ class Source:
         """Whether it is a Parquet file."""
         return self.first.startswith(_PARQUET)
 
+    def reopen(self) -> IO[bytes]:
+        """The bytes from the beginning, unpacked."""
+        if not self._packed:
+            return self._path.open("rb")
+        packed: Any = gzip.GzipFile(self._path)
+        return packed  # type: ignore[no-any-return]
+
+    def pieces(self) -> Iterator[bytes]:
+        """All bytes from the beginning, unpacked, some at a time."""
+        with self.reopen() as stream:
+            while piece := stream.read(SAMPLE):
+                yield piece
+
     def _keep(self, stream: IO[bytes]) -> None:
         """Copy a pipe; a device that only gives zeros is noticed before it is read to an end that never comes."""
         first = stream.read(SAMPLE)
@@ -82,19 +96,11 @@ class Source:
         """A small file that unpacks to more than memory holds; tables pack to a tenth or so, never to a hundredth."""
         limit = max(UNPACKED, RATIO * self._path.stat().st_size)
         limit = min(allowed(), limit) if whole else limit
-        with self.reopen() as stream:
-            found = 0
-            while chunk := stream.read(SAMPLE):
-                found += len(chunk)
-                if found > limit:
-                    raise TableError(f"the file unpacks to more than {limit} bytes, too much for its size")
-
-    def reopen(self) -> IO[bytes]:
-        """The bytes from the beginning, unpacked."""
-        if not self._packed:
-            return self._path.open("rb")
-        packed: Any = gzip.GzipFile(self._path)
-        return packed  # type: ignore[no-any-return]
+        size = 0
+        for piece in self.pieces():
+            size += len(piece)
+            if size > limit:
+                raise TableError(f"the file unpacks to more than {limit} bytes, too much for its size")
 
 
 @contextmanager

@@ -262,10 +262,10 @@ def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
 
 def _score(project: Project) -> None:
     """Write what ``p4f predict --for-spreadsheet`` writes: that is where people will open it."""
-    from problog4fairness.data import read_chunks, write_chunks
+    from problog4fairness.data import Chunks, write_chunks
     from problog4fairness.estimators import DebiasedClassifier, Scorer, text_columns
 
     model = DebiasedClassifier.load(project.path(MODEL))
     scorer, target = Scorer(model, digits=6), str(project.path(SCORED))
-    table = read_chunks(str(project.table_file), texts=text_columns(model))
+    table = Chunks(str(project.table_file), texts=text_columns(model))
     table.through(lambda frames: write_chunks(scorer.through(frames), target, for_spreadsheet=True))
