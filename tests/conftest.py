@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from problog4fairness.program import program
+from problog4fairness.program.sandbox import cache
 
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("fixed", _patient, derandomize=True, database=None)
@@ -29,7 +29,7 @@ def forget():
     """Call it to forget what this process has compiled; the cache on disk stays."""
 
     def forget_all() -> None:
-        program._recent.clear()
+        cache.recent.clear()
 
     forget_all()
     yield forget_all

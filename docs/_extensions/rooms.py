@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
@@ -23,151 +25,24 @@ ROOMS = {
     "program": "Programs",
     "errors": "Errors",
 }
-# Of what a room's door opens, the names that are for users; the others are for other rooms.
-PUBLIC = {
-    "beliefs": (
-        "Annotators",
-        "Belief",
-        "BeliefError",
-        "Chain",
-        "ChangedBias",
-        "ClassBias",
-        "HistoricalBias",
-        "LabelBias",
-        "MeasurementBias",
-        "NoBias",
-        "NumericChain",
-        "NumericMeasurementBias",
-        "Observation",
-        "PositiveUnlabelled",
-        "Posterior",
-        "ProgramBelief",
-        "RowBias",
-        "SelectiveLabels",
-        "UnknownGroup",
-        "belief_text",
-        "by",
-        "chain",
-        "read_belief",
-    ),
-    "audit": ("Audit", "AuditPlan", "AuditWarning", "Design", "next_round", "wanted_rows"),
-    "data": (
-        "FileNote",
-        "FileWarning",
-        "Roles",
-        "Rows",
-        "TableError",
-        "feature_columns",
-        "find_roles",
-        "Chunks",
-        "read_table",
-        "with_audit",
-        "write_table",
-    ),
-    "statistics": ("Beta", "Cell", "Parameter"),
-    "metrics": (
-        "Ellipse",
-        "METRICS",
-        "Metric",
-        "accuracy",
-        "confidence_ellipse",
-        "decide",
-        "difference_interval",
-        "equalized_odds_difference",
-        "f1",
-        "interval",
-        "intervals_by_group",
-        "make_fair_scorer",
-        "mean_probability_disparity",
-        "metric_frame",
-        "scores",
-        "statistical_disparity",
-        "summarise",
-    ),
-    "learners": (
-        "Auto",
-        "Bar",
-        "Boosted",
-        "Calibrated",
-        "Fit",
-        "Fitted",
-        "FittedBoosted",
-        "FittedChoice",
-        "FittedEstimator",
-        "FittedLinear",
-        "FittedNetwork",
-        "Job",
-        "Learner",
-        "LikelihoodWarning",
-        "Linear",
-        "MLP",
-        "Network",
-        "Reweighted",
-        "Settings",
-        "Task",
-        "fit_many",
-        "fit_module",
-        "named_learner",
-    ),
-    "estimators": ("DebiasedClassifier", "Scorer", "feature_frame", "score_rows", "text_columns"),
-    "checks": (
-        "BeliefComparison",
-        "Doubt",
-        "CheckResult",
-        "Identifiability",
-        "check",
-        "compare_beliefs",
-        "identifiability",
-        "learn_parameters",
-    ),
-    "robustness": ("Sensitivity", "WhatIf", "sensitivity", "what_if"),
-    "evaluation": (
-        "Baseline",
-        "Cell",
-        "ComparedRows",
-        "Comparison",
-        "KnowingFairLabels",
-        "LowerBaseline",
-        "METHODS",
-        "MassagedLabels",
-        "Massaging",
-        "Method",
-        "OnlyAuditedRows",
-        "ParityByReductions",
-        "ParityByThresholds",
-        "ParityThresholds",
-        "Predictions",
-        "RecordAsItIs",
-        "Steps",
-        "ThroughBelief",
-        "Trained",
-        "Training",
-        "Unawareness",
-        "UpperBaseline",
-        "WithoutSensitive",
-        "cells",
-        "compare",
-        "compared_rows",
-        "expected_outcome",
-        "flips_needed",
-        "massage",
-        "parity_thresholds",
-        "predictions",
-        "scored",
-        "styles",
-    ),
-    "datasets": ("Limits", "LoanData", "SyntheticData", "SyntheticSettings", "loans", "synthetic"),
-}
 
 
 def public_names(room: str) -> list[str]:
-    """The names of a room that are for users, but for those that stand in the package itself and for modules."""
+    """The names of a room that are for users: documented ones and tables; the others are for other rooms."""
     module = import_module(f"{PACKAGE}.{room}".rstrip("."))
-    own = [n for n, value in vars(module).items() if inspect.isclass(value) and value.__module__ == module.__name__]
-    names = PUBLIC.get(room, own) if room else module.__all__
-    above = set(import_module(PACKAGE).__all__) if room else set()
+    values = {name: getattr(module, name) for name in getattr(module, "__all__", vars(module))}
+    if not room:
+        return [name for name, value in values.items() if name[0] != "_" and not isinstance(value, ModuleType)]
+    if room == "errors":
+        return [name for name, value in values.items() if inspect.isclass(value) and issubclass(value, Exception)]
+    above = {id(value) for value in map(partial(getattr, import_module(PACKAGE)), import_module(PACKAGE).__all__)}
     return [
-        name
-        for name in names
-        if name not in above and not name.startswith("_") and not isinstance(getattr(module, name), ModuleType)
+        n for n, value in values.items() if id(value) not in above and (_has_sections(value) or type(value) is dict)
     ]
+
+
+def _has_sections(value: object) -> bool:
+    """A class with examples, or a function whose parameters are described, too."""
+    text = vars(value).get("__doc__") if inspect.isclass(value) else inspect.isroutine(value) and value.__doc__
+    headings = re.findall(r"^ *(\w+)\n *-+$", text or "", re.MULTILINE)
+    return "Examples" in headings and (inspect.isclass(value) or "Parameters" in headings)

@@ -13,14 +13,7 @@ from typing import TypedDict
 
 
 class Place(TypedDict, total=False):
-    """Where in a program's text something stands.
-
-    Examples
-    --------
-    >>> from problog4fairness.errors import Place, ProgramError, among
-    >>> str(ProgramError("no such predicate", source="loans.pl", **Place(line=7, column=1)))
-    'loans.pl:7:1: no such predicate'
-    """
+    """Where in a program's text something stands."""
 
     line: int
     column: int
@@ -48,10 +41,10 @@ def among(name: object, known: Iterable[object], verb: str = "there are") -> str
     >>> among("grantd", ["granted", "income"])
     "did you mean 'granted'? there are granted, income"
     """
-    there = [str(own) for own in known]
-    near = get_close_matches(str(name).lower(), [own.lower() for own in there], n=1)
-    meant = next((f"did you mean {own!r}? " for own in there if near and own.lower() == near[0]), "")
-    return f"{meant}{verb} {', '.join(there) or 'none'}"
+    names = list(map(str, known))
+    near = get_close_matches(str(name).lower(), [known_name.lower() for known_name in names], n=1)
+    meant = next((f"did you mean {known_name!r}? " for known_name in names if [known_name.lower()] == near), "")
+    return f"{meant}{verb} {', '.join(names) or 'none'}"
 
 
 class P4FError(ValueError):
@@ -85,14 +78,7 @@ class P4FError(ValueError):
 
 
 class CellError(P4FError):
-    """A cell of a table that cannot be used: what it has, the row (from 0), and the rest of the sentence.
-
-    Examples
-    --------
-    >>> from problog4fairness.errors import CellError
-    >>> print(CellError("'n/a'", 11, "where training saw numbers").at(4))
-    'n/a' in row 5, where training saw numbers
-    """
+    """A cell of a table that cannot be used: what it has, the row (from 0), and the rest of the sentence."""
 
     def __init__(self, has: str, row: int, rest: str) -> None:
         super().__init__(f"{has} in row {row + 1}, {rest}")
@@ -135,278 +121,80 @@ class ProgramError(P4FError):
 
 
 class ProgramSyntaxError(ProgramError):
-    """The text is not ProbLog.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("0.5 :: a").probability()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.ProgramSyntaxError: 1:9: ...
-    """
+    """The text is not ProbLog."""
 
 
 class UnknownPredicateError(ProgramError):
-    """A goal that no clause and no allowed built-in defines.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("a :- b. ?- a.").probability()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.UnknownPredicateError: 1:6: nothing defines b/0; define it...
-    """
+    """A goal that no clause and no allowed built-in defines."""
 
 
 class NonGroundError(ProgramError):
-    """A probabilistic fact, or a query, that still holds variables when it is reached.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("0.5 :: a(X). ?- a(X).").probability()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.NonGroundError: 1:8: this probabilistic fact holds variables that nothing binds...
-    """
+    """A probabilistic fact, or a query, that still holds variables when it is reached."""
 
 
 class NegativeCycleError(ProgramError):
-    r"""An atom that depends on its own negation.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program(r"a :- \+b. b :- \+a. ?- a.").probability()
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.NegativeCycleError: 1:16: an atom depends on its own negation
-    """
+    """An atom that depends on its own negation."""
 
 
 class ProbabilityError(ProgramError):
-    """A probability outside [0, 1], in the text or bound later.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("p1 :: a. ?- a.").bind({"p1": 1.3})
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.ProbabilityError: probability 1.3 of parameter p1 is not between 0 and 1
-    """
+    """A probability outside [0, 1], in the text or bound later."""
 
 
 class DisjunctionError(ProgramError):
-    """An annotated disjunction whose probabilities sum to more than 1.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("0.7 :: a; 0.6 :: b. ?- a.").probability()
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.DisjunctionError: 1:1: the probabilities of a; b sum to 1.3, which is more than 1
-    """
+    """An annotated disjunction whose probabilities sum to more than 1."""
 
 
 class NetworkError(ProgramError):
-    """A neural predicate that is declared twice in different ways, or in a form that does not exist.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.ProgramBelief("nn(g,X) :: y(X). ?- y(x).")
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.NetworkError: the program has no network h for the classifier; it has g
-    """
+    """A neural predicate that is declared twice in different ways, or in a form that does not exist."""
 
 
 class NoQueryError(ProgramError):
-    """Nothing to compute: no ``query(...)`` and no ``?- ...``.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("0.5 :: a.").probability()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.NoQueryError: the program has no query...
-    """
+    """Nothing to compute: no ``query(...)`` and no ``?- ...``."""
 
 
 class InconsistentEvidenceError(ProgramError):
-    """Evidence of probability 0.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("0.5 :: a. b :- a. evidence(a, false). evidence(b). ?- a.").probability()
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.InconsistentEvidenceError: the evidence can never hold
-    """
+    """Evidence of probability 0."""
 
 
 class UnsafeProgramError(ProgramError):
-    """A program that would load code, touch files or print; refused before it is ground.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program(":- use_module('evil.py'). 0.5 :: a. ?- a.").probability()  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.UnsafeProgramError: 1:4: loading 'evil.py' is not allowed; a program may load ...
-    """
+    """A program that would load code, touch files or print; refused before it is ground."""
 
 
 class LimitError(ProgramError):
-    """Grounding or compiling reached a limit of time, memory or size.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> endless = p4f.Program("a(X) :- Y is X + 1, a(Y). ?- a(0).", limits=p4f.Limits(seconds=0.5))
-    >>> try:
-    ...     endless.probability()
-    ... except p4f.errors.LimitError:
-    ...     print("it was stopped")
-    it was stopped
-    """
+    """Grounding or compiling reached a limit of time, memory or size."""
 
 
 class GroundingError(ProgramError):
-    """Any other reason why problog cannot ground a program.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("a :- X is foo + 1, X > 0. ?- a.").probability()
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.GroundingError: 1:8: error while evaluating 'is'(x1,foo+1): unknown function 'foo'/0
-    """
+    """Any other reason why problog cannot ground a program."""
 
 
 class UnreadableFileError(ProgramError):
-    """A program file that does not exist, cannot be read, or holds binary data.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program.from_file("nowhere.pl")
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.UnreadableFileError: nowhere.pl: the file does not exist
-    """
-
-
-class EncodingError(ProgramError):
-    r"""A program file that is not UTF-8.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import problog4fairness as p4f
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "loans.pl"
-    ...     _ = file.write_bytes("% caf\xe9\n0.5 :: a. ?- a.".encode("latin-1"))
-    ...     try:
-    ...         p4f.Program.from_file(file)
-    ...     except p4f.errors.EncodingError:
-    ...         print("not UTF-8")
-    not UTF-8
-    """
+    """A program file that does not exist, cannot be read, or is not UTF-8 text."""
 
 
 class MissingValueError(P4FError):
-    """A parameter or a network for which no value was given.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.Program("p1 :: a. ?- a.").probability()
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.MissingValueError: parameter p1 has no value; give one to p1
-    """
+    """A parameter or a network for which no value was given."""
 
 
 class UnknownNameError(P4FError):
-    """A value for a parameter or a network that the program does not have.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.learners.named_learner("lienar")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.UnknownNameError: there is no learner 'lienar'...
-    """
+    """A value for a parameter or a network that the program does not have."""
 
 
 class ShapeError(P4FError):
-    """Values whose shapes do not fit each other or the network they stand for.
-
-    Examples
-    --------
-    >>> import torch
-    >>> import problog4fairness as p4f
-    >>> circuit = p4f.Program("nn(h,X) :: y(X). nn(a,X) :: z(X). b :- y(x), z(x). ?- b.").compile()
-    >>> circuit.probability(nn={"h": torch.rand(2), "a": torch.rand(3)})
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.ShapeError: the shapes of the values do not fit together (h(x): [2], a(x): [3])
-    """
+    """Values whose shapes do not fit each other or the network they stand for."""
 
 
 class TrainingError(P4FError):
-    """Training that cannot begin with these settings, jobs or files, or cannot go on: a loss that is not finite.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> p4f.learners.Boosted(learning_rate=-1).check_options()
-    Traceback (most recent call last):
-        ...
-    problog4fairness.errors.TrainingError: learning_rate=-1 is not a number above 0 and at most 1
-    """
+    """Training that cannot begin with these settings, jobs or files, or cannot go on: a loss that is not finite."""
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint file that is damaged, or of another fit.
-
-    Examples
-    --------
-    >>> from problog4fairness.errors import CheckpointError, TrainingError
-    >>> issubclass(CheckpointError, TrainingError)
-    True
-    """
+    """A checkpoint file that is damaged, or of another fit."""
 
 
 class SwappedWarning(UserWarning):
-    """The name of a column says that it was passed in the place of another one.
-
-    Examples
-    --------
-    >>> from problog4fairness.errors import SwappedWarning
-    >>> issubclass(SwappedWarning, UserWarning)
-    True
-    """
+    """The name of a column says that it was passed in the place of another one."""
 
 
 class LearningWarning(UserWarning):
-    """A model that may not have learned what it should.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from problog4fairness.errors import LearningWarning
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", LearningWarning)  # a model that may not have learned stops the work
-    """
+    """A model that may not have learned what it should."""

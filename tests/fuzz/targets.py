@@ -69,7 +69,7 @@ def _read_program(path: Path) -> object:
     from problog4fairness.program.sandbox.process import Limits
 
     program = Program.from_file(path, limits=Limits(seconds=5, memory=1 << 30))
-    program.check()
+    program.lint()
     return program.compile()
 
 

@@ -7,7 +7,7 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness import Program
-from problog4fairness.program.language.terms import Structure
+from problog4fairness.program.circuit.compiled import Structure
 from tests import extremes
 
 LABEL = r"""

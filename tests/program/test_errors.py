@@ -11,7 +11,6 @@ import torch
 from problog4fairness import Program, errors
 from problog4fairness.errors import (
     DisjunctionError,
-    EncodingError,
     GroundingError,
     InconsistentEvidenceError,
     LimitError,
@@ -367,7 +366,7 @@ def test_a_file_that_is_too_long(tmp_path):
 def test_not_utf8(tmp_path):
     path = tmp_path / "program.pl"
     path.write_bytes("0.5::a.\n% caf\u00e9\nquery(a).".encode("latin-1"))
-    error = failure(lambda: Program.from_file(path), EncodingError)
+    error = failure(lambda: Program.from_file(path), UnreadableFileError)
     assert str(error).startswith(f"{path}:2: ")
     path.write_bytes("0.5::a.\n% caf\u00e9\nquery(a).".encode())
     assert Program.from_file(path).probability()["a"].item() == 0.5

@@ -90,16 +90,16 @@ def test_what_problog_can_say_is_accepted(text):
     assert found == pytest.approx(problog_answer(text), abs=1e-12)
 
 
-def test_check_names_what_looks_like_a_slip():
+def test_lint_names_what_looks_like_a_slip():
     program = p4f.Program("nn(h,X) :: y(X). nn(g,X) :: z(X). p :: f. q :: k. sure. query(y(1)). query(sure). query(f).")
-    findings = program.check()
+    findings = program.lint()
     assert findings.queries == ("y(1)", "sure", "f")
     assert findings.warnings == (
         "network g does not matter for any query",
         "parameter q does not matter for any query",
         "query sure is always true, whatever the networks and parameters say",
     )
-    assert p4f.Program.from_file(EXAMPLES / "label.pl").check().warnings == ()
+    assert p4f.Program.from_file(EXAMPLES / "label.pl").lint().warnings == ()
 
 
 def test_repr_names_queries_networks_and_parameters():

@@ -194,7 +194,7 @@ def test_names_that_double_do_not_reach_the_caller(rule):
     """A megabyte of them would be read, kept, printed and stored where there is no limit."""
     began = time.monotonic()
     with pytest.raises(P4FError) as found:
-        Program(DOUBLED + rule, limits=Limits(seconds=20)).check()
+        Program(DOUBLED + rule, limits=Limits(seconds=20)).lint()
     assert len(str(found.value)) < 1500
     assert time.monotonic() - began < 20
 
@@ -213,7 +213,7 @@ def test_a_number_with_thousands_of_digits_is_an_error_of_the_program():
 
 def test_a_long_list_is_shown_in_part():
     text = " ".join(f"0.5::a{number}. query(a{number})." for number in range(300))
-    shown = dict(Program(text).check().rows())["queries"]
+    shown = dict(Program(text).lint().rows())["queries"]
     assert shown.endswith("a99, and 200 more")
 
 

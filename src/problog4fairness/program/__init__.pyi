@@ -1,11 +1,8 @@
-from .circuit.affine import Affine
 from .circuit.circuit import Circuit
-from .circuit.compiled import CircuitData, Leaf
-from .circuit.folded import Folded
+from .circuit.compiled import CircuitData, Ground, Leaf, Structure, text
 from .circuit.observed import KNOWN_RULED_OUT, SAFE_SUM, UNKNOWN, AffineObserved, Cast, Observed, log_outcomes, split_by
-from .circuit.specialised import Specialised
+from .circuit.specialised import Affine, Folded, Specialised
 from .diagram.diagram import Diagram, Node
-from .language.terms import Ground, Structure, text
 from .language.writing import BUILT_IN, atom, comment, distinct, is_plain, number, predicates, printed, unquoted
 from .program import Program, read_text
 from .sandbox.lifetime import end_with_parent, in_lasting_thread

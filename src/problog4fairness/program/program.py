@@ -5,27 +5,22 @@ from __future__ import annotations
 import html
 import numbers
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from problog4fairness.errors import (
-    EncodingError,
-    LimitError,
     P4FError,
     ProbabilityError,
-    ProgramError,
     ProgramSyntaxError,
     UnknownNameError,
     UnreadableFileError,
     among,
 )
-from problog4fairness.program.circuit.compiled import CircuitData
-from problog4fairness.program.language.terms import spaceless
-from problog4fairness.program.sandbox import cache
-from problog4fairness.program.sandbox import process as sandbox
+from problog4fairness.program.circuit.compiled import FALSE, TRUE, CircuitData, spaceless
+from problog4fairness.program.sandbox.cache import MAX_TEXT, result_of
 from problog4fairness.program.sandbox.process import Limits
 
 if TYPE_CHECKING:
@@ -34,9 +29,9 @@ if TYPE_CHECKING:
     from problog4fairness.program.circuit.circuit import Circuit
     from problog4fairness.program.circuit.weights import Values
     from problog4fairness.program.diagram.diagram import Diagram
-    from problog4fairness.program.lint import Findings
 
-MAX_TEXT = 4 * sandbox.MEBIBYTE
+# Of each list that is shown to a person: so many names of so many characters.
+SHOWN, LONGEST = 100, 200
 _FILE = re.compile(r"[^\n%:]{1,255}\.(pl|problog)")
 
 
@@ -47,6 +42,37 @@ class Network:
     name: str
     inputs: int
     outcomes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LintResult:
+    """The result of :meth:`Program.lint`."""
+
+    networks: tuple[Network, ...]
+    parameters: tuple[str, ...]
+    queries: tuple[str, ...]
+    evidence: tuple[tuple[str, bool], ...]
+    nodes: int
+    edges: int
+    variables: int
+    seconds: float
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return asdict(self)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and value of each finding, for a person: the first ones where there are many."""
+        evidence = _listed(atom if holds else f"\\+{atom}" for atom, holds in self.evidence)
+        return [
+            ("networks", _listed(map(_network_text, self.networks))),
+            ("parameters", _listed(self.parameters)),
+            ("queries", _listed(self.queries)),
+            ("evidence", evidence),
+            ("circuit", f"{self.nodes} nodes, {self.edges} edges, {self.variables} variables"),
+            ("compiled in", f"{self.seconds * 1000:.0f} ms"),
+        ]
 
 
 class Program:
@@ -96,7 +122,7 @@ class Program:
         self._limits = limits
         self._source = source
         self._bound = bound
-        self._summary = _run("read", text, limits, source)
+        self._summary = result_of("read", text, limits, source)
 
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, limits: Limits | None = None) -> Program:
@@ -170,10 +196,7 @@ class Program:
 
     def compiled(self) -> CircuitData:
         """The compiled program as plain data, without torch."""
-        try:
-            data: CircuitData = _result("compile", self._text, self._limits)
-        except ProgramError as error:
-            raise error.at(self._source) from None
+        data: CircuitData = result_of("compile", self._text, self._limits, self._source)
         return data
 
     def probability(
@@ -196,14 +219,23 @@ class Program:
         """
         from problog4fairness.program.diagram.diagram import Diagram
 
-        graph = _run("diagram", self._text, self._limits, self._source)
+        graph = result_of("diagram", self._text, self._limits, self._source)
         return Diagram.from_json(graph, classifier=classifier, limits=self._limits)
 
-    def check(self) -> Findings:
-        """Compile, and tell what was found: sizes, and warnings about what looks like a slip."""
-        from problog4fairness.program.lint import check
-
-        return check(self)
+    def lint(self) -> LintResult:
+        """Compile, and list what the program has: sizes, and warnings about what looks like a slip."""
+        data = self.compiled()
+        return LintResult(
+            networks=self.networks,
+            parameters=self.parameters,
+            queries=tuple(query.name for query in data.queries),
+            evidence=self.evidence,
+            nodes=len(data.nodes),
+            edges=data.edges,
+            variables=len(data.variables),
+            seconds=data.seconds,
+            warnings=tuple(_warnings(self, data)),
+        )
 
     def __str__(self) -> str:
         bound = "".join(f"% {name} = {value:g}\n" for name, value in sorted(self._bound.items()))
@@ -268,48 +300,35 @@ def read_text(path: str | PathLike[str]) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise EncodingError("the file is not UTF-8; save it as UTF-8", source=source, line=line) from None
+        raise UnreadableFileError("the file is not UTF-8; save it as UTF-8", source=source, line=line) from None
 
 
-def _run(task: str, text: str, limits: Limits, source: str | None) -> Any:
-    """The result of a task on a program: from memory, from the cache, or from the worker."""
-    try:
-        return _result(task, text, limits)
-    except ProgramError as error:
-        raise error.at(source) from None
+def _warnings(program: Program, data: CircuitData) -> list[str]:
+    used = {(leaf.kind, name) for leaf in data.leaves for name in (leaf.name, str(leaf))}
+    warnings = [
+        f"network {network.name} does not matter for any query"
+        for network in program.networks
+        if ("network", network.name) not in used
+    ]
+    warnings += [
+        f"parameter {name} does not matter for any query"
+        for name in program.parameters
+        if ("parameter", name) not in used and ("parameter", name.partition("/")[0]) not in used
+    ]
+    for query in data.queries:
+        if query.true in (FALSE, TRUE) or query.false == FALSE:
+            always = "false" if query.true == FALSE else "true"
+            warnings.append(f"query {query.name} is always {always}, whatever the networks and parameters say")
+    return warnings
 
 
-# What the result of each task must hold; a cache file without it is no result.
-_KEYS = {
-    "read": {"canonical", "networks", "parameters", "queries", "evidence"},
-    "compile": {"leaves", "variables", "nodes", "queries"},
-    "diagram": {"nodes"},
-}
+def _network_text(network: Network) -> str:
+    inputs = "" if network.inputs == 1 else f"/{network.inputs}"
+    return network.name + inputs + (f" ({', '.join(network.outcomes)})" if network.outcomes else "")
 
 
-_recent = cache.Recent()
-
-
-def _result(task: str, text: str, limits: Limits) -> Any:
-    known = _recent.get((task, text, limits))
-    if known is not None:
-        return known
-    if len(text) > MAX_TEXT:
-        raise LimitError(f"the program has more than {MAX_TEXT // sandbox.MEBIBYTE} MiB of text")
-    if "\0" in text:
-        raise ProgramSyntaxError("the text holds binary data")
-    result = cache.load(task, text)
-    if not isinstance(result, dict) or not _KEYS[task] <= set(result):
-        result = sandbox.run(task, text, limits)
-        cache.store(task, text, result)
-    kept = result
-    if task == "compile":
-        try:
-            kept = CircuitData.from_json(result)
-        except ValueError:
-            # A cache file that is whole but holds something else: compile again, and replace it.
-            result = sandbox.run(task, text, limits)
-            cache.store(task, text, result)
-            kept = CircuitData.from_json(result)
-    _recent.keep((task, text, limits), kept, cache.size_of(result))
-    return kept
+def _listed(names: Iterable[str]) -> str:
+    """Names as a person may want to read them."""
+    every = [name if len(name) <= LONGEST else f"{name[:LONGEST]} ..." for name in names]
+    more = [f"and {len(every) - SHOWN:,} more"] if len(every) > SHOWN else []
+    return ", ".join([*every[:SHOWN], *more]) or "none"

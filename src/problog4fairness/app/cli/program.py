@@ -34,23 +34,23 @@ def register(app: typer.Typer) -> None:
 
 
 def lint(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
-    """Read and compile a program, and say what was found in it.
+    """Read and compile a program, and list what it has.
 
     Networks, parameters, queries and evidence; how large the circuit is and how long compiling took; and what looks
     like a slip: networks and parameters that no query depends on, queries whose answer is always the same.
     """
-    found = _program(file, seconds, memory).check()
+    result = _program(file, seconds, memory).lint()
     if as_json:
-        print(json.dumps(found.to_dict()))
+        print(json.dumps(result.to_dict()))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, value in found.rows():
+    for name, value in result.rows():
         table.add_row(name, printable(value))
     console = Console(highlight=False, markup=False)
     console.print(table)
-    for warning in found.warnings:
+    for warning in result.warnings:
         console.print(printable(f"warning: {warning}"), style="yellow")
 
 

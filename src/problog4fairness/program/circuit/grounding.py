@@ -35,10 +35,9 @@ from problog4fairness.errors import (
     ProgramSyntaxError,
     UnknownPredicateError,
 )
-from problog4fairness.program.circuit.compiled import FALSE, FIRST_LITERAL, TRUE
+from problog4fairness.program.circuit.compiled import FALSE, FIRST_LITERAL, TRUE, Ground, Structure, to_json
 from problog4fairness.program.language.safety import SafeEngine
 from problog4fairness.program.language.syntax import SUM_TOLERANCE, Syntax, parse, term_text
-from problog4fairness.program.language.terms import Ground, Structure, to_json
 
 
 def compile_text(text: str) -> dict[str, Any]:

@@ -18,11 +18,9 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import DisjunctionError, InconsistentEvidenceError, LimitError
-from problog4fairness.program.circuit.affine import Affine
 from problog4fairness.program.circuit.compiled import Leaf
-from problog4fairness.program.circuit.folded import Folded
 from problog4fairness.program.circuit.passes import Plan, evaluate
-from problog4fairness.program.circuit.specialised import Specialised
+from problog4fairness.program.circuit.specialised import Affine, Folded, Specialised
 from problog4fairness.program.circuit.weights import Given, batch_shape, circuit_inputs, missing
 
 if TYPE_CHECKING:

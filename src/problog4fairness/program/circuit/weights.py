@@ -26,8 +26,7 @@ from problog4fairness.errors import (
     UnknownNameError,
     among,
 )
-from problog4fairness.program.circuit.compiled import CircuitData, Leaf, outcome_text
-from problog4fairness.program.language.terms import spaceless
+from problog4fairness.program.circuit.compiled import CircuitData, Leaf, outcome_text, spaceless
 
 Value: TypeAlias = float | Tensor | Callable[..., float | Tensor]
 Values: TypeAlias = Mapping[str, Value]

@@ -1,6 +1,6 @@
-"""What was compiled once, kept on disk.
+"""What a task makes of a program: from memory, from the user's cache folder, or from the worker.
 
-One JSON file for each task and text, named by a hash of both and of the versions that made it, in
+On disk there is one JSON file for each task and text, named by a hash of both and of the versions that made it, in
 ``$P4F_CACHE`` or the user's cache folder. A file that is damaged, foreign or unreadable is as good as none: the program
 is compiled again and the file replaced. A folder that cannot be written is no error either.
 """
@@ -18,22 +18,61 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.errors import P4FError
+from problog4fairness.errors import LimitError, P4FError, ProgramError, ProgramSyntaxError
+from problog4fairness.program.circuit.compiled import CircuitData
+from problog4fairness.program.sandbox import process
+from problog4fairness.program.sandbox.process import Limits
 
 # What is stored depends on these modules; a change in one of them makes what is stored stale.
 _MAKERS = (
     "language/syntax.py",
     "language/safety.py",
-    "language/libraries.py",
-    "language/terms.py",
     "circuit/grounding.py",
     "circuit/compiled.py",
     "diagram/causal.py",
 )
-
-
+# What the result of each task must hold; a cache file without it is no result.
+_KEYS = {
+    "read": {"canonical", "networks", "parameters", "queries", "evidence"},
+    "compile": {"leaves", "variables", "nodes", "queries"},
+    "diagram": {"nodes"},
+}
+MAX_TEXT = 4 * process.MEBIBYTE
 # Characters of a result that is kept, of all that are in memory, and of all that are on disk.
 LARGEST, IN_MEMORY, ON_DISK = 1 << 24, 1 << 26, 1 << 29
+
+
+def result_of(task: str, text: str, limits: Limits, source: str | None) -> Any:
+    """The result of ``read``, ``compile`` or ``diagram`` on a program; errors name its file ``source``."""
+    result = recent.get((task, text, limits))
+    if result is None:
+        try:
+            result, size = _looked_up(task, text, limits)
+        except ProgramError as error:
+            raise error.at(source) from None
+        recent.keep((task, text, limits), result, size)
+    return result
+
+
+def _looked_up(task: str, text: str, limits: Limits) -> tuple[Any, int]:
+    """The result, from the folder or else from the worker, and about how many characters it has."""
+    if len(text) > MAX_TEXT:
+        raise LimitError(f"the program has more than {MAX_TEXT // process.MEBIBYTE} MiB of text")
+    if "\0" in text:
+        raise ProgramSyntaxError("the text holds binary data")
+    stored = load(task, text)
+    if isinstance(stored, dict) and _KEYS[task] <= set(stored):
+        try:
+            return _read_in(task, stored), size_of(stored)
+        except ValueError:
+            pass  # a file that is whole but holds something else: compile, and replace it
+    result = process.run(task, text, limits)
+    store(task, text, result)
+    return _read_in(task, result), size_of(result)
+
+
+def _read_in(task: str, result: Any) -> Any:
+    return CircuitData.from_json(result) if task == "compile" else result
 
 
 class Recent:
@@ -46,11 +85,11 @@ class Recent:
     def get(self, key: Any) -> Any | None:
         """The result, which now is the one used last; None where there is none."""
         with self._lock:
-            found = self._results.pop(key, None)
-            if found is None:
+            entry = self._results.pop(key, None)
+            if entry is None:
                 return None
-            self._results[key] = found
-            return found[0]
+            self._results[key] = entry
+            return entry[0]
 
     def keep(self, key: Any, result: Any, size: int) -> None:
         """Keep a result, and forget those used longest ago."""
@@ -66,6 +105,9 @@ class Recent:
             self._results, self._used = {}, 0
 
 
+recent = Recent()
+
+
 def size_of(result: Any) -> int:
     """About as many characters as plain data have as JSON."""
     size, pending = 0, [result]
@@ -75,7 +117,7 @@ def size_of(result: Any) -> int:
             size += len(value)
         elif isinstance(value, dict):
             pending += [*value, *value.values()]
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, list):
             pending += value
         size += 8
     return size
