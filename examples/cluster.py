@@ -3,8 +3,7 @@
 python examples/cluster.py                                # two processes on this machine
 python examples/cluster.py tcp://scheduler.example:8786   # a cluster
 
-It needs the extra ``cluster``. Networks are trained in the same way. In earnest the table is
-``dask.dataframe.read_parquet("loans/*.parquet")``.
+It needs the extra ``dask``. In earnest the table is ``dask.dataframe.read_parquet("loans/*.parquet")``.
 """
 
 from __future__ import annotations

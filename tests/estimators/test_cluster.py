@@ -14,7 +14,7 @@ import pytest
 
 from problog4fairness import DebiasedClassifier, LabelBias, MeasurementBias
 from problog4fairness.errors import P4FError
-from problog4fairness.learners import Boosted, Network
+from problog4fairness.learners import Boosted
 from tests.estimators.data import loans
 
 pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
@@ -22,11 +22,7 @@ dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not insta
 
 ROOT = Path(__file__).parents[2]
 BELIEF = LabelBias("area", {1: 0.5}, False, groups=[1])
-# Two workers take many small steps slowly: one network, a few epochs.
-MORE = {
-    "network": Network(networks=1, max_epochs=25, batch_size=128, learning_rate=3e-3),
-    "weighted": Boosted(max_trees=100, leaves=31, validation=0),
-}
+MORE = {"weighted": Boosted(max_trees=100, leaves=31, validation=0)}
 SCRIPT = """
 import json, sys
 import dask.dataframe as dd
@@ -96,9 +92,8 @@ def test_two_processes_end_within_noise_of_one(tmp_path):
         chances = [model.predict_proba(new)[:, 1] for model in (there, here)]
         right = [float(((chance > 0.5) == truth).mean()) for chance in chances]
         assert right[0] > right[1] - 0.015, name
-        # Weights move the probabilities of trees by twice as much; one network has more noise than that.
-        noise = 0.03 if name == "network" else 0.01
-        assert chances[0].mean() == pytest.approx(chances[1].mean(), abs=noise), name
+        # Weights move the probabilities of trees by twice as much.
+        assert chances[0].mean() == pytest.approx(chances[1].mean(), abs=0.01), name
 
 
 @pytest.fixture
@@ -115,12 +110,9 @@ def refused(table, belief=BELIEF, learner="boosted", **options):
     return str(error.value)
 
 
-@pytest.mark.parametrize("learner", ["linear", "auto"])
+@pytest.mark.parametrize("learner", ["linear", "auto", "network"])
 def test_other_learners_need_a_sample(table, learner):
-    assert refused(table, learner=learner) == (
-        "a Dask data frame is learned from by learner='boosted' or 'network'; for other learners pass a sample, "
-        "such as X.sample(frac=0.01).compute()"
-    )
+    assert "learner='boosted'" in refused(table, learner=learner)
 
 
 def test_several_variants_need_one_machine(table):
@@ -128,17 +120,9 @@ def test_several_variants_need_one_machine(table):
 
 
 def test_weights_below_0_are_one_line(table, monkeypatch):
-    monkeypatch.setattr("problog4fairness.estimators.distributed.client", lambda: None)
+    monkeypatch.setattr("problog4fairness.estimators.distributed.require_cluster", lambda _: None)
     assert refused(table, sample_weight=table["area"] - 1.0) == (
         "sample_weight has values that are missing or below 0; give each row a weight of 0 or more"
-    )
-
-
-def test_networks_need_fabric(table, monkeypatch):
-    monkeypatch.setattr("problog4fairness.estimators.distributed.client", lambda: None)
-    monkeypatch.setitem(sys.modules, "lightning_fabric", None)
-    assert refused(table, learner="network") == (
-        "networks on a cluster need the package lightning-fabric: pip install 'problog4fairness[cluster]'"
     )
 
 
@@ -152,6 +136,6 @@ def test_without_a_cluster(table):
 
 
 def test_what_is_beside_it_is_spread_too(table, monkeypatch):
-    monkeypatch.setattr("problog4fairness.estimators.distributed.client", lambda: None)
+    monkeypatch.setattr("problog4fairness.estimators.distributed.require_cluster", lambda _: None)
     with pytest.raises(P4FError, match="are columns of Dask data frames, too"):
         DebiasedClassifier(BELIEF, "boosted").fit(table[["income"]], pd.Series([0, 1] * 20))

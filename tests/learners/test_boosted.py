@@ -38,7 +38,7 @@ def test_without_a_belief_it_is_lightgbms_own_objective():
     frame = frame[["x", "first", "a"]]
     learner = Boosted(max_trees=20, validation=0)
     found = learner.fit(p4f.NoBias(), p4f.Rows(frame, ("x", "first"), recorded=fair))
-    parameters = {**learner._parameters(0), "objective": "binary"}
+    parameters = {**learner.parameters(0), "objective": "binary"}
     data = lightgbm.Dataset(frame[["x", "first"]].to_numpy(float), fair)
     expected = lightgbm.train(parameters, data, 20).predict(frame[["x", "first"]].to_numpy(float))
     np.testing.assert_allclose(found.log_proba(frame).exp()[:, 1], expected, atol=1e-6)

@@ -20,13 +20,9 @@ from problog4fairness.learners import (
     Boosted,
     ClusterTask,
     Fitted,
-    Network,
-    client,
     cluster_encoder,
-    fit_networks,
     fit_trees,
-    kernel_of,
-    refuse_unknown,
+    require_cluster,
 )
 
 if TYPE_CHECKING:
@@ -45,15 +41,14 @@ def fit_spread(
 ) -> tuple[Fitted, Rows]:
     """What was learned on the cluster, and the held-out rows, or one of each kind where none are held out."""
     learner = fitting.learner_of(model.learner)
-    if not isinstance(learner, Boosted | Network):
+    if not isinstance(learner, Boosted):
         raise P4FError(
-            "a Dask data frame is learned from by learner='boosted' or 'network'; for other learners pass a sample, "
+            "a Dask data frame is learned from by learner='boosted'; for other learners pass a sample, "
             "such as X.sample(frac=0.01).compute()"
         )
     if as_belief(model.belief).features:
         raise P4FError(SEVERAL)
-    refuse_unknown(X)
-    client()
+    require_cluster(X)
     data, beside = _joined(model, X, y, sensitive_features, {FAIR: fair, WEIGHT: sample_weight})
     model.seed_ = fitting.drawn_seed(model.random_state)
     keys = [*as_belief(model.belief).sensitive_columns, *(name for name in (LABEL, FAIR) if name in data.columns)]
@@ -61,7 +56,6 @@ def fit_spread(
     rows = _rows(model, kinds, X, y, beside)
     model.audited_ = 0 if rows.fair is None else int(kinds[COUNT].to_numpy()[rows.fair >= 0].sum())
     task = fitting.task_through(model.belief_, rows, model.seed_, stacklevel=5)
-    kernel_of(task.observation)
     if model.class_weight is not None:
         data, kinds = _weighted(model, data, kinds)
     encoder = cluster_encoder(data, model.columns_)
@@ -72,10 +66,8 @@ def fit_spread(
         held = part.compute().reset_index(drop=True)
         held = held if len(held) else None
     masses = kinds[WEIGHT if WEIGHT in kinds else COUNT].to_numpy(dtype=np.float64, copy=True)
-    size = total - (0 if held is None else len(held))
-    own = ClusterTask(task.observation, masses, kinds[keys], data, encoder, held, size, model.seed_)
-    found = fit_trees(learner, own) if isinstance(learner, Boosted) else fit_networks(learner, own)
-    return found, rows if held is None else _held(model, held)
+    fitted = fit_trees(learner, ClusterTask(task.observation, masses, kinds[keys], data, encoder, held, model.seed_))
+    return fitted, rows if held is None else _held(model, held)
 
 
 def _joined(

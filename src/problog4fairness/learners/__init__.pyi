@@ -1,9 +1,7 @@
 from .auto import Auto, FittedChoice, row_losses
 from .base import Fitted, Learner, Shape, Task
 from .calibrated import LARGEST_SHIFT, SLOPES, Calibrated, recalibrated
-from .distributed.cluster import SEVERAL, WEIGHT, ClusterTask, client, cluster_encoder, kernel_of, refuse_unknown
-from .distributed.networks import fit_networks
-from .distributed.trees import fit_trees
+from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_trees, require_cluster
 from .em.reweighted import FittedEstimator, LikelihoodWarning, Reweighted
 from .encoder import CHUNK, MAX_CATEGORIES, MISSING, encode, make_encoder, prepared, slot_name
 from .history import Fit
@@ -52,18 +50,15 @@ __all__ = [
     "Settings",
     "Shape",
     "Task",
-    "client",
     "cluster_encoder",
     "each",
     "encode",
     "fit_again",
     "fit_many",
     "fit_module",
-    "fit_networks",
     "fit_tasks",
     "fit_trees",
     "is_shown",
-    "kernel_of",
     "learner_json",
     "learner_of_json",
     "light",
@@ -73,8 +68,8 @@ __all__ = [
     "prepared",
     "progress_bar",
     "recalibrated",
-    "refuse_unknown",
     "require",
+    "require_cluster",
     "row_losses",
     "slot_name",
 ]

@@ -25,7 +25,7 @@ from torch import Tensor
 from problog4fairness.beliefs import CHUNK, Observation
 from problog4fairness.data import Codes, Floats
 from problog4fairness.learners.job import check_weights
-from problog4fairness.program import AffineObserved, log_outcomes
+from problog4fairness.program import AffineTerms, log_outcomes
 
 # Logits beyond this are as good as certain, and their probabilities still above 0 in float64.
 CERTAIN = 500.0
@@ -78,15 +78,36 @@ def slopes_of(observation: Observation, rows: Tensor | None = None, weights: Ten
     check_weights(weights, len(observation))
     observation.require_possible()
     chosen = torch.arange(len(observation)) if rows is None else rows
-    own = np.ones(len(chosen)) if weights is None else weights[chosen].double().numpy()
+    masses = np.ones(len(chosen)) if weights is None else weights[chosen].double().numpy()
     inputs, places = _needed(observation, chosen, rows is None)
-    kernel = observation.observed
-    if type(kernel) is AffineObserved and kernel.base.ndim == 1 and len(set(kernel.widths)) == 1:
-        # A run of inputs is known by its first one.
-        key = places[:, 0] if observation.variants == 1 or observation.runs is not None else None
-        kind = BinarySlopes if observation.outputs == 1 else ClassSlopes
-        return kind(kernel, kernel.codes[chosen].numpy(), inputs, places, key, own)
-    return GeneralSlopes(observation, chosen, inputs, places, own)
+    terms = observation.terms()
+    if terms is None:
+        return GeneralSlopes(observation, chosen, inputs, places, masses)
+    # A run of inputs is known by its first one.
+    key = places[:, 0] if observation.variants == 1 or observation.runs is not None else None
+    return slopes_of_terms(terms, terms.codes[chosen].numpy(), inputs, places, key, masses)
+
+
+def slopes_of_terms(
+    terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
+) -> Slopes:
+    """The slopes of rows whose likelihood is affine.
+
+    Parameters
+    ----------
+    terms
+        The likelihood.
+    codes
+        ``[rows]``: the entry of each row.
+    inputs, places
+        The inputs that are needed; which of them each row needs, ``[rows, variants]``.
+    key
+        ``[rows]``, where rows that need the same inputs have the same number.
+    weights
+        ``[rows]``.
+    """
+    kind = BinarySlopes if terms.width == 1 else ClassSlopes
+    return kind(terms, codes, inputs, places, key, weights)
 
 
 def _needed(observation: Observation, rows: Tensor, every: bool) -> tuple[Codes, Codes]:
@@ -104,13 +125,13 @@ class BinarySlopes(Slopes):
     """Two classes and a likelihood that is affine in h: all of it in a few operations on whole columns."""
 
     def __init__(
-        self, kernel: AffineObserved, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
+        self, terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
     ) -> None:
         super().__init__(inputs, places, weights)
         kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
         places, codes = places[kept], codes[kept]
-        no, yes = (kernel.coefficients[:, side::2].numpy() for side in (0, 1))
-        base = kernel.base.numpy()
+        no, yes = (terms.coefficients[:, side::2].numpy() for side in (0, 1))
+        base = terms.base.numpy()
         self.alone = places.shape[1] == 1
         if self.alone:
             places, no, yes = places[:, 0], no[:, 0], yes[:, 0]
@@ -198,13 +219,13 @@ class ClassSlopes(Slopes):
     """More than two classes and a likelihood that is affine in h."""
 
     def __init__(
-        self, kernel: AffineObserved, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
+        self, terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
     ) -> None:
         super().__init__(inputs, places, weights)
         kept, self._weights = _merged(key, codes, weights, len(inputs) // places.shape[1])
         self._places, codes = places[kept], codes[kept]
-        self._terms = kernel.coefficients.numpy()[codes].reshape(*self._places.shape, -1)
-        self._lift = kernel.base.numpy()[codes]
+        self._terms = terms.coefficients.numpy()[codes].reshape(*self._places.shape, -1)
+        self._lift = terms.base.numpy()[codes]
 
     def loss(self, logits: Floats) -> float:
         """See :meth:`Slopes.loss`."""

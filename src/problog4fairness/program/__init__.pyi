@@ -1,6 +1,16 @@
 from .circuit.circuit import Circuit
 from .circuit.compiled import CircuitData, Ground, Leaf, Structure, text
-from .circuit.observed import KNOWN_RULED_OUT, SAFE_SUM, UNKNOWN, AffineObserved, Cast, Observed, log_outcomes, split_by
+from .circuit.observed import (
+    KNOWN_RULED_OUT,
+    SAFE_SUM,
+    UNKNOWN,
+    AffineObserved,
+    AffineTerms,
+    Cast,
+    Observed,
+    log_outcomes,
+    split_by,
+)
 from .circuit.specialised import Affine, Folded, Specialised
 from .diagram.diagram import Diagram, Node
 from .language.writing import BUILT_IN, atom, comment, distinct, is_plain, number, predicates, printed, unquoted
@@ -16,6 +26,7 @@ __all__ = [
     "UNKNOWN",
     "Affine",
     "AffineObserved",
+    "AffineTerms",
     "Cast",
     "Circuit",
     "CircuitData",

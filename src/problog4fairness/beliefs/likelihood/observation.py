@@ -23,7 +23,7 @@ from torch.utils.checkpoint import checkpoint
 
 from problog4fairness.beliefs.likelihood.inputs import FairInputs
 from problog4fairness.errors import P4FError
-from problog4fairness.program import Observed
+from problog4fairness.program import AffineTerms, Observed
 
 # Rows times variants that are looked at together.
 CHUNK = 1 << 20
@@ -308,6 +308,10 @@ class Observation:
             found.append(torch.cat(parts or [own.new_zeros(0, self.classes)]).exp())
         values = torch.stack(found)
         return values.amin(0), values.amax(0)
+
+    def terms(self) -> AffineTerms | None:
+        """The likelihood as numbers, where it is affine in P(fair class); None elsewhere, and without a record."""
+        return None if self.observed is None else self.observed.terms()
 
     def require_possible(self) -> None:
         """Raise the error that counts rows that cannot have been recorded, if there are any."""

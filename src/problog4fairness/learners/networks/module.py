@@ -1,23 +1,21 @@
 """Fitting any ``torch.nn.Module`` through a belief: images, batch normalisation, large networks.
 
 One network at a time, from a tensor of inputs or from a data loader, on the processor or on a GPU. With a checkpoint, a
-run that was killed goes on after the last epoch that it finished. With Lightning Fabric, several processes or GPUs
-train it together, to the same end as one::
-
-    fabric = Fabric(accelerator="cpu", devices=2, strategy="ddp")
-    fabric.launch()
-    fit_module(module, inputs, belief, rows, fabric=fabric)
+run that was killed goes on after the last epoch that it finished: the random numbers of an epoch depend on the seed and
+its number only.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -31,8 +29,6 @@ from problog4fairness.learners.networks.batches import Batch, Batches, training_
 from problog4fairness.learners.networks.checkpoint import Checkpoint, check_state
 from problog4fairness.learners.networks.losses import loss_of
 from problog4fairness.learners.networks.nonfinite import check_finite
-from problog4fairness.learners.networks.processes import Processes, processes_of
-from problog4fairness.learners.networks.randomness import begin_epoch, own_randomness
 from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.settings import Settings, SuitedSettings
 
@@ -41,19 +37,18 @@ Module = TypeVar("Module", bound=nn.Module)
 
 def fit_module(
     module: Module,
-    data: Tensor | Batches | Iterable[Any],
+    data: Tensor | Iterable[Any],
     through: Belief | Observation,
     rows: Rows | None = None,
     *,
     settings: Settings | None = None,
     seed: int = 0,
     train_rows: Tensor | None = None,
-    validation: Tensor | Batches | Iterable[Any] | None = None,
+    validation: Tensor | Iterable[Any] | None = None,
     weights: Tensor | None = None,
     device: torch.device | str = "cpu",
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool | Bar | None = None,
-    fabric: Any = None,
 ) -> Fit[Module]:
     """Fit a module of any kind, in place.
 
@@ -65,7 +60,6 @@ def fit_module(
     data
         The distinct inputs ``[distinct, ...]`` that ``observation.inputs`` points at; or a ``DataLoader`` whose batches
         are pairs of inputs and row numbers, the inputs being ``[rows, variants, ...]`` where a row needs several.
-        Batches, with ``validation`` batches beside them, are taken as they are.
     through, rows
         A belief and the rows to observe through it; or an observation. It is evaluated where its tensors are.
     settings
@@ -87,11 +81,6 @@ def fit_module(
     progress
         Whether to show a progress bar; by default only where standard error is a terminal. Or a
         :class:`~problog4fairness.learners.progress.Bar` of one's own, which is told of every step.
-    fabric
-        A ``lightning_fabric.Fabric`` that has been launched: its processes share every batch, so batches have the same
-        size on any number of them, and the result is the same but for rounding. It says on which device to train. The
-        first process alone writes the checkpoint, which all must be able to read, and shows progress. Batch
-        normalisation and dropout work on each share by itself; only there several processes differ from one.
 
     Returns
     -------
@@ -122,24 +111,20 @@ def fit_module(
     settings = (settings or Settings()).suited(len(observation))
     observation.require_possible()
     check_seed(seed)
-    processes = processes_of(fabric, device)
-    first = processes.share.rank == 0
-    train, held = training_batches(data, observation, settings, seed, train_rows, validation, weights, processes.share)
-    module.to(processes.device)
-    run = _Run(module, observation, settings, seed, weights, processes)
+    train, held = training_batches(data, observation, settings, seed, train_rows, validation, weights)
+    module.to(device)
+    run = _Run(module, observation, settings, seed, weights, torch.device(device))
     file = None if checkpoint is None else Checkpoint(checkpoint, run.identity(len(train), len(held)))
-    if file is not None and (found := file.load()) is not None:
+    if file is not None and (saved := file.load()) is not None:
         try:
-            run.resume(*found)
+            run.resume(*saved)
         except (LookupError, TypeError, ValueError, RuntimeError):
             raise file.damaged() from None
-    run.agree(checkpoint)
-    with own_randomness(processes.device), _bar(settings.max_epochs, progress if first else False) as bar:
+    with _randomness(run.device), _bar(settings.max_epochs, progress) as bar:
         bar.begin(type(module).__name__, run.history.epochs)
         while run.history.epochs < settings.max_epochs and not run.history.waited(settings.patience):
-            generator = begin_epoch(seed, run.history.epochs, data, validation)
-            run.epoch(train, held, generator, bar)
-            if file is not None and first:
+            run.epoch(train, held, _seeded(seed, run.history.epochs, data, validation), bar)
+            if file is not None:
                 file.save(*run.state())
     module.load_state_dict(run.best)
     module.eval()
@@ -148,6 +133,32 @@ def fit_module(
 
 def _bar(epochs: int, progress: bool | Bar | None) -> AbstractContextManager[Bar]:
     return nullcontext(progress) if isinstance(progress, Bar) else progress_bar(epochs, epochs, progress)
+
+
+@contextmanager
+def _randomness(device: torch.device) -> Iterator[None]:
+    """Whatever is drawn or seeded inside, the streams of torch, numpy and Python go on afterwards as if it were not."""
+    python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002  data sets draw from the old stream too
+    devices = range(torch.cuda.device_count()) if device.type == "cuda" else ()
+    try:
+        with torch.random.fork_rng(devices):
+            yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(legacy)  # noqa: NPY002
+
+
+def _seeded(seed: int, epoch: int, *sources: object) -> torch.Generator:
+    """Seed all streams for one epoch, those of data loaders too; one more stream to shuffle with."""
+    streams = np.random.SeedSequence((seed, epoch)).generate_state(4).tolist()
+    torch.manual_seed(streams[0])
+    random.seed(streams[1])
+    np.random.seed(streams[2])  # noqa: NPY002
+    for owner in (*sources, *(getattr(source, "sampler", None) for source in sources)):
+        generator = getattr(owner, "generator", None)
+        if isinstance(generator, torch.Generator):
+            generator.manual_seed(streams[3])
+    return torch.Generator().manual_seed(streams[3])
 
 
 class _Run:
@@ -160,45 +171,29 @@ class _Run:
         settings: SuitedSettings,
         seed: int,
         weights: Tensor | None,
-        processes: Processes,
+        device: torch.device,
     ) -> None:
-        self._module = module
-        self._observation = observation
-        self._settings = settings
-        self._seed = seed
-        self._weights = weights
-        self._processes = processes
-        self._device = processes.device
+        self._module, self._observation, self._settings = module, observation, settings
+        self._seed, self._weights, self.device = seed, weights, device
         self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
         learning = [parameter for parameter in module.parameters() if parameter.requires_grad]
         if not learning:
             raise TrainingError(f"the module {type(module).__name__} has no parameters that can be trained")
-        self._optimiser = torch.optim.AdamW(
-            learning,
-            lr=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-        )
-        self._forward, self._stepping = processes.setup(module, self._optimiser)
+        self._optimiser = torch.optim.AdamW(learning, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.history = History()
         self.best = _copy(module.state_dict())
-        self._wrong: TrainingError | None = None
 
     def epoch(self, train: Batches, held: Batches, generator: torch.Generator, bar: Bar) -> None:
         """Train for one epoch and validate."""
         self._module.train()
-        mean = _Mean()
-        for number, batch in enumerate(train.go_through(generator), start=1):
-            if number == 1:
-                self._processes.part()
+        mean, validation = _Mean(), _Mean()
+        for number, batch in enumerate(train.epoch(generator), start=1):
             mean.add(*self._step(batch))
             bar.show(self.history.epochs + number / len(train), mean.value, 1 / len(train))
         self._module.eval()
-        validation = _Mean()
         with torch.no_grad():
-            for batch in held.go_through(None):
+            for batch in held.epoch(None):
                 validation.add(*self._batch_loss(batch)[1:])
-        validation = _Mean(*self._processes.sums(validation.total, validation.weight))
-        self._check(validation.total)
         if math.isnan(mean.value) or math.isnan(validation.value):
             raise TrainingError("all rows of the training or of the validation batches have weight 0")
         if self.history.add(mean.value, validation.value):
@@ -207,47 +202,32 @@ class _Run:
     @torch.enable_grad()
     def _step(self, batch: Batch) -> tuple[float, float]:
         """One step of the optimiser; the sum of the weighted losses, and of the weights."""
-        loss, *own = self._batch_loss(batch)
-        total, weight = self._processes.sums(*own)
-        self._check(total)
+        loss, total, weight = self._batch_loss(batch)
         if weight > 0:
-            self._stepping.zero_grad()
-            self._processes.backward(loss, weight)
-            self._stepping.step()
+            self._optimiser.zero_grad()
+            (loss / weight).backward()
+            self._optimiser.step()
         return total, weight
-
-    def _check(self, total: float) -> None:
-        """Stop where a loss was not finite, here or in another process; all at once, for they wait for each other."""
-        if self._wrong is not None:
-            raise self._wrong
-        if self._processes.share.count > 1 and not math.isfinite(total):
-            raise TrainingError(f"the loss is not finite in epoch {self.history.epochs + 1} in another process")
 
     def _batch_loss(self, batch: Batch) -> tuple[Tensor, float, float]:
         """The weighted losses of a batch, summed: as a tensor and as a number; and the sum of the weights."""
         logits = self._logits(batch)
-        place = logits.device
-        rows = batch.rows.to(place)
+        rows = batch.rows.to(logits.device)
         losses = self._loss(self._observation(logits, rows))
-        if not batch.counts:
-            loss, weight = 0 * losses.sum(), 0.0
-        elif self._weights is None:
+        if self._weights is None:
             loss, weight = losses.sum(), float(len(rows))
         else:
-            weights = self._weights.to(place)[rows]
+            weights = self._weights.to(logits.device)[rows]
             loss, weight = (weights * losses).sum(), float(weights.sum())
         total = loss.item()
-        if not math.isfinite(total) and self._wrong is None:
-            try:
-                check_finite(rows, losses, logits, self.history.epochs + 1, self._settings)
-            except TrainingError as error:
-                self._wrong = error
+        if not math.isfinite(total):
+            check_finite(rows, losses, logits, self.history.epochs + 1, self._settings)
         return loss, total, weight
 
     def _logits(self, batch: Batch) -> Tensor:
         """``[rows, variants, outputs]``, where the observation is."""
         outputs = self._observation.outputs
-        found = self._forward(batch.inputs.to(self._device))
+        found = self._module(batch.inputs.to(self.device))
         wanted = (len(batch.inputs), outputs)
         if not isinstance(found, Tensor):
             raise ShapeError(f"the module gives a {type(found).__name__}, not a tensor of logits {list(wanted)}")
@@ -273,14 +253,6 @@ class _Run:
         counts = {"rows": len(self._observation), "training batches": train, "validation batches": held}
         return {"seed": self._seed, **settings, **counts, "module": shapes}
 
-    def agree(self, checkpoint: str | os.PathLike[str] | None) -> None:
-        """All processes must go on from the same epoch."""
-        (total,) = self._processes.sums(float(self.history.epochs))
-        if total != self.history.epochs * self._processes.share.count:
-            raise TrainingError(
-                f"{checkpoint}: not all processes find the same checkpoint; put it where all can read it"
-            )
-
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that changes, as tensors and as JSON values."""
         tensors = {f"module.{name}": tensor for name, tensor in self._module.state_dict().items()}
@@ -295,7 +267,7 @@ class _Run:
         """Go on from such a state."""
         check_state(tensors, rest, self._module.state_dict(), self._optimiser.param_groups[0]["params"])
         self._module.load_state_dict(_below("module.", tensors))
-        self.best = {name: tensor.to(self._device) for name, tensor in _below("best.", tensors).items()}
+        self.best = {name: tensor.to(self.device) for name, tensor in _below("best.", tensors).items()}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in _below("optimiser.", tensors).items():
             number, _, part = name.partition(".")

@@ -155,11 +155,11 @@ class Boosted(Learner):
         own = slopes_of(observation, train, task.weights)
         other = None if held is None else slopes_of(observation, held, task.weights)
         share = len(own.inputs) / (len(train) * observation.variants)
-        parameters = self._parameters(task.seed, share, leaves)
+        parameters = self.parameters(task.seed, share, leaves)
         return Growth(own, other, observation.outputs, encoder, observation.table, parameters)
 
-    def _parameters(self, seed: int, share: float = 1.0, leaves: int = LEAVES[-1]) -> dict[str, Any]:
-        """``share`` is the number of inputs, which LightGBM takes for rows, for each row that needs one."""
+    def parameters(self, seed: int, share: float = 1.0, leaves: int = LEAVES[-1]) -> dict[str, Any]:
+        """Those of LightGBM; ``share`` is the number of inputs, which it takes for rows, for each row."""
         size = leaves if self.leaves == "auto" else int(self.leaves)
         return {
             "learning_rate": min(1.0, float(self.learning_rate) * (RATE if size == 2 else 1)),

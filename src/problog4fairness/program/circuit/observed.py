@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -98,6 +99,10 @@ class Observed(ABC):
             ``[rows]``: which outcome, -1 where it is not known. All leaves must have the same outcomes.
         """
 
+    def terms(self) -> AffineTerms | None:
+        """The likelihood as numbers, where it is affine in what the networks say and all leaves are alike."""
+        return None
+
     @abstractmethod
     def possible(self) -> Tensor:
         """``[entries]``: whether what was recorded has a probability above 0 for some classifier."""
@@ -113,6 +118,18 @@ class Observed(ABC):
         if rows is None:
             return self.codes
         return self.codes.index_select(0, rows) if rows.ndim == 1 else self.codes[rows]
+
+
+class AffineTerms(NamedTuple):
+    """P(recorded) of a row of entry e is ``base[e]`` plus the sum over outcomes of ``coefficients[e]`` P(outcome).
+
+    ``width`` is the number of logits of a leaf, ``codes`` the entry of each row.
+    """
+
+    width: int
+    base: Tensor
+    coefficients: Tensor
+    codes: Tensor
 
 
 class AffineObserved(Observed):
@@ -182,6 +199,11 @@ class AffineObserved(Observed):
         """See :meth:`Observed.possible`."""
         found = (self.base > 0) | (self.coefficients > 0).any(-1)
         return found.reshape(-1, found.shape[-1]).all(0)
+
+    def terms(self) -> AffineTerms | None:
+        """See :meth:`Observed.terms`."""
+        alike = self.base.ndim == 1 and len(set(self.widths)) == 1
+        return AffineTerms(self.widths[0], self.base, self.coefficients, self.codes) if alike else None
 
     def _in_logs(self, logits: Tensor, entries: Tensor) -> Tensor:
         return self._terms(logits, entries)[1].logsumexp(-1)

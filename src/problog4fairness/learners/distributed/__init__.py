@@ -1,1 +1,0 @@
-"""Learners on rows that are spread over a cluster."""
