@@ -105,7 +105,7 @@ def stacking(models: int, rounds: int) -> dict[str, object]:
     x = torch.randn(10_000, 10, generator=generator)
     y = (x.sum(1) + torch.randn(10_000, generator=generator) > 0).float()
     frame = pd.DataFrame(x.numpy()).rename(columns=str)
-    recorded = p4f.NoBias().observe(p4f.Rows(frame, tuple(frame.columns), recorded=y.long().numpy()))
+    recorded = p4f.NoBias().observe(p4f.data.Rows(frame, tuple(frame.columns), recorded=y.long().numpy()))
     settings = Settings(batch_size=64, learning_rate=3e-4, max_epochs=1, patience=1)
     ratios = []
     for number in range(rounds):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from problog4fairness import datasets, required_samples
+from problog4fairness import datasets
+from problog4fairness.statistics import required_samples
 from studies.audit_cells import ALWAYS, CONFIDENCE, ERROR, INTERVALS, ROUNDS, ROWS, SCORE, AuditStack, Case, Z
 from studies.audit_training import ALL, AUDITS, ERROR_OF, PLANNED, RANDOM, TrainingStack
 from studies.engine.claims import Claim, Measured, above, everywhere, often

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from problog4fairness import required_samples
+from problog4fairness.statistics import required_samples
 from studies.looks import LOOKS
 from studies.student_cells import OURS, PROGRAMS, rarest_cell
 

@@ -81,9 +81,9 @@ def test_repr_is_one_line(comparison, moves):
     table = DATA.loans
     plan = BELIEF.unknown().plan_audit(table, recorded="granted")
     doubts = BELIEF.check(table, recorded="granted")
-    which = p4f.compare_beliefs([BELIEF, p4f.NoBias()], table, recorded="granted")
-    rows = p4f.Rows(table, features=DATA.features)
-    known = p4f.identifiability(BELIEF.with_priors({"p1": p4f.Beta(40, 60)}))
+    which = p4f.checks.compare_beliefs([BELIEF, p4f.NoBias()], table, recorded="granted")
+    rows = p4f.data.Rows(table, features=DATA.features)
+    known = p4f.checks.identifiability(BELIEF.with_priors({"p1": p4f.statistics.Beta(40, 60)}))
     people = p4f.datasets.synthetic(rows=10)
     own = (BELIEF, BELIEF.program(), comparison, moves, plan, doubts, doubts.tests[0], which, rows, known, DATA, people)
     for shown in own:

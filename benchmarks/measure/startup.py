@@ -84,10 +84,10 @@ def _measure(name: str) -> dict[str, object]:
     tiny = [_timed(lambda: sandbox.run("read", "t. query(t).")) for _ in range(2)]
     listing = listings(Data())[name]
 
-    def to_circuit() -> p4f.Circuit:
+    def to_circuit() -> p4f.program.Circuit:
         return p4f.Program.from_file(listing.file).compile()
 
-    def to_likelihood(circuit: p4f.Circuit) -> object:
+    def to_likelihood(circuit: p4f.program.Circuit) -> object:
         known = circuit.specialise(nn=listing.known, parameters=listing.parameters)
         return known.observe(listing.data.recorded)
 

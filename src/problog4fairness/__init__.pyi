@@ -1,5 +1,6 @@
 from . import (
     audit,
+    beliefs,
     checks,
     data,
     datasets,
@@ -12,13 +13,10 @@ from . import (
     robustness,
     statistics,
 )
-from .app.report.build import Report, report
+from .app.report.build import report
 from .audit.audits import Audit
-from .audit.columns import AuditWarning
 from .audit.planning.hoeffding import hoeffding_plan
 from .beliefs.belief import Belief
-from .beliefs.describe.files import belief_text, read_belief
-from .beliefs.likelihood.observation import Observation
 from .beliefs.templates.chains import chain
 from .beliefs.templates.custom import ProgramBelief
 from .beliefs.templates.features.measurement import MeasurementBias
@@ -35,62 +33,38 @@ from .beliefs.templates.records.positive import PositiveUnlabelled
 from .beliefs.templates.records.selective import SelectiveLabels
 from .beliefs.templates.records.unknown_group import UnknownGroup
 from .checks.checking import check
-from .checks.comparing_beliefs import BeliefComparison, compare_beliefs
-from .checks.identifiable_parameters import identifiability
-from .checks.learned_parameters import learn_parameters
-from .checks.result import CheckResult
-from .data.rows import Rows
 from .estimators.classifier import DebiasedClassifier
 from .evaluation.comparison import compare
-from .program.circuit.circuit import Circuit
-from .program.circuit.compiled import Leaf
-from .program.circuit.observed import Observed
-from .program.circuit.specialised import Specialised
 from .program.program import Program
-from .program.sandbox.process import Limits
-from .statistics.priors import Beta
-from .statistics.sample_sizes import required_samples, rows_to_draw
 
 __version__: str
 
 __all__ = [
     "Annotators",
     "Audit",
-    "AuditWarning",
     "Belief",
-    "BeliefComparison",
-    "Beta",
     "ChangedBias",
-    "CheckResult",
-    "Circuit",
     "ClassBias",
     "DebiasedClassifier",
     "HistoricalBias",
     "LabelBias",
-    "Leaf",
-    "Limits",
     "MeasurementBias",
     "NoBias",
     "NumericMeasurementBias",
-    "Observation",
-    "Observed",
     "PositiveUnlabelled",
     "Program",
     "ProgramBelief",
-    "Report",
     "RowBias",
-    "Rows",
     "SelectiveLabels",
-    "Specialised",
     "UnknownGroup",
     "__version__",
     "audit",
-    "belief_text",
+    "beliefs",
+    "beliefs",
     "chain",
     "check",
     "checks",
     "compare",
-    "compare_beliefs",
     "data",
     "datasets",
     "depends_on",
@@ -98,15 +72,10 @@ __all__ = [
     "estimators",
     "evaluation",
     "hoeffding_plan",
-    "identifiability",
-    "learn_parameters",
     "learners",
     "metrics",
     "program",
-    "read_belief",
     "report",
-    "required_samples",
     "robustness",
-    "rows_to_draw",
     "statistics",
 ]

@@ -63,7 +63,7 @@ class P4FError(ValueError):
     --------
     >>> import problog4fairness as p4f
     >>> try:
-    ...     p4f.required_samples(error=2)
+    ...     p4f.statistics.required_samples(error=2)
     ... except p4f.errors.P4FError as error:
     ...     print(error)
     error 2 is not between 0 and 1

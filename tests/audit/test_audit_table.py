@@ -43,7 +43,7 @@ def estimated(name, table):
     return named_belief(name, table).estimate_table(table)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_three_groups_and_simplifications():
     table = table_of("city", positive=False)
     belief = estimated("label", table)
@@ -63,7 +63,7 @@ def test_three_groups_and_simplifications():
         estimated("label", table_of("city", recorded=None))
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 @pytest.mark.parametrize("name", ["measurement", "historical"])
 def test_features_of_several_values(name):
     table = measured("noted", "level")
@@ -78,7 +78,7 @@ def test_features_of_several_values(name):
         estimated(name, measured("noted", "level", some))
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_historical_bias_with_a_label():
     belief = estimated("historical", measured("noted", "level", recorded="granted", fair="repaid"))
     alone = estimated("label", table_of("sex", group="F"))
@@ -101,7 +101,7 @@ def test_features_that_cannot_be_used(table, message):
         estimated("measurement", table)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_the_higher_of_two_values_is_said():
     two = AUDIT.assign(a=np.where(AUDIT["level"] == "low", "x", "y"), b=np.where(AUDIT["noted"] == "low", "x", "y"))
     with pytest.warns(FileNote, match="b: 'y' is taken as the higher value, 'x' as the lower one"):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness import AuditWarning
+from problog4fairness.audit import AuditWarning
 from problog4fairness.errors import P4FError
 
 DATA = p4f.datasets.loans(rows=3000, audited=1, new=1)

@@ -21,7 +21,7 @@ def estimated(made: Crowd, sensitive=None, **options) -> tuple[Annotators, np.nd
         warnings.simplefilter("always")
         belief = Annotators(made.workers, sensitive, **options).estimate(made.votes, recorded=LONG)
     right = (belief.fair_proba(made.votes, recorded=LONG) > 0.5) == made.fair
-    return belief, right, [str(own.message) for own in caught if issubclass(own.category, p4f.AuditWarning)]
+    return belief, right, [str(own.message) for own in caught if issubclass(own.category, p4f.audit.AuditWarning)]
 
 
 def test_with_many_votes_it_is_dawid_and_skenes_model():

@@ -90,7 +90,7 @@ def test_tables_are_what_the_program_says(soft, audited, contract):
     fair = rng.integers(0, 2, 40)
     votes = voted(belief, fair, rng.integers(0, 2, 40) if belief.variables else np.zeros(40, dtype=int), rng)
     known = np.where(frame["x"] > 0, fair, -1) if audited else None
-    rows = p4f.Rows(pd.concat([frame, votes], axis=1), ("x",), (0, 1), np.ones(40, dtype=int), known)
+    rows = p4f.data.Rows(pd.concat([frame, votes], axis=1), ("x",), (0, 1), np.ones(40, dtype=int), known)
     inputs = fair_inputs(rows)
     expected = observe_program(
         belief.program(),
@@ -183,7 +183,7 @@ def test_a_long_table_is_made_wide():
 
 def test_a_program_changed_by_hand_still_reads_the_votes():
     belief = TestKinds().bound()
-    text = p4f.belief_text(belief).replace("?- y_(x).", "z(X) :- y_(X).\n?- z(x).")
+    text = p4f.beliefs.belief_text(belief).replace("?- y_(x).", "z(X) :- y_(X).\n?- z(x).")
     with pytest.warns(UserWarning, match="was changed by hand"):
         changed = read_belief(text)
     assert changed.recorded_columns == belief.recorded_columns
@@ -252,5 +252,7 @@ def test_a_group_without_a_vote_is_told():
     frame = pd.DataFrame({"x": rng.normal(size=60), "g": [0, 1] * 30})
     votes = pd.DataFrame(rng.integers(0, 2, (60, 3)).astype(float), columns=list("uvw")).where(frame["g"] == 0)
     belief = Annotators(list("uvw"), "g", 0.1, 0.1)
-    with pytest.warns(p4f.AuditWarning, match="no row with g = 1 has a vote; the model learns nothing from these rows"):
+    with pytest.warns(
+        p4f.audit.AuditWarning, match="no row with g = 1 has a vote; the model learns nothing from these rows"
+    ):
         p4f.DebiasedClassifier(belief, "linear").fit(frame, votes)

@@ -69,7 +69,7 @@ def test_a_comment_or_a_blank_may_change():
 def test_a_number_that_was_changed_counts_and_its_interval_is_dropped():
     belief = BELIEFS["label"]
     old = belief.parameters[0]
-    with pytest.warns(p4f.AuditWarning, match=r"p1 was changed by hand to 0\.5: its interval is dropped"):
+    with pytest.warns(p4f.audit.AuditWarning, match=r"p1 was changed by hand to 0\.5: its interval is dropped"):
         again = read_belief(changed(belief, (f"{old.value} ::", "0.5 ::")))
     assert isinstance(again, p4f.LabelBias)
     assert (again.parameters[0].value, again.parameters[0].low) == (0.5, None)
@@ -83,14 +83,14 @@ def test_a_number_that_was_changed_counts_and_its_interval_is_dropped():
 
 
 def test_rules_that_were_changed_make_a_program_of_ones_own():
-    with pytest.warns(p4f.AuditWarning, match="was changed by hand: its rules count, the intervals are dropped"):
+    with pytest.warns(p4f.audit.AuditWarning, match="was changed by hand: its rules count, the intervals are dropped"):
         again = read_belief(changed(BELIEFS["values"], ("\\+label_neg_bias(X).", "\\+label_neg_bias(X). ?- a(x).")))
     assert isinstance(again, p4f.ProgramBelief)
     assert again.columns == {"a": "area"}
     assert again.values == {"a": ("no", "it's")}
     assert again.column_values("a", pd.DataFrame({"area": ["it's", "no"]})).tolist() == [1, 0]
     with (
-        pytest.warns(p4f.AuditWarning),
+        pytest.warns(p4f.audit.AuditWarning),
         pytest.raises(P4FError, match="numbers can be changed by hand, but not the rules"),
     ):
         read_belief(changed(BELIEFS["measurement"], ("?- q1(x).", "?- q1(x). ?- a(x).")))
@@ -107,7 +107,10 @@ def test_any_program_is_bound_to_the_sensitive_column():
         belief.column_values("area", pd.DataFrame({"sex": ["D"]}))
     with pytest.raises(P4FError, match="must be two"):
         p4f.ProgramBelief(OWN, values={"area": ("a",)})
-    with pytest.warns(p4f.AuditWarning), pytest.raises(BeliefError, match="is about the column 'area', not 'sex'"):
+    with (
+        pytest.warns(p4f.audit.AuditWarning),
+        pytest.raises(BeliefError, match="is about the column 'area', not 'sex'"),
+    ):
         read_belief(changed(BELIEFS["values"], ("?- y_(x).", "?- y_(x). ?- a(x).")), sensitive="sex")
 
 
@@ -187,6 +190,6 @@ def test_plain_data_of_another_shape_describe_no_belief(kind):
     for value in [*shapes, *({**described, key: {"a": [None]}} for key in described)]:
         if value != described:
             with pytest.raises(P4FError):
-                p4f.read_belief(f"a.\n% p4f: {json.dumps(value)}\n")
+                p4f.beliefs.read_belief(f"a.\n% p4f: {json.dumps(value)}\n")
             with contextlib.suppress(P4FError):
                 p4f.Belief.from_json(value)

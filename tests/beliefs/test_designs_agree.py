@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness import AuditWarning
+from problog4fairness.audit import AuditWarning
 from problog4fairness.checks import read_case
 from problog4fairness.data import Rows
 from problog4fairness.estimators import audit_weights, audited_folds, checked, fair_codes, task_through

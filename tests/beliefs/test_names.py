@@ -143,7 +143,7 @@ def test_all_words_that_problog_reads_in_its_own_way_are_known():
 def test_groups_of_any_name_are_found_also_after_the_rules_were_changed():
     groups = ["New\u00a0York", "it's", "c"]
     text = belief_text(p4f.LabelBias("city", 0.1, 0.1, levels=groups)).replace("label_neg_bias", "turned_down")
-    with pytest.warns(p4f.AuditWarning, match="changed by hand"):
+    with pytest.warns(p4f.audit.AuditWarning, match="changed by hand"):
         belief = read_belief(text)
     frame = pd.DataFrame({"x": range(30), "city": groups * 10})
     p4f.DebiasedClassifier(belief, p4f.learners.Network(max_epochs=1)).fit(frame, [0, 1] * 15)

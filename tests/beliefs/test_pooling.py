@@ -41,14 +41,14 @@ def test_a_group_without_rows_is_pooled_from_the_others() -> None:
     widths = known["high"] - known["low"]
     assert widths.iloc[0] > 1.2 * widths.iloc[1]
     assert belief.parameters[0].rows == 0
-    assert p4f.read_belief(p4f.belief_text(belief)) == belief
+    assert p4f.beliefs.read_belief(p4f.beliefs.belief_text(belief)) == belief
     draws = [one.parameter_table()["value"].iloc[0] for one in belief.draws(500, random_state=0)]
     assert np.std(draws) > 0.03
 
 
 def test_a_prior_is_another_way_on() -> None:
     belief = estimated()
-    belief = belief.with_priors({belief.parameters[0].name: p4f.Beta(1, 4)})
+    belief = belief.with_priors({belief.parameters[0].name: p4f.statistics.Beta(1, 4)})
     assert belief.parameters[0].value == pytest.approx(0.2)
 
 
@@ -70,6 +70,6 @@ def test_combinations_of_proxies_without_linked_rows_are_pooled(levels: tuple[An
     with pytest.warns(AuditWarning, match="additive=True"):
         found = belief.estimate(frame)
     found.require_known()
-    shares = found.group_shares(p4f.Rows(pd.DataFrame({"p": [3], "q": [3]}), ()))
+    shares = found.group_shares(p4f.data.Rows(pd.DataFrame({"p": [3], "q": [3]}), ()))
     assert shares.sum() == pytest.approx(1)
     assert shares[0, -1] == pytest.approx((frame["g"] == levels[-1]).mean(), abs=0.2)

@@ -159,7 +159,7 @@ def test_missing_labels_without_such_a_belief_are_refused():
         p4f.DebiasedClassifier(LabelBias("poor_area", 0.1, 0.1), "linear").fit(
             data[["income", "poor_area"]], data["paid"]
         )
-    rows = p4f.Rows(data, ("income",), (0, 1), data["paid"].fillna(-1).astype(int).to_numpy())
+    rows = p4f.data.Rows(data, ("income",), (0, 1), data["paid"].fillna(-1).astype(int).to_numpy())
     with pytest.raises(P4FError, match="rows have no recorded label, and the belief does not say when that happens"):
         LabelBias("poor_area", 0.1, 0.1).observe(rows)
 

@@ -103,7 +103,7 @@ def test_a_column_without_a_single_group_is_enough():
 def test_known_groups_are_used_as_they_are():
     data = people(500, 0)
     belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES, belief=LabelBias("poor", 0.3, 0.1))
-    rows = p4f.Rows(data, ("x",), (0, 1), data["seen"].to_numpy())
+    rows = p4f.data.Rows(data, ("x",), (0, 1), data["seen"].to_numpy())
     logits = np.zeros((500, 1))
     known, certain = (own.observe(rows) for own in (belief, belief.belief))
 
@@ -237,7 +237,9 @@ def test_a_model_of_the_proxies_is_sharper_than_counts_and_covers_the_truth():
         covered += [own.low <= true[own.name] <= own.high for own in learned.parameters]
         widths.append([np.mean([own.high - own.low for own in found.parameters]) for found in (learned, counted)])
         for name in ("q", "r"):  # calibrated: as many as there are, for each value of each proxy
-            said = pd.Series(learned.group_shares(p4f.Rows(table[["q", "r"]], ()))[:, 1]).groupby(table[name]).mean()
+            said = (
+                pd.Series(learned.group_shares(p4f.data.Rows(table[["q", "r"]], ()))[:, 1]).groupby(table[name]).mean()
+            )
             assert said.to_numpy() == pytest.approx(table.groupby(name)["a"].mean().to_numpy(), abs=0.01)
     assert np.mean(covered) >= 0.9
     learned_width, counted_width = np.mean(widths, axis=0)

@@ -55,17 +55,17 @@ def test_fair_labels_that_contradict_an_estimate_of_zero_can_be_learned_from() -
 
 def test_a_belief_file_keeps_the_estimate_and_its_use() -> None:
     belief = p4f.LabelBias("a").estimate(audit_without_errors(), recorded="recorded", fair="fair")
-    again = p4f.read_belief(p4f.belief_text(belief))
+    again = p4f.beliefs.read_belief(p4f.beliefs.belief_text(belief))
     assert again == belief
     assert [own.used for own in again.parameters] == [own.used for own in belief.parameters]
 
 
 def test_a_number_of_zero_that_is_written_by_hand_is_stated() -> None:
     belief = p4f.LabelBias("a", negative=False).estimate(audit_without_errors(), recorded="recorded", fair="fair")
-    text = p4f.belief_text(belief)
+    text = p4f.beliefs.belief_text(belief)
     changed = text.replace(f"{belief.parameters[0].weight} ::", "0.0 ::", 1)
     with pytest.warns(AuditWarning, match="changed by hand"):
-        again = p4f.read_belief(changed)
+        again = p4f.beliefs.read_belief(changed)
     assert again.parameters[0].used == 0
     assert again.parameters[0].rows is None
 

@@ -11,7 +11,7 @@ from problog4fairness.errors import MissingValueError, P4FError
 from tests.checks.people import belief, people
 
 LABELS = {"recorded": "granted", "fair": "repaid"}
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_an_audit_may_be_a_column_of_the_table(data):
 def test_rows_and_frames_are_the_same(data):
     features = ("income", "age", "job")
     table, audit = (
-        p4f.Rows(own, features, (0, 1), own["granted"].to_numpy(), own.get("repaid"))
+        p4f.data.Rows(own, features, (0, 1), own["granted"].to_numpy(), own.get("repaid"))
         for own in (data.table, data.audit)
     )
     frames = belief().check(data.table, audit=data.audit, **LABELS)
@@ -209,7 +209,7 @@ def test_recorded_rows_that_the_belief_rules_out_contradict_it(data):
 
 def test_groups_may_be_uncertain(data):
     table = data.table.assign(area=np.where(data.table["area"] == 1, 0.9, 0.1))
-    rows = p4f.Rows(table, ("income", "age", "job"), (0, 1), table["granted"].to_numpy())
+    rows = p4f.data.Rows(table, ("income", "age", "job"), (0, 1), table["granted"].to_numpy())
     soft = p4f.ProgramBelief(belief().text(), columns={"a": "area"}).check(rows)
     assert soft["range"].p is not None
     assert soft["plain learner"].p is not None

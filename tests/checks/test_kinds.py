@@ -15,7 +15,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.statistics import proportion
 from tests.checks.people import belief
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 
 
 def test_three_classes():
@@ -90,7 +90,7 @@ def test_the_range_of_a_program_with_several_inputs_is_that_of_all_certain_answe
         "r(X) :- y(X), \\+n(X). r(X) :- a(X), y(x_(1)), m(X). query(r(x)).",
         features=["f"],
     )
-    rows = p4f.Rows(pd.DataFrame({"f": [0, 1, 0], "a": [0, 1, 1]}), ("f",))
+    rows = p4f.data.Rows(pd.DataFrame({"f": [0, 1, 0], "a": [0, 1, 1]}), ("f",))
     observation = program.observe(rows)
     low, high = observation.recorded_range()
     seen = []
@@ -103,7 +103,7 @@ def test_the_range_of_a_program_with_several_inputs_is_that_of_all_certain_answe
 
 
 def test_the_range_under_label_bias_is_that_of_the_parameters():
-    rows = p4f.Rows(pd.DataFrame({"x": [0.0, 1.0], "area": [0, 1]}), ("x",))
+    rows = p4f.data.Rows(pd.DataFrame({"x": [0.0, 1.0], "area": [0, 1]}), ("x",))
     low, high = belief(neg=(0.1, 0.4), pos=(0.2, 0.05)).observe(rows).recorded_range()
     assert low[:, 1].tolist() == pytest.approx([0.2, 0.05])
     assert high[:, 1].tolist() == pytest.approx([0.9, 0.6])

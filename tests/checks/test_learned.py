@@ -24,7 +24,7 @@ def recorded(rows=3000, seed=0, negative=(0.1, 0.4)):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_recorded_rows_tell_how_many_were_turned_down(seed):
     frame, _, y = recorded(seed=seed)
-    found = p4f.learn_parameters(BELIEF, frame, y, learn=["p1", "p2"])
+    found = p4f.checks.learn_parameters(BELIEF, frame, y, learn=["p1", "p2"])
     for own, true in zip(found.parameters, (0.4, 0.1), strict=True):
         assert own.low - 0.02 < true < own.high + 0.02
         assert own.high - own.low < 0.15
@@ -36,41 +36,43 @@ def test_recorded_rows_tell_how_many_were_turned_down(seed):
 
 def test_what_is_known_of_others_is_kept_and_the_model_can_be_trained():
     frame, _, y = recorded(800)
-    found = p4f.learn_parameters(BELIEF.bind({"p2": 0.1}), frame, y, learn="p1")
+    found = p4f.checks.learn_parameters(BELIEF.bind({"p2": 0.1}), frame, y, learn="p1")
     assert found.parameters[1].value == 0.1
     assert p4f.DebiasedClassifier(found, "linear").fit(frame, y, draws=10).bands_ is not None
-    assert p4f.read_belief(p4f.belief_text(found)) == found
+    assert p4f.beliefs.read_belief(p4f.beliefs.belief_text(found)) == found
 
 
 def test_what_rows_cannot_tell_stays_unknown_and_is_said():
     """Without a column that says anything, the rates of two groups do not tell two parameters."""
     frame, _, y = recorded()
     noise = pd.DataFrame({"noise": np.random.default_rng(1).normal(size=len(y)), "group": frame["group"]})
-    with pytest.warns(p4f.AuditWarning, match="recorded rows do not tell p1, p2; audit some rows, or give a prior"):
-        found = p4f.learn_parameters(BELIEF, noise, y, learn=["p1", "p2"])
+    with pytest.warns(
+        p4f.audit.AuditWarning, match="recorded rows do not tell p1, p2; audit some rows, or give a prior"
+    ):
+        found = p4f.checks.learn_parameters(BELIEF, noise, y, learn=["p1", "p2"])
     assert [own.value for own in found.parameters] == [None, None]
 
 
 def test_priors_count_where_data_are_few_and_hardly_where_they_are_many():
-    prior = {"p1": p4f.Beta(10, 90)}
+    prior = {"p1": p4f.statistics.Beta(10, 90)}
     frame, _, y = recorded(12_000)
     start = BELIEF.bind({"p2": 0.1})
     values = {}
     for rows in (100, 12_000):
-        known = p4f.learn_parameters(start, frame[:rows], y[:rows], learn="p1", prior=prior)
+        known = p4f.checks.learn_parameters(start, frame[:rows], y[:rows], learn="p1", prior=prior)
         values[rows] = known.parameters[0].value
     assert values[100] == pytest.approx(0.1, abs=0.07)
     assert values[12_000] == pytest.approx(0.4, abs=0.06)
     assert known.parameters[0].source.endswith("prior Beta(10, 90)")
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_stages_that_do_the_same_work_cannot_be_told_apart():
     frame, fair, y = recorded(800)
     audit = frame.assign(other=frame["group"], fair=fair, recorded=y)
     stages = [p4f.LabelBias(name, positive=False, groups=[1]) for name in ("group", "other")]
     belief = p4f.chain(*stages).estimate(audit, recorded="recorded", fair="fair")
-    found = p4f.identifiability(belief)
+    found = p4f.checks.identifiability(belief)
     names = tuple(own.name for own in belief.parameters)
     assert found.groups[0][0] == names
     cell = audit[(audit["group"] == 1) & (audit["fair"] == 1)]
@@ -80,28 +82,28 @@ def test_stages_that_do_the_same_work_cannot_be_told_apart():
     assert not found.table["told"].any()
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_audit_and_recorded_rows_tell_together():
     frame, fair, y = recorded()
     belief = BELIEF.estimate(frame[:200], recorded=y[:200], fair=fair[:200])
-    alone, both = p4f.identifiability(belief), p4f.identifiability(belief, frame, y)
+    alone, both = p4f.checks.identifiability(belief), p4f.checks.identifiability(belief, frame, y)
     assert (both.table["within"] < 0.8 * alone.table["within"]).all()
     assert "By the audit and 3,000 recorded rows." in str(both)
     assert "Known: p1 to ±." in str(alone)
-    learned = p4f.learn_parameters(BELIEF, frame, y, learn=["p1", "p2"])
-    again = p4f.identifiability(learned, frame, y).table["within"]
-    assert again.to_numpy() == pytest.approx(p4f.identifiability(learned).table["within"].to_numpy(), rel=0.2)
+    learned = p4f.checks.learn_parameters(BELIEF, frame, y, learn=["p1", "p2"])
+    again = p4f.checks.identifiability(learned, frame, y).table["within"]
+    assert again.to_numpy() == pytest.approx(p4f.checks.identifiability(learned).table["within"].to_numpy(), rel=0.2)
 
 
 def test_bad_input():
     frame, _, y = recorded(100)
     with pytest.raises(p4f.errors.UnknownNameError, match="no parameter 'p9'; it has p1, p2"):
-        p4f.learn_parameters(BELIEF, frame, y, learn="p9")
+        p4f.checks.learn_parameters(BELIEF, frame, y, learn="p9")
     with pytest.raises(p4f.errors.P4FError, match="learn is empty; name some of p1, p2"):
-        p4f.learn_parameters(BELIEF, frame, y, learn=[])
+        p4f.checks.learn_parameters(BELIEF, frame, y, learn=[])
     with pytest.raises(p4f.errors.P4FError, match="parameter p2 is unknown and not learned"):
-        p4f.learn_parameters(BELIEF, frame, y, learn="p1")
+        p4f.checks.learn_parameters(BELIEF, frame, y, learn="p1")
     with pytest.raises(p4f.errors.P4FError, match="the prior of p1 must be a Beta, not tuple"):
-        p4f.learn_parameters(BELIEF.bind({"p2": 0.1}), frame, y, learn="p1", prior={"p1": (2, 8)})
+        p4f.checks.learn_parameters(BELIEF.bind({"p2": 0.1}), frame, y, learn="p1", prior={"p1": (2, 8)})
     with pytest.raises(p4f.errors.P4FError, match="nothing was estimated"):
-        p4f.identifiability(p4f.LabelBias("group", 0.2, 0.1))
+        p4f.checks.identifiability(p4f.LabelBias("group", 0.2, 0.1))

@@ -14,7 +14,7 @@ from problog4fairness.checks.tests.recorded_rows import range_test
 from problog4fairness.checks.tests.residuals import audited_residuals
 
 LABELS = {"recorded": "granted", "fair": "repaid"}
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 
 
 def rare(seed, rows=1500, audited=300):

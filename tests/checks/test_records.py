@@ -91,7 +91,7 @@ def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
 def test_votes_are_not_compared_with_one_label(people):
     votes, one = Annotators(list(NAMES), "group", 0.1, 0.1), p4f.LabelBias("group", 0.1, 0.1)
     with pytest.raises(P4FError, match=r"about one recorded label are compared, not about votes"):
-        p4f.compare_beliefs({"votes": votes, "ann": one}, people, recorded="ann")
+        p4f.checks.compare_beliefs({"votes": votes, "ann": one}, people, recorded="ann")
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.data.FileWarning")
@@ -101,4 +101,4 @@ def test_beliefs_are_compared_on_the_same_rows_not_on_as_many():
     frame.loc[3, "a"] = frame.loc[7, "b"] = np.nan
     beliefs = {name: p4f.LabelBias(name, 0.1, 0.1) for name in "ab"}
     with pytest.raises(P4FError, match=r"about different rows of the table: .*; drop these"):
-        p4f.compare_beliefs(beliefs, frame, recorded="y")
+        p4f.checks.compare_beliefs(beliefs, frame, recorded="y")

@@ -17,7 +17,7 @@ def test_the_right_belief_comes_first_and_the_other_group_last():
         "right": belief(),
         "twice as strong": belief(neg=(0.2, 0.8)),
     }
-    found = p4f.compare_beliefs(beliefs, data.table, recorded="granted")
+    found = p4f.checks.compare_beliefs(beliefs, data.table, recorded="granted")
     assert found.best == "right"
     assert found.rows == 2500
     table = found.table
@@ -31,7 +31,7 @@ def test_the_right_belief_comes_first_and_the_other_group_last():
 
 def test_beliefs_without_names_are_numbered():
     data = people(400)
-    found = p4f.compare_beliefs([belief(), p4f.NoBias()], data.table, recorded="granted")
+    found = p4f.checks.compare_beliefs([belief(), p4f.NoBias()], data.table, recorded="granted")
     assert sorted(found.table.index)[1] == "2: NoBias(: no parameters)"
     with pytest.raises(P4FError, match="two or more beliefs"):
-        p4f.compare_beliefs([belief()], data.table, recorded="granted")
+        p4f.checks.compare_beliefs([belief()], data.table, recorded="granted")

@@ -80,7 +80,7 @@ def tables(tmp_path_factory):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_snippets_run(page, tables, monkeypatch):
     monkeypatch.chdir(tables)
     space: dict[str, object] = {}

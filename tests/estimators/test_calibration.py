@@ -108,7 +108,7 @@ def test_where_rows_are_many_quick_fits_say_of_audited_rows_what_whole_ones_say(
     frame, area, fair, recorded = loans(MANY, negative=0.3)
     known = np.where(np.arange(MANY) < 200, fair, -1)
     belief = p4f.LabelBias("area", {1: 0.3}, False, groups=[1])
-    rows = p4f.Rows(frame.assign(area=area), tuple(frame.columns), recorded=recorded, fair=known)
+    rows = p4f.data.Rows(frame.assign(area=area), tuple(frame.columns), recorded=recorded, fair=known)
     task = task_through(belief, rows, 0)
     fitted = named_learner(learner).fit_many([task], progress=False)[0]
     folds = audited_folds(rows, task)

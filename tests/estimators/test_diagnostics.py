@@ -81,7 +81,7 @@ def votes(copied):
     return frame, pd.DataFrame(each)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 @pytest.mark.parametrize("copied", [True, False])
 def test_annotators_who_copy(copied):
     frame, each = votes(copied)

@@ -61,8 +61,8 @@ def test_none_known_is_the_same_as_none_passed(nothing):
 
 @pytest.mark.parametrize("belief", [BELIEF, p4f.MeasurementBias(["q0"], "area", 0.2, 0.1)])
 def test_rows_with_unknown_fair_labels_are_those_without(belief):
-    rows = p4f.Rows(FRAME.assign(area=AREA), ("q0", "q1"), recorded=RECORDED)
-    unknown = p4f.Rows(rows.frame, rows.features, recorded=RECORDED, fair=np.full(1000, -1))
+    rows = p4f.data.Rows(FRAME.assign(area=AREA), ("q0", "q1"), recorded=RECORDED)
+    unknown = p4f.data.Rows(rows.frame, rows.features, recorded=RECORDED, fair=np.full(1000, -1))
     observation = belief.observe(rows)
     logits = torch.linspace(-2, 2, len(observation.table), dtype=torch.float64).unsqueeze(1)
     torch.testing.assert_close(

@@ -60,7 +60,7 @@ def test_an_estimated_belief_knows_its_favourable_label_also_from_a_file(kind):
 
 
 def test_rules_changed_by_hand_keep_the_favourable_label():
-    with pytest.warns(p4f.AuditWarning):
+    with pytest.warns(p4f.audit.AuditWarning):
         again = read_belief(belief_text(BELIEFS["label"]).replace("?- y_(x).", "?- y_(x). ?- a(x)."))
     assert isinstance(again, p4f.ProgramBelief)
     assert again.favourable == "approve"
@@ -138,7 +138,7 @@ def test_comparisons_take_it_from_the_belief():
 )
 def test_labels_that_mean_the_opposite_are_told_when_training(belief):
     with pytest.warns(
-        p4f.AuditWarning, match="where area = .* sum to more than 1: .* the opposite of fair ones"
+        p4f.audit.AuditWarning, match="where area = .* sum to more than 1: .* the opposite of fair ones"
     ) as told:
         p4f.DebiasedClassifier(belief, favourable="approve", **QUICK).fit(PEOPLE[["x", "area"]], PEOPLE["recorded"])
     assert told[0].filename == __file__

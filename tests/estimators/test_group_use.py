@@ -120,7 +120,7 @@ def test_anything_else_is_an_error(wrong):
         fitted(people(0.0, rows=200, audited=0), use_sensitive=wrong)
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_stand_ins_are_looked_for_among_rows_whose_group_is_known():
     rng = np.random.default_rng(0)
     group, code = rng.integers(0, 2, 600), rng.integers(0, 2, 600)

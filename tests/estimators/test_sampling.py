@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness import AuditWarning
+from problog4fairness.audit import AuditWarning
 from problog4fairness.checks import NotDone, read_case, rows_by_label
 from problog4fairness.estimators.training_table import training_rows
 from problog4fairness.statistics import Parameter

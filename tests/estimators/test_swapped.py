@@ -18,7 +18,7 @@ def test_label_and_group_in_each_others_place_are_told():
         model.fit(loans[["income"]], loans["poor_area"], sensitive_features=loans["granted"])
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_recorded_and_fair_in_each_others_place_are_told():
     audit = DATA.audit.rename(columns={"granted": "recorded_label", "repaid": "fair_label"})
     with pytest.warns(SwappedWarning, match="the recorded label is the column 'fair_label'"):

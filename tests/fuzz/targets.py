@@ -177,7 +177,8 @@ def _keys_of(part: Any) -> list[Any]:
 
 def _read_description(path: Path) -> object:
     """As plain data, and as the line of a file: first beside no program, then beside the one that it describes."""
-    from problog4fairness import Belief, belief_text, read_belief
+    from problog4fairness import Belief
+    from problog4fairness.beliefs import belief_text, read_belief
     from problog4fairness.errors import NoQueryError, P4FError
 
     value, belief = json.loads(path.read_text()), None

@@ -70,8 +70,8 @@ def recorded(name: str, frame: pd.DataFrame, fair: np.ndarray, seed: int = 7) ->
     return frame, label
 
 
-def rows_of(frame: pd.DataFrame, label: np.ndarray, classes: int = 2, **options) -> p4f.Rows:
-    return p4f.Rows(frame, FEATURES, tuple(range(classes)), label, **options)
+def rows_of(frame: pd.DataFrame, label: np.ndarray, classes: int = 2, **options) -> p4f.data.Rows:
+    return p4f.data.Rows(frame, FEATURES, tuple(range(classes)), label, **options)
 
 
 def accuracy(fitted: Fitted, frame: pd.DataFrame, fair: np.ndarray) -> float:
@@ -184,4 +184,4 @@ class LearnerContract:
     def test_rows_without_a_record_are_named(self):
         frame, _ = people(50, 0)
         with pytest.raises(P4FError, match="no recorded label"):
-            self.make().fit(LABEL, p4f.Rows(frame, FEATURES))
+            self.make().fit(LABEL, p4f.data.Rows(frame, FEATURES))

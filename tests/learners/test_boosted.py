@@ -37,7 +37,7 @@ def test_without_a_belief_it_is_lightgbms_own_objective():
     frame, fair = people(800, 0)
     frame = frame[["x", "first", "a"]]
     learner = Boosted(max_trees=20, validation=0)
-    found = learner.fit(p4f.NoBias(), p4f.Rows(frame, ("x", "first"), recorded=fair))
+    found = learner.fit(p4f.NoBias(), p4f.data.Rows(frame, ("x", "first"), recorded=fair))
     parameters = {**learner.parameters(0), "objective": "binary"}
     data = lightgbm.Dataset(frame[["x", "first"]].to_numpy(float), fair)
     expected = lightgbm.train(parameters, data, 20).predict(frame[["x", "first"]].to_numpy(float))
@@ -63,7 +63,7 @@ def test_trees_of_sets_of_categories_come_back_as_lightgbm_wrote_them():
 
 def test_a_label_that_nothing_explains_is_a_constant():
     frame = pd.DataFrame({"x": np.zeros(60)})
-    model = Boosted().fit(p4f.NoBias(), p4f.Rows(frame, ("x",), recorded=np.arange(60) % 3 // 2))
+    model = Boosted().fit(p4f.NoBias(), p4f.data.Rows(frame, ("x",), recorded=np.arange(60) % 3 // 2))
     assert model.log_proba(frame).exp()[0, 1] == pytest.approx(1 / 3, abs=0.03)
     tensors, plain = model.state()
     assert torch.equal(FittedBoosted.from_state(tensors, plain).log_proba(frame), model.log_proba(frame))
@@ -154,7 +154,7 @@ def test_rows_that_share_few_inputs_are_still_split():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (2000, 3)), columns=["x", "y", "z"])
     label = (frame.sum(axis=1) + rng.normal(size=2000) > 1.5).astype(int).to_numpy()
-    model = Boosted().fit(p4f.NoBias(), p4f.Rows(frame, ("x", "y", "z"), recorded=label))
+    model = Boosted().fit(p4f.NoBias(), p4f.data.Rows(frame, ("x", "y", "z"), recorded=label))
     kinds = frame.assign(label=label).groupby(["x", "y", "z"])["label"].mean()
     found = model.log_proba(kinds.index.to_frame(index=False)).exp()[:, 1]
     np.testing.assert_allclose(found, kinds, atol=0.06)
@@ -165,12 +165,12 @@ def test_few_rows_choose_additive_trees_where_nothing_interacts():
     frame = pd.DataFrame(rng.integers(0, 2, (3000, 4)), columns=["x", "y", "z", "u"])
     chance = 1 / (1 + np.exp(1.6 - 0.8 * frame.to_numpy().sum(axis=1)))
     added = Boosted(learning_rate=0.3).fit(
-        p4f.NoBias(), p4f.Rows(frame, tuple(frame), recorded=(rng.random(3000) < chance).astype(int))
+        p4f.NoBias(), p4f.data.Rows(frame, tuple(frame), recorded=(rng.random(3000) < chance).astype(int))
     )
     assert set(added.trees.leaves.tolist()) == {2}
     assert np.abs(added.log_proba(frame).exp()[:, 1].numpy() - chance).mean() < 0.02
     either = frame["x"] ^ frame["y"]
-    crossed = Boosted(learning_rate=0.3).fit(p4f.NoBias(), p4f.Rows(frame, tuple(frame), recorded=either.to_numpy()))
+    crossed = Boosted(learning_rate=0.3).fit(p4f.NoBias(), p4f.data.Rows(frame, tuple(frame), recorded=either.to_numpy()))
     assert crossed.trees.leaves.max() > 2
 
 

@@ -37,7 +37,7 @@ def test_a_linear_truth_chooses_linear_and_steps_choose_trees():
     steps = np.where((frame["p"] > 0) ^ (frame["q"] > 0), 0.95, 0.05)
     for truth, expected in ((chance, "linear"), (steps, "boosted")):
         label = (rng.random(1500) < truth).astype(np.int64)
-        fitted = Auto().fit(p4f.NoBias(), p4f.Rows(frame, tuple("pqrs"), recorded=label))
+        fitted = Auto().fit(p4f.NoBias(), p4f.data.Rows(frame, tuple("pqrs"), recorded=label))
         assert fitted.chosen == fitted.fitted.kind == fitted.choice.index[0] == expected
         assert set(fitted.choice.index) == {"linear", "boosted", "network"}
         assert fitted.choice["margin"].iloc[0] == fitted.choice["error"].iloc[0] == 0

@@ -23,7 +23,7 @@ def people(rows=600, copies=1, seed=0):
 
 
 def observed(frame, labels):
-    return p4f.NoBias().observe(p4f.Rows(frame, tuple(frame.columns), recorded=labels))
+    return p4f.NoBias().observe(p4f.data.Rows(frame, tuple(frame.columns), recorded=labels))
 
 
 def test_copies_are_held_out_together():

@@ -174,7 +174,7 @@ def test_rows_that_share_few_inputs_count_one_by_one(belief):
     names = ("first", "second", "third")
     frame = pd.DataFrame(rng.integers(0, 2, (2000, 4)), columns=[*names, "a"])
     label = (frame[list(names)].sum(axis=1) + rng.normal(size=2000) > 1.5).astype(int).to_numpy()
-    rows = p4f.Rows(frame, names, recorded=label)
+    rows = p4f.data.Rows(frame, names, recorded=label)
     learner = Reweighted(HistGradientBoostingClassifier(max_iter=30), max_rounds=2)
     kinds = frame[list(names)].drop_duplicates()
     linear, trees = (own.fit(belief, rows).log_proba(kinds).exp()[:, 1].numpy() for own in (Linear(), learner))

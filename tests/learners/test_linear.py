@@ -62,7 +62,7 @@ def test_scikit_learn_agrees_that_weights_are_repetitions():
 def test_few_rows_get_a_penalty_that_suits_them():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 20)), columns=[f"x{i}" for i in range(20)])
-    noise = p4f.Rows(frame, tuple(frame.columns), recorded=rng.integers(0, 2, 60))
+    noise = p4f.data.Rows(frame, tuple(frame.columns), recorded=rng.integers(0, 2, 60))
     assert Linear().fit(p4f.NoBias(), noise).penalty == 100.0
     many, fair = people(2000, 0)
     assert Linear().fit(p4f.NoBias(), rows_of(many, fair)).penalty == 1.0
@@ -88,7 +88,7 @@ def test_folds_as_tasks():
 
 def test_separable_data_without_a_penalty_end():
     frame = pd.DataFrame({"x": np.arange(40.0)})
-    fitted = Linear(penalty=0.0).fit(p4f.NoBias(), p4f.Rows(frame, ("x",), recorded=np.arange(40) // 20))
+    fitted = Linear(penalty=0.0).fit(p4f.NoBias(), p4f.data.Rows(frame, ("x",), recorded=np.arange(40) // 20))
     assert bool(fitted.log_proba(frame).isfinite().all())
 
 
@@ -154,7 +154,7 @@ def test_a_program_that_is_not_affine():
 
 def test_rows_that_ask_the_same_are_one():
     frame = pd.DataFrame({"x": np.arange(400) % 4, "a": np.arange(400) // 4 % 2})
-    rows = p4f.Rows(frame, ("x",), recorded=np.arange(400) // 8 % 2)
+    rows = p4f.data.Rows(frame, ("x",), recorded=np.arange(400) // 8 % 2)
     slopes = slopes_of(LABEL.observe(rows))
     assert len(slopes._weights) == 16
     assert slopes.total == slopes._weights.sum() == 400

@@ -18,7 +18,7 @@ nn(h,X) :: y1(X). nn(h,X) :: y2(X). nn(a,X) :: a(X). nn(b,X) :: b(X).
 """
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"a": RNG.integers(0, 2, 200), "b": RNG.integers(0, 2, 200), "income": RNG.normal(size=200)})
-ROWS = p4f.Rows(FRAME, ("income",), recorded=RNG.integers(0, 2, 200))
+ROWS = p4f.data.Rows(FRAME, ("income",), recorded=RNG.integers(0, 2, 200))
 
 
 def results() -> list[torch.Tensor]:
@@ -56,5 +56,5 @@ def test_one_pass_that_would_take_too_long_is_refused(monkeypatch):
     monkeypatch.setattr("problog4fairness.beliefs.likelihood.general.PRODUCTS", 1)
     with pytest.raises(LimitError, match=r"more than 6\.0e\+01"):
         p4f.ProgramBelief(TEXT).observe(ROWS)
-    long = p4f.Program(TEXT, limits=p4f.Limits(seconds=1e6))
+    long = p4f.Program(TEXT, limits=p4f.program.Limits(seconds=1e6))
     assert len(p4f.ProgramBelief(long).observe(ROWS)) == 200

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from problog4fairness import Limits, Program
+from problog4fairness import Program
 from problog4fairness.errors import LimitError, P4FError
+from problog4fairness.program import Limits
 from problog4fairness.program.diagram.diagram import CLASSIFIER_FILL, SUFFIXES, Diagram, Node
 from problog4fairness.program.diagram.layout import Box, Layout, Point, layered
 from problog4fairness.program.diagram.plotting import arranged

@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 GRID = (0.0, 0.3, 1.0)
 
 
-def load(name: str) -> p4f.Circuit:
+def load(name: str) -> p4f.program.Circuit:
     return p4f.Program.from_file(EXAMPLES / f"{name}.pl").compile()
 
 

@@ -9,8 +9,9 @@ import pytest
 from problog.engine_stack import StackBasedEngine
 from problog.program import PrologString
 
-from problog4fairness import Limits, Program
+from problog4fairness import Program
 from problog4fairness.errors import GroundingError, LimitError, P4FError, UnknownPredicateError, UnsafeProgramError
+from problog4fairness.program import Limits
 from problog4fairness.program.circuit.grounding import compile_text
 from problog4fairness.program.language.safety import ALLOWED_LIBRARIES, SafeEngine
 

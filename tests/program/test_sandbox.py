@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from problog4fairness import Limits, Program
+from problog4fairness import Program
 from problog4fairness.errors import LimitError, P4FError
+from problog4fairness.program import Limits
 from problog4fairness.program.sandbox import process as sandbox
 
 MEBIBYTE = 1024 * 1024

@@ -25,7 +25,7 @@ query(r(x,a)).  query(r(x,b)).  query(r(x,c)).
 """
 
 
-def columns(special: p4f.Specialised, logits: torch.Tensor) -> dict[str, torch.Tensor]:
+def columns(special: p4f.program.Specialised, logits: torch.Tensor) -> dict[str, torch.Tensor]:
     """The logits of each free leaf, by name."""
     values, start = {}, 0
     for leaf in special.free:

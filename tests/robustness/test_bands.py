@@ -11,7 +11,7 @@ import problog4fairness as p4f
 from problog4fairness.learners import Boosted, Network
 from tests.estimators.data import loans
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 
 
 def data(rows=600):
@@ -113,7 +113,9 @@ def test_every_learner_is_fitted_again(learner):
 
 def test_features_that_are_distorted_and_several_classes():
     frame, fair, recorded = data(300)
-    measured = p4f.MeasurementBias("q0", "area", {1: 0.2, 0: 0.1}, False).with_priors({"p1(q0)": p4f.Beta(20, 80)})
+    measured = p4f.MeasurementBias("q0", "area", {1: 0.2, 0: 0.1}, False).with_priors(
+        {"p1(q0)": p4f.statistics.Beta(20, 80)}
+    )
     model = p4f.DebiasedClassifier(measured, "linear", random_state=0, test_features="biased").fit(frame, recorded)
     assert len(model.bands(frame, recorded, draws=10)["disparity"]) == 1
     three = np.array(["no", "maybe", "yes"])[recorded + (frame["income"] > 1)]

@@ -15,7 +15,7 @@ from problog4fairness.learners import Linear, Network
 from problog4fairness.robustness.extremes import BeliefBox, extremes
 from tests.estimators.data import loans
 
-pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.AuditWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 
 LINEAR = Linear(penalty=1.0)
 

@@ -58,7 +58,7 @@ def test_ours_is_what_the_classifier_predicts(bias, dependent):
     (found,) = METHODS["ours"].predict([cell], learner)
     people = cell.people
     frame = people.recorded_frame.iloc[cell.train].reset_index(drop=True)
-    rows = p4f.Rows(frame, people.features(cell.aware), (0, 1), people.recorded[cell.train])
+    rows = p4f.data.Rows(frame, people.features(cell.aware), (0, 1), people.recorded[cell.train])
     fitted = learner.fit(cell.belief, rows, seed=cell.random_state, progress=False)
     model = p4f.DebiasedClassifier(cell.belief, learner, use_sensitive=dependent, random_state=0)
     model.fit(frame, people.recorded[cell.train])

@@ -51,5 +51,5 @@ for name, (own, table) in tables.items():
 # them, the likeliest ones and draws of the others, and the observation tells how much of the weight was drawn.
 
 few = p4f.MeasurementBias(names, "parent", {1: 0.4, 0: 0.2}, False, inputs=8)
-seen = few.observe(p4f.Rows(recorded[:500], features=tuple(names)))
+seen = few.observe(p4f.data.Rows(recorded[:500], features=tuple(names)))
 print(f"with 8 of {2 ** len(names)} vectors, {seen.drawn:.1%} of the weight is drawn")

@@ -14,13 +14,13 @@ import problog4fairness as p4f
 # To know one probability within 10 points with 95% confidence takes 185 rows of its cell, by Hoeffding's inequality.
 # A cell is a group and a fair label: applicants from poor areas who could repay.
 
-print(p4f.required_samples(error=0.1, confidence=0.95))
+print(p4f.statistics.required_samples(error=0.1, confidence=0.95))
 
 # %%
 # Before the audit nobody knows who is in which cell, so more rows have to be drawn. With a cell that holds a quarter
 # of all people:
 
-print(p4f.rows_to_draw(185, share=0.25))
+print(p4f.statistics.rows_to_draw(185, share=0.25))
 
 # %%
 # A plan does this for all cells.

@@ -26,7 +26,9 @@ labelled = np.where(missed, 0, mouth)
 # The rows say what was recorded, the belief how it came about. Features are not columns here but pictures, in the
 # same order as the rows.
 
-rows = p4f.Rows(pd.DataFrame({"blurry": blurry, "picture": range(count)}), features=("picture",), recorded=labelled)
+rows = p4f.data.Rows(
+    pd.DataFrame({"blurry": blurry, "picture": range(count)}), features=("picture",), recorded=labelled
+)
 belief = p4f.LabelBias("blurry", negative={1: 0.6}, positive=False, groups=[1])
 
 

@@ -26,7 +26,7 @@ people = 1000 if short else 4000
 jobs, about = [], []
 for strength in strengths:
     data = p4f.datasets.synthetic(label_bias=strength, rows=people, seed=0)
-    rows = p4f.Rows(
+    rows = p4f.data.Rows(
         data.recorded_features.join(data.sensitive),
         features=tuple(data.recorded_features.columns),
         recorded=data.recorded_label.to_numpy(),

@@ -26,8 +26,8 @@ from problog4fairness.statistics import Beta, Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness import CheckResult
     from problog4fairness.audit import Audit, AuditPlan, AuditTable, Column, Drawn, Stratified
+    from problog4fairness.checks import CheckResult
     from problog4fairness.program import Leaf
 
 
@@ -256,7 +256,7 @@ class Belief(Stated):
         confidence
             Of the intervals.
         prior
-            What is known of some parameters beforehand, ``{"p1": p4f.Beta(2, 8)}``: estimates are drawn to it where
+            What is known of parameters, ``{"p1": p4f.statistics.Beta(2, 8)}``: estimates are shrunk towards it where
             rows are few.
         sequential
             Whether the intervals hold however often one looks at the rows and decides whether to go on. They are wider.
@@ -413,7 +413,7 @@ class Belief(Stated):
         Parameters
         ----------
         table
-            Recorded data, a data frame or :class:`~problog4fairness.Rows`.
+            Recorded data, a data frame or :class:`~problog4fairness.data.Rows`.
         options
             ``recorded``, the column of the recorded label; ``audit`` and ``fair``, where rows were audited; and others.
         """

@@ -46,7 +46,7 @@ def named_belief(name: str, table: AuditTable) -> Belief:
         stated = [own for own, kind in known_kinds().items() if kind.command is None and own.lower().startswith(word)]
         if word and stated:
             raise P4FError(
-                f"{stated[0]} is stated in Python: write p4f.belief_text(p4f.{stated[0]}(...)) to a FILE.pl; name it"
+                f"{stated[0]} is stated in Python: write p4f.beliefs.belief_text(p4f.{stated[0]}(...)) to a file"
             )
         raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
     return table.used_by(read_belief(Path(name), sensitive=table.sensitive, levels=table.levels))

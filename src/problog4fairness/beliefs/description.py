@@ -111,7 +111,7 @@ class Stated(ABC):
         Parameters
         ----------
         prior
-            For names of parameters what is known of them: ``{"p1": p4f.Beta(2, 8)}``.
+            For names of parameters what is known of them: ``{"p1": p4f.statistics.Beta(2, 8)}``.
         """
         known = checked_priors(prior, [own.name for own in self.parameters])
         return self.with_parameters(
@@ -163,7 +163,8 @@ class Stated(ABC):
         Examples
         --------
         >>> import problog4fairness as p4f
-        >>> belief = p4f.LabelBias("poor_area", groups=[1], positive=False).with_priors({"p1": p4f.Beta(40, 60)})
+        >>> prior = p4f.statistics.Beta(40, 60)
+        >>> belief = p4f.LabelBias("poor_area", groups=[1], positive=False).with_priors({"p1": prior})
         >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
         ['0.38', '0.34', '0.39']
         """

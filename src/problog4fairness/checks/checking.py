@@ -78,7 +78,7 @@ def check(
     belief
         With all its parameters known.
     table
-        The recorded data: a data frame, or :class:`~problog4fairness.Rows`. Of more than 20,000 rows, so many are
+        The recorded data: a data frame, or :class:`~problog4fairness.data.Rows`. Of more than 20,000 rows, so many are
         drawn at random; and of more than 20,000 audited rows.
     recorded
         The column of the recorded label, which may be missing where the belief says when; not needed for votes.

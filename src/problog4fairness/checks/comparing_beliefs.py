@@ -116,7 +116,7 @@ def compare_beliefs(
     >>> loans = p4f.datasets.loans(2000).loans
     >>> right = p4f.LabelBias("poor_area", {0: 0, 1: 0.4}, False)
     >>> wrong = p4f.LabelBias("poor_area", {0: 0.4, 1: 0}, False)
-    >>> p4f.compare_beliefs({"area": right, "elsewhere": wrong}, loans, recorded="granted").best
+    >>> p4f.checks.compare_beliefs({"area": right, "elsewhere": wrong}, loans, recorded="granted").best
     'area'
     """
     named = dict(beliefs) if isinstance(beliefs, Mapping) else {_name(i, own): own for i, own in enumerate(beliefs)}

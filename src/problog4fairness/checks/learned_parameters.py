@@ -59,7 +59,7 @@ def learn_parameters(
     learn
         Names of the parameters to learn.
     prior
-        What is known of them beforehand: ``{"p1": p4f.Beta(2, 8)}``.
+        What is known of them beforehand: ``{"p1": p4f.statistics.Beta(2, 8)}``.
     favourable, use_sensitive
         As for :class:`DebiasedClassifier`.
     confidence
@@ -70,7 +70,7 @@ def learn_parameters(
     >>> import problog4fairness as p4f
     >>> loans = p4f.datasets.loans(rows=2000).loans
     >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
-    >>> found = p4f.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
+    >>> found = p4f.checks.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
     >>> found.parameters[0].source
     'likelihood of 2000 recorded rows with a linear learner (penalty 1)'
     """
@@ -105,7 +105,7 @@ def learn_parameters(
     lost = [name for name, own in values.items() if own.prior is None and own.deviation > TOLD]
     if lost:
         said = ", ".join(own.called for own in chosen if own.name in lost)
-        tell(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.Beta(2, 8)")
+        tell(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
     return belief.with_parameters(
         tuple(
             own.stated(None) if own.name in lost else _learned(own, values, names, len(rows), confidence)

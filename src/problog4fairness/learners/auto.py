@@ -44,7 +44,7 @@ class Auto(Learner):
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     >>> fitted = p4f.learners.Auto().fit(belief, rows)
     >>> fitted.chosen in ("linear", "boosted", "network")
@@ -143,7 +143,7 @@ class FittedChoice(Fitted):
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> fitted = p4f.learners.Auto().fit(p4f.NoBias(), rows)
     >>> fitted.choice.index[0] == fitted.chosen
     True

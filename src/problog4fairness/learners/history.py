@@ -32,7 +32,7 @@ class Fit(Generic[Network]):
     >>> import torch
     >>> import problog4fairness as p4f
     >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
-    >>> rows = p4f.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
+    >>> rows = p4f.data.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
     >>> job = p4f.learners.Job(x, p4f.NoBias().observe(rows))
     >>> (fit,) = p4f.learners.fit_many([job], p4f.learners.Settings(max_epochs=3))
     >>> fit.epochs, 1 <= fit.best_epoch <= 3

@@ -49,7 +49,7 @@ class Job:
     >>> import torch
     >>> import problog4fairness as p4f
     >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
-    >>> rows = p4f.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
+    >>> rows = p4f.data.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
     >>> observation = p4f.NoBias().observe(rows)
     >>> jobs = [p4f.learners.Job(x, observation, seed=seed) for seed in range(3)]
     >>> len(p4f.learners.fit_many(jobs, p4f.learners.Settings(max_epochs=2)))

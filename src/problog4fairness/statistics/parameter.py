@@ -299,7 +299,7 @@ def ways_on(parameter: Parameter) -> str:
     """What to do about a parameter of which no audited row tells."""
     return (
         "audit such rows, take it from the other groups with .pooled(), say what is known of it with "
-        f".with_priors({{{parameter.name!r}: p4f.Beta(1, 4)}}) or .bind({{{parameter.name!r}: ...}}), or leave "
+        f".with_priors({{{parameter.name!r}: statistics.Beta(1, 4)}}) or .bind({{{parameter.name!r}: ...}}), or leave "
         "that group out of the belief"
     )
 

@@ -67,10 +67,14 @@ def checked_priors(prior: Any, names: Sequence[str]) -> dict[str, Beta]:
     if prior is None:
         return {}
     if not isinstance(prior, Mapping):
-        raise P4FError(f"prior must be a mapping such as {{'p1': p4f.Beta(2, 8)}}, not {type(prior).__name__}")
+        raise P4FError(
+            f"prior must be a mapping such as {{'p1': p4f.statistics.Beta(2, 8)}}, not {type(prior).__name__}"
+        )
     for name, own in prior.items():
         if name not in names:
             raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
         if not isinstance(own, Beta):
-            raise P4FError(f"the prior of {name} must be a Beta, not {type(own).__name__}; write p4f.Beta(2, 8)")
+            raise P4FError(
+                f"the prior of {name} must be a Beta, not {type(own).__name__}; write p4f.statistics.Beta(2, 8)"
+            )
     return dict(prior)

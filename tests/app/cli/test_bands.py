@@ -21,7 +21,7 @@ def files(tmp_path_factory):
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     model.fit(data.loans[list(data.features)], data.loans["granted"], sensitive_features=data.loans["poor_area"])
     model.save(folder / "loans.p4f")
-    (folder / "belief.pl").write_text(p4f.belief_text(belief.bind({"p1": 0.2})))
+    (folder / "belief.pl").write_text(p4f.beliefs.belief_text(belief.bind({"p1": 0.2})))
     return folder
 
 

@@ -70,7 +70,7 @@ def test_the_favourable_class_is_asked_for(files, inside, tmp_path):
 
 
 def test_estimated_strengths_are_those_of_the_data(belief):
-    found = p4f.read_belief(belief)
+    found = p4f.beliefs.read_belief(belief)
     assert (found.classes, found.favourable) == (("B", "C", "A"), "A")
     values = found.parameter_table()["value"]
     assert 0.3 < values["flip(poor,'A','B')"] < 0.55
@@ -139,7 +139,7 @@ def test_compared_by_all_classes_and_reported_by_the_favourable_one(model, belie
 
 
 def test_a_belief_for_two_labels_says_so(files, inside, tmp_path):
-    (tmp_path / "two.pl").write_text(p4f.belief_text(p4f.LabelBias("area", 0.2, 0.1, levels=("rich", "poor"))))
+    (tmp_path / "two.pl").write_text(p4f.beliefs.belief_text(p4f.LabelBias("area", 0.2, 0.1, levels=("rich", "poor"))))
     options = ["--belief", tmp_path / "two.pl", "--favourable", "A", "-o", tmp_path / "m.p4f"]
     told = fails(inside("train", files / "rows.csv", *SAID, *options))
     assert told == "the belief is for 2 classes; the label has 3: 'B', 'C', 'A'"

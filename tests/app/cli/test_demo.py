@@ -12,7 +12,7 @@ from tests.app.cli.test_program import p4f
 from tests.app.report.pages import Page
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::problog4fairness.data.FileWarning", "ignore::problog4fairness.AuditWarning"
+    "ignore::problog4fairness.data.FileWarning", "ignore::problog4fairness.audit.AuditWarning"
 )
 
 

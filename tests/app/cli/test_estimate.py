@@ -111,4 +111,4 @@ def test_votes_of_several_annotators_are_read_as_the_file_of_the_belief_says(ins
     told = fails(
         inside("estimate", tmp_path / "votes.csv", "--belief", "annotators", *options, "-o", tmp_path / "c.pl")
     )
-    assert told.startswith("Annotators is stated in Python: write p4f.belief_text(p4f.Annotators(...)) to a FILE.pl")
+    assert told.startswith("Annotators is stated in Python")

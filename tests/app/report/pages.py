@@ -36,7 +36,7 @@ def trained(
     columns = [*data.features, "poor_area"]
     if belief is None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", p4f.AuditWarning)
+            warnings.simplefilter("ignore", p4f.audit.AuditWarning)
             belief = p4f.LabelBias("poor_area").estimate(data.audit, recorded="granted", fair="repaid")
     model = p4f.DebiasedClassifier(belief, **QUICK).fit(data.loans[columns], data.loans["granted"])
     return model, data.loans

@@ -239,7 +239,7 @@ def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatc
 
 def test_warnings_stand_in_plain_sight(loans):
     few = loans.audit[:24]
-    with pytest.warns(p4f.AuditWarning):
+    with pytest.warns(p4f.audit.AuditWarning):
         belief = p4f.LabelBias("poor_area").estimate(few, recorded="granted", fair="repaid")
     model, data = trained(loans, belief)
     report = p4f.report(model, data, recorded="granted", comparison=False, sensitivity=False)

@@ -33,7 +33,7 @@ def asked(monkeypatch):
 def test_fair_labels_are_compared_in_the_values_of_the_recorded_ones(loans, asked):
     data = loans.loans.assign(granted=loans.loans["granted"].map(WORDS))
     audit = loans.audit.assign(granted=loans.audit["granted"].map(WORDS))
-    with pytest.raises(P4FError, match="not now"), pytest.warns(p4f.AuditWarning, match="none of the 200"):
+    with pytest.raises(P4FError, match="not now"), pytest.warns(p4f.audit.AuditWarning, match="none of the 200"):
         tables.compare_tables(
             data, BELIEF, recorded="granted", audit=audit, fair="repaid", favourable="yes", learner="network"
         )

@@ -44,7 +44,7 @@ def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> text = p4f.belief_text(p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]))
+    >>> text = p4f.beliefs.belief_text(p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]))
     >>> "0.4 :: label_neg_bias(X) :- a(X)." in text
     True
     """
@@ -93,8 +93,8 @@ def read_belief(
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "belief.pl"
-    ...     _ = file.write_text(p4f.belief_text(belief))
-    ...     p4f.read_belief(file) == belief
+    ...     _ = file.write_text(p4f.beliefs.belief_text(belief))
+    ...     p4f.beliefs.read_belief(file) == belief
     True
     """
     name = None if isinstance(source, str) else str(source)

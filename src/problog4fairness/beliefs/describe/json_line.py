@@ -30,10 +30,10 @@ class BeliefError(P4FError):
     >>> import problog4fairness as p4f
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "belief.pl"
-    ...     text = p4f.belief_text(p4f.LabelBias("poor_area", 0.4)).replace('"kind"', '"sort"')
+    ...     text = p4f.beliefs.belief_text(p4f.LabelBias("poor_area", 0.4)).replace('"kind"', '"sort"')
     ...     _ = file.write_text(text)
     ...     try:
-    ...         p4f.read_belief(file)
+    ...         p4f.beliefs.read_belief(file)
     ...     except BeliefError as error:
     ...         print("is damaged" in str(error))
     True

@@ -96,7 +96,7 @@ class Posterior:
     >>> import problog4fairness as p4f
     >>> belief = p4f.LabelBias("poor", negative={1: 0.5}, positive=False, groups=[1])
     >>> frame = pd.DataFrame({"income": [1.0, 1.0], "poor": [1, 0]})
-    >>> seen = belief.observe(p4f.Rows(frame, features=("income",), recorded=np.array([0, 0])))
+    >>> seen = belief.observe(p4f.data.Rows(frame, features=("income",), recorded=np.array([0, 0])))
     >>> found = seen.posterior(torch.full((len(seen.table), 2), 0.5, dtype=torch.float64).log())
     >>> found.by_input(len(seen.table)).round(decimals=4).tolist()  # the weights of 0 and 1 that EM refits on
     [[0.6667, 0.3333], [1.0, 0.0]]
@@ -171,7 +171,7 @@ class Observation:
     >>> import problog4fairness as p4f
     >>> belief = p4f.LabelBias("poor", negative={1: 0.5}, positive=False, groups=[1])
     >>> frame = pd.DataFrame({"income": [1.0, 1.0], "poor": [1, 0]})
-    >>> seen = belief.observe(p4f.Rows(frame, features=("income",), recorded=np.array([0, 0])))
+    >>> seen = belief.observe(p4f.data.Rows(frame, features=("income",), recorded=np.array([0, 0])))
     >>> half = torch.full((len(seen.table), 2), 0.5, dtype=torch.float64).log()  # a classifier that knows nothing
     >>> seen.posterior(half).fair[:, 1].round(decimals=4).tolist()  # P(fair 1), though both were recorded as 0
     [0.3333, 0.0]

@@ -239,7 +239,7 @@ def plain_test(case: Case) -> Finding:
         f"{case.plain.mean:.4f} a row against {through.mean():.4f} through it."
     )
     advice = (
-        "The belief forbids what the data show: the other tests say what, and p4f.compare_beliefs compares it with "
+        "The belief forbids what the data show: the other tests say what, and checks.compare_beliefs compares it with "
         "others."
     )
     worst = np.sort(np.argsort(-behind, kind="stable")[: max(1, case.size // 20)])

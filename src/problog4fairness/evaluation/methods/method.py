@@ -34,7 +34,7 @@ class Training:
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
     >>> training = p4f.evaluation.Training(rows, seed=0)
     >>> training.record is training.record  # methods that ask for the same fit share it
     True
@@ -83,7 +83,7 @@ class Trained:
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
     >>> fitted = p4f.learners.Linear().fit(p4f.NoBias(), rows)
     >>> p4f.evaluation.Trained.plainly(fitted, rows).proba(rows).shape
     (200, 2)
@@ -144,7 +144,7 @@ class Method(ABC):
     >>> from problog4fairness.evaluation import METHODS, Training
     >>> from problog4fairness.data.sensitive import Sensitive
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, (*data.features, "poor_area"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, (*data.features, "poor_area"), recorded=data.loans["granted"].to_numpy())
     >>> method = METHODS["unawareness"](Sensitive(("poor_area",)))
     >>> trained = method.fit(Training(rows), p4f.learners.Linear())
     >>> method.title, "poor_area" in trained.features

@@ -74,7 +74,7 @@ class Reweighted(Learner):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     >>> fitted = p4f.learners.Reweighted(GaussianNB()).fit(belief, rows)
     >>> fitted.log_proba(data.loans[["income", "savings"]]).shape
@@ -172,7 +172,7 @@ class FittedEstimator(Fitted):
     >>> from sklearn.naive_bayes import GaussianNB
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> fitted = p4f.learners.Reweighted(GaussianNB()).fit(p4f.NoBias(), rows)
     >>> type(fitted.estimators[0]).__name__
     'GaussianNB'

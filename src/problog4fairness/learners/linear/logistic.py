@@ -59,7 +59,7 @@ class Linear(Learner):
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     >>> p4f.learners.Linear(penalty=1.0).fit(belief, rows).penalty
     1.0
@@ -199,7 +199,7 @@ class FittedLinear(Fitted):
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> fitted = p4f.learners.Linear().fit(p4f.NoBias(), rows)
     >>> fitted.log_proba(data.loans[["income", "savings"]]).exp().shape
     torch.Size([300, 2])

@@ -55,7 +55,7 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     >>> import torch
     >>> import problog4fairness as p4f
     >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
-    >>> rows = p4f.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
+    >>> rows = p4f.data.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
     >>> observation = p4f.NoBias().observe(rows)
     >>> fits = fit_many([Job(x, observation, seed=seed) for seed in range(5)], Settings(learning_rate=0.01))
     >>> [bool(fit.network(torch.tensor([0.5])) > 0) for fit in fits]

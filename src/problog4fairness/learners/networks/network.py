@@ -54,7 +54,7 @@ class Network(Learner):
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
     >>> learner = p4f.learners.Network(hidden=(8,), max_epochs=3, networks=2)
     >>> learner.fit(belief, rows).log_proba(data.loans[["income", "savings"]]).shape
@@ -155,7 +155,7 @@ class FittedNetwork(Fitted):
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
+    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
     >>> fitted = p4f.learners.Network(hidden=(8,), max_epochs=3, networks=2).fit(p4f.NoBias(), rows)
     >>> len(fitted.networks), fitted.networks[0].sizes
     (2, (2, 8, 1))

@@ -47,7 +47,7 @@ class Limits:
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> limits = p4f.Limits(seconds=5, memory=2**30)
+    >>> limits = p4f.program.Limits(seconds=5, memory=2**30)
     >>> p4f.Program("0.5 :: a. ?- a.", limits=limits).probability()["a"].item()
     0.5
     """

@@ -101,7 +101,7 @@ class _Screen:
         ui.keyboard(on_key=self._key, ignore=["input", "select", "textarea"])
         same(
             self.project.command("lint", BELIEF, roles=False),
-            f'belief = p4f.read_belief(Path("{BELIEF}"))\nprint(belief)\nbelief.picture()',
+            f'belief = p4f.beliefs.read_belief(Path("{BELIEF}"))\nprint(belief)\nbelief.picture()',
         )
         await self._begin()
 
