@@ -60,7 +60,6 @@ __all__ = [
     "__version__",
     "audit",
     "beliefs",
-    "beliefs",
     "chain",
     "check",
     "checks",

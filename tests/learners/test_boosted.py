@@ -170,7 +170,9 @@ def test_few_rows_choose_additive_trees_where_nothing_interacts():
     assert set(added.trees.leaves.tolist()) == {2}
     assert np.abs(added.log_proba(frame).exp()[:, 1].numpy() - chance).mean() < 0.02
     either = frame["x"] ^ frame["y"]
-    crossed = Boosted(learning_rate=0.3).fit(p4f.NoBias(), p4f.data.Rows(frame, tuple(frame), recorded=either.to_numpy()))
+    crossed = Boosted(learning_rate=0.3).fit(
+        p4f.NoBias(), p4f.data.Rows(frame, tuple(frame), recorded=either.to_numpy())
+    )
     assert crossed.trees.leaves.max() > 2
 
 
