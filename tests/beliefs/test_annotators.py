@@ -19,7 +19,7 @@ from tests.beliefs.contract import BeliefContract, draw, log_fair
 
 def voted(belief: Annotators, fair: np.ndarray, groups: np.ndarray, rng, gaps: float = 0.2) -> pd.DataFrame:
     """Votes on rows with these fair labels and groups, some of them not given."""
-    tables = belief.vote_tables().numpy()
+    tables = easy_tables(belief)
     votes = {}
     hard, guess, answer = (belief.parameter_table()["value"].get(name, 0.0) for name in ("hard", "guess", "answer"))
     difficult = rng.random(len(fair)) < hard if hard else None
@@ -32,6 +32,12 @@ def voted(belief: Annotators, fair: np.ndarray, groups: np.ndarray, rng, gaps: f
     return pd.DataFrame(votes)
 
 
+def easy_tables(belief: Annotators) -> np.ndarray:
+    """P(vote | fair, group) of each annotator on rows that are not hard, ``[annotators, groups, fair, vote]``."""
+    sizes = [len(columns) for columns in belief.annotators.values()]
+    return np.repeat(belief.vote_tables().tables[:, :, 0], sizes, axis=0)
+
+
 class TestAnnotators(BeliefContract):
     def make(self):
         return Annotators(["Dr. Lee", "ann", "bob", "a"], "poor_area")
@@ -42,7 +48,7 @@ class TestAnnotators(BeliefContract):
         return dict(zip(names, errors, strict=True))
 
     def tables(self, belief):
-        return [belief.vote_tables()]
+        return [torch.from_numpy(easy_tables(belief))]
 
     def groups(self, frame):
         return frame["poor_area"].to_numpy()
@@ -65,8 +71,8 @@ class TestHardRows(TestAnnotators):
 
     def tables(self, belief):
         # On all rows, hard ones among them.
-        guessed, answer = belief.guesses
-        return [belief.vote_tables() * (1 - guessed) + guessed * torch.tensor([1 - answer, answer])]
+        weights, tables = belief.vote_tables()
+        return [torch.from_numpy(np.einsum("h,kghfv->kgfv", weights, tables))]
 
 
 class TestKinds(TestAnnotators):

@@ -96,6 +96,11 @@ class AuditTable:
         found = {"sequential": self.sequential or None, "drawn_from": self.drawn_from}
         return {name: value for name, value in found.items() if value is not None}
 
+    def require_no_options(self, what: str) -> None:
+        """Raise the error that names an option which is for parameters that are counted."""
+        for name in self.options:
+            raise P4FError(f"{name}=... is for probabilities that are counted, not for {what}")
+
     def used_by(self, belief: Belief) -> Belief:
         """The belief itself; or the error of a column that was named for it, and that it does not read."""
         named = {"feature": self.features, "by": self.by, "model": self.model, "when": [self.when] if self.when else []}

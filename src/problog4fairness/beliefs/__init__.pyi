@@ -28,14 +28,13 @@ from .templates.records.annotators import Annotators
 from .templates.records.positive import PositiveUnlabelled
 from .templates.records.selective import SelectiveLabels
 from .templates.records.unknown_group import UnknownGroup
-from .templates.records.votes import NO_VOTE, coded_votes
+from .templates.records.votes import coded_votes
 from .variables import sensitive_from_json, sensitive_json
 
 __all__ = [
     "CHUNK",
     "MARK",
     "NEGATIVE",
-    "NO_VOTE",
     "POSITIVE",
     "Amount",
     "Annotators",

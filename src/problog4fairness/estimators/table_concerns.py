@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from problog4fairness.beliefs import NO_VOTE, coded_votes
+from problog4fairness.beliefs import coded_votes
 from problog4fairness.data import listed
 
 if TYPE_CHECKING:
@@ -122,7 +122,6 @@ def _copied(rows: Rows, belief: Belief) -> list[str]:
         return []
     rows = rows.take(np.arange(len(rows))[:: max(1, len(rows) // MOST_ROWS)])
     votes = np.stack([coded_votes(rows, column) for column in columns], axis=1)
-    votes = np.where(votes == NO_VOTE, -1, votes)
     voted = (votes >= 0).astype(np.float64)
     classes = range(len(rows.classes))
     same = np.sum([(votes == k).T.astype(np.float64) @ (votes == k) for k in classes], axis=0)

@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -21,7 +22,18 @@ from problog4fairness.beliefs.favourable import favourable_comment, favourable_j
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.templates.records.votes import VotesView, coded_votes, one_alone, votes_of
+from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
+from problog4fairness.beliefs.templates.records.votes import (
+    VotesView,
+    VoteTables,
+    check_long,
+    coded_votes,
+    fair_given_votes,
+    one_alone,
+    read_votes,
+    votes_of,
+    wide_votes,
+)
 from problog4fairness.beliefs.variables import (
     declaration,
     goal,
@@ -29,26 +41,23 @@ from problog4fairness.beliefs.variables import (
     sensitive_from_json,
     sensitive_json,
 )
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, one_by_one
+from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, one_by_one, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, predicates
 from problog4fairness.statistics import Cell, Parameter, parameters_from_json, parameters_json
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from problog4fairness.audit import AuditTable
-    from problog4fairness.beliefs.templates.records.annotator_errors import ErrorModel, Fit, Precision
-    from problog4fairness.beliefs.templates.records.votes import VoteList
+    from problog4fairness.beliefs.templates.records.annotator_errors import Fit, Votes
+    from problog4fairness.beliefs.templates.records.annotator_precision import Precision
     from problog4fairness.program import Diagram, Leaf
-    from problog4fairness.statistics import Beta
 
 # What was said of an error: one number, or one for each (kind of) annotator, which may be one for each group.
 Errors = float | Mapping[Any, Any] | None
 NEGATIVE, POSITIVE = (1, 0), (0, 1)
 MOST_DRAWN = 6  # kinds of annotators in a picture
 # Parameters whose covariance is stored; of more, each is as sure as it is alone.
-MOST_TOGETHER = 200
+MOST_JOINT = 200
 # A parameter whose interval is wider is named in a warning.
 WIDE = 0.5
 # Names and meanings of the parameters of hard rows.
@@ -164,9 +173,11 @@ class Annotators(Belief):
         return len(self.variables[0].levels) if self.variables else 1
 
     def _stated(self, errors: Errors, kind: str, level: int) -> float | None:
-        own = errors.get(kind) if isinstance(errors, Mapping) else errors
-        own = own.get(self.variables[0].levels[level]) if isinstance(own, Mapping) and self.variables else own
-        return None if own is None else float(own)
+        stated = errors.get(kind) if isinstance(errors, Mapping) else errors
+        stated = (
+            stated.get(self.variables[0].levels[level]) if isinstance(stated, Mapping) and self.variables else stated
+        )
+        return None if stated is None else float(stated)
 
     def _parameter(self, cell: Cell, value: float | None) -> Parameter:
         who = f"{cell.feature} says {cell.recorded} of a fair {cell.fair}"
@@ -191,15 +202,13 @@ class Annotators(Belief):
         head = [*_ABOUT, *map(sensitive_comment, self.variables), *favourable_comment(self)]
         names = {column: network for network, column in self._networks.items()}
         votes = [f"nn({names[c]},[X],V,[0,1,missing]) :: said(X,{names[c]},V)." for c in self.recorded_columns]
-        kinds = [f"kind({names[c]},{atom(kind)})." for kind, own in self.annotators.items() for c in own]
+        kinds = [f"kind({names[c]},{atom(kind)})." for kind, columns in self.annotators.items() for c in columns]
         facts = []
         for own in self.parameters:
-            if own.cell is None:
-                continue
-            cell = own.cell
-            where = f", {goal(self.variables[0], cell.group)}" if self.variables else ""
-            head_of = f"label_{'neg' if cell.fair else 'pos'}_bias(X,J)"
-            facts.append(f"{own.weight} :: {head_of} :- kind(J,{atom(str(cell.feature))}){where}.{own.remark}")
+            if cell := own.cell:
+                where = f", {goal(self.variables[0], cell.group)}" if self.variables else ""
+                error = f"label_{'neg' if cell.fair else 'pos'}_bias(X,J)"
+                facts.append(f"{own.weight} :: {error} :- kind(J,{atom(str(cell.feature))}){where}.{own.remark}")
         rules = [
             "vote(X,J) :- y_h(X), \\+label_neg_bias(X,J).",
             "vote(X,J) :- \\+y_h(X), label_pos_bias(X,J).",
@@ -231,51 +240,33 @@ class Annotators(Belief):
         """See :meth:`Belief.leaf_value`."""
         if leaf.name not in self._networks:
             return super().leaf_value(leaf, rows)
-        codes = coded_votes(rows, self._networks[leaf.name])
-        return torch.eye(3, dtype=torch.float64)[torch.from_numpy(codes)]
-
-    def vote_tables(self) -> Tensor:
-        """P(vote | fair label, group) on rows that are not hard, ``[annotators, groups, fair, vote]``.
-
-        Hard rows are beside it, in :attr:`guesses`.
-        """
-        sizes = [len(columns) for columns in self.annotators.values()]
-        return torch.from_numpy(np.repeat(self._kind_tables(), sizes, axis=0))
+        return torch.eye(3, dtype=torch.float64)[torch.from_numpy(coded_votes(rows, self._networks[leaf.name]))]
 
     @property
-    def guesses(self) -> tuple[float, float]:
-        """How often a vote is a guess, over all rows, and how often a guess says 1."""
+    def hard_values(self) -> tuple[float, float, float]:
+        """The share of hard rows, how often a vote on them is a guess, and how often a guess says 1."""
         if not self.hard_rows:
-            return 0.0, 0.5
+            return 0.0, 0.0, 0.5
         hard, guess, answer = (float(own.value or 0.0) for own in self.parameters if own.cell is None)
-        return hard * guess, answer
+        return hard, guess, answer
 
-    def _kind_tables(self) -> Floats:
-        """P(vote | fair label, group) of each kind of annotator, ``[kinds, groups, fair, vote]``."""
+    def vote_tables(self) -> VoteTables:
+        """P(vote | fair label, group) of each kind of annotators, on easy rows and on hard ones."""
         self.require_known()
         values = {own.cell: float(own.value or 0.0) for own in self.parameters}
-        wrong = np.array([
+        errors = np.array([
             [[values[Cell(level, *change, kind)] for change in (POSITIVE, NEGATIVE)] for level in range(self._groups)]
             for kind in self.annotators
         ])  # fmt: skip
-        right = 1 - wrong
-        return np.stack([
-            np.stack([right[..., 0], wrong[..., 0]], -1), np.stack([wrong[..., 1], right[..., 1]], -1)
-        ], axis=-2)  # fmt: skip
-
-    def _tables(self) -> list[tuple[float, Floats]]:
-        """Weights of easy and hard rows, and the tables of kinds of annotators on them."""
-        easy = self._kind_tables()
+        easy = by_vote(np.stack([errors, 1 - errors], axis=-1))
         if not self.hard_rows:
-            return [(1.0, easy)]
-        hard, guess, answer = (float(own.value or 0.0) for own in self.parameters if own.cell is None)
-        return [(1 - hard, easy), (hard, (1 - guess) * easy + guess * np.array([1 - answer, answer]))]
-
-    def _sizes(self) -> Codes:
-        return np.array([len(columns) for columns in self.annotators.values()])
+            return VoteTables(np.ones(1), easy[:, :, None])
+        hard, guess, answer = self.hard_values
+        difficult = (1 - guess) * easy + guess * np.array([1 - answer, answer])
+        return VoteTables(np.array([1 - hard, hard]), np.stack([easy, difficult], axis=2))
 
     def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`; a group on which nobody voted is told."""
+        """See :meth:`Belief.check_rows`; warns of a group on which nobody voted."""
         super().check_rows(rows)
         voted = rows.frame[list(self.recorded_columns)].notna().any(axis=1).to_numpy()
         for variable in self.variables:
@@ -285,12 +276,12 @@ class Annotators(Belief):
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through a table for each annotator, not all combinations of votes."""
-        self.require_known()
         if len(rows.classes) != 2:
             raise P4FError("Annotators are for labels of two classes")
         self.require_columns(rows)
         votes = None if rows.recorded is None else votes_of(self, rows)
-        view = VotesView(self._tables(), self._sizes(), self._shares(rows), votes)
+        sizes = [len(columns) for columns in self.annotators.values()]
+        view = VotesView(self.vote_tables(), sizes, self._shares(rows), votes)
         observed = None
         if rows.recorded is not None:
             recorded_codes = torch.from_numpy(rows.recorded)
@@ -302,10 +293,11 @@ class Annotators(Belief):
 
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`; the votes are in columns that the belief names."""
+        table.require_no_options("votes")
         rows, roles = table.labelled_with_gaps
-        return self.estimate(table.sampled(rows), fair=roles.fair, favourable=roles.favourable, **table.options)
+        return self.estimate(table.sampled(rows), fair=roles.fair, favourable=roles.favourable)
 
-    def estimate(
+    def estimate(  # type: ignore[override]
         self,
         audit: pd.DataFrame | Audit | None = None,
         *,
@@ -314,16 +306,13 @@ class Annotators(Belief):
         sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
-        prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
-        drawn_from: Any = None,
         features: Sequence[str] = (),
     ) -> Self:
         """Estimate how often each annotator errs, from their votes.
 
-        Errors of annotators are partially pooled: their prior is estimated from all of them, so that who gave few votes
-        is shrunk towards the others. Whether errors are symmetric, and whether some rows are hard for all, is chosen by
-        the evidence of the votes where the belief does not state it.
+        Errors of annotators are partially pooled: their prior is estimated from all of them, so that whoever gave few
+        votes is shrunk towards the others. Whether errors are symmetric, and whether some rows are hard for all, is
+        chosen by the evidence of the votes where the belief does not state it.
 
         Parameters
         ----------
@@ -338,20 +327,11 @@ class Annotators(Belief):
             three annotators on.
         sensitive_features, favourable, confidence
             As for :meth:`Belief.estimate`.
-        prior
-            Not for annotators, whose prior is estimated from all of them.
-        sequential, drawn_from
-            Not for annotators, whose parameters are not counted.
         features
             Columns that the fair label depends on. They make the estimates sharper, by a linear model.
         """
-        if prior:
-            raise P4FError("prior=... is for counted parameters; the prior of annotators is estimated from all of them")
-        if sequential or drawn_from is not None:
-            raise P4FError("sequential=... and drawn_from=... are for parameters that are counted, not for annotators")
-        from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, precision
+        from problog4fairness.beliefs.templates.records.annotator_precision import precision
         from problog4fairness.beliefs.templates.records.learning import design
-        from problog4fairness.beliefs.templates.records.votes import check_votes, read_votes
 
         warn_unweighted(audit, "votes")
         table = read_votes(self, one_by_one(frame_of(audit)), recorded, fair, sensitive_features, favourable)
@@ -360,47 +340,54 @@ class Annotators(Belief):
         few = len(self.recorded_columns) < 3
         if few and not (audited >= 0).any():
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
-        check_votes(self, votes, shares)
-        matrix = design(self, rows, features, use_sensitive=True)
-        model = ErrorModel(votes, shares, matrix, audited)
+        self._check_votes(votes, shares)
+        model = ErrorModel(votes, shares, design(self, rows, features, use_sensitive=True), audited)
         forms = [form for form in FORMS
                  if self.symmetric in (None, form.symmetric)
                  and ((not few and self.hard_rows is None) or form.hard is bool(self.hard_rows))]  # fmt: skip
         fit, rival = model.choose(forms)
-        found = self._learned(fit, precision(model, fit, rival, confidence), len(rows), confidence)
-        found._warn(fit, model, table.given)
-        return self._noted(found, favourable)
+        estimated = self._learned(fit, precision(model, fit, rival, confidence), len(rows), confidence)
+        estimated._warn(fit, model, table.annotators)
+        return self._noted(estimated, favourable)
 
-    def _learned(self, fit: Fit, known: Precision, rows: int, confidence: float) -> Self:
+    def _check_votes(self, votes: Votes, shares: Floats) -> None:
+        """Raise the error that names a kind of annotators, or a group, without votes; ``shares [rows, groups]``."""
+        given = votes.expected(shares).sum(-1)
+        for kind, count in zip(self.annotators, given, strict=True):
+            if not count.any():
+                raise P4FError(f"{kind} gave no vote; leave them out, or name them with others as one kind")
+        for group in np.flatnonzero(~given.any(axis=0)).tolist():
+            where = self.variables[0].group_text(group)
+            raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
+
+    def _learned(self, fit: Fit, precision: Precision, rows: int, confidence: float) -> Self:
         """The belief with what was learned of the errors, and of hard rows."""
         other = copy.copy(self)
-        other.symmetric, other.hard_rows = fit.form.symmetric, fit.form.hard
+        other.symmetric, other.hard_rows = fit.form
         kinds = {kind: number for number, kind in enumerate(self.annotators)}
-        errors = [own for own in self.parameters if own.cell is not None]
+        # The place of each error among ``[kinds, groups, fair]``.
+        errors = {own.name: (own, (kinds[str(own.cell.feature)], own.cell.group, own.cell.fair))
+                  for own in self.parameters if own.cell}  # fmt: skip
+        flat = {int(np.ravel_multi_index(place, fit.errors.shape)): name for name, (_, place) in errors.items()}
+        matrix = precision.information(joint=len(errors) <= MOST_JOINT)
         source = f"{'symmetric, ' if fit.form.symmetric else ''}from votes, pooled across annotators"
-        together = known.information(len(errors) <= MOST_TOGETHER)
-        places = [(kinds[str(own.cell.feature)], own.cell.group, own.cell.fair) for own in errors if own.cell]
-        names = {(kind * self._groups + group) * 2 + fair: own.name
-                 for own, (kind, group, fair) in zip(errors, places, strict=True)}  # fmt: skip
         learned = []
-        for own, place in zip(errors, places, strict=True):
-            row = (place[0] * self._groups + place[1]) * 2 + place[2]
-            entries = slice(*together.indptr[row : row + 2])
-            numbers, values = together.indices[entries].tolist(), together.data[entries].tolist()
+        for own, place in errors.values():
+            row = matrix[[int(np.ravel_multi_index(place, fit.errors.shape))]].tocoo()
             learned.append(
                 replace(
                     own,
-                    value=float(fit.tables[(*place, 1 - place[2])]),
-                    low=float(known.low[place]),
-                    high=float(known.high[place]),
+                    value=float(fit.errors[place]),
+                    low=float(precision.low[place]),
+                    high=float(precision.high[place]),
                     rows=rows,
                     source=source,
-                    information=tuple((names[n], value) for n, value in zip(numbers, values, strict=True)),
+                    information=tuple((flat[n], v) for n, v in zip(row.col.tolist(), row.data.tolist(), strict=True)),
                 )
             )
-        values = (fit.hard, fit.guess, float(fit.answers[1])) if fit.form.hard else ()
         z = NormalDist().inv_cdf((1 + confidence) / 2)
-        for own, value, (low, high) in zip(other._hard_parameters(), values, known.hard.tolist(), strict=True):
+        values = (fit.hard, fit.guess, fit.answer) if fit.form.hard else ()
+        for own, value, (low, high) in zip(other._hard_parameters(), values, precision.hard.tolist(), strict=True):
             information = ((own.name, (2 * z / max(high - low, 1e-6)) ** 2),)
             learned.append(
                 replace(own, value=value, low=low, high=high, rows=rows, source="from votes", information=information)
@@ -408,7 +395,7 @@ class Annotators(Belief):
         other.parameters = tuple(learned)
         return other
 
-    def _warn(self, fit: Fit, model: ErrorModel, given: VoteList) -> None:
+    def _warn(self, fit: Fit, model: ErrorModel, annotators: Codes) -> None:
         """Warn of what the votes do not tell, and of errors that are not independent: one warning each."""
         wide = [own for own in self.parameters if (own.high or 0) - (own.low or 0) > WIDE]
         if wide:
@@ -424,7 +411,7 @@ class Annotators(Belief):
                 f"annotators err on the same rows: about {fit.hard:.0%} of the rows are hard for all of them, and "
                 f"{fit.guess:.0%} of votes on these are guesses; audit some of the rows on which they disagree"
             )
-        pair = model.most_dependent(fit, given)
+        pair = model.most_dependent(fit, annotators)
         if pair is not None:
             one, other = (self.recorded_columns[number] for number in pair.annotators)
             tell(
@@ -444,11 +431,8 @@ class Annotators(Belief):
             As for :meth:`estimate`; the parameters are those that are known. Of a long table, the rows are in the order
             in which they first occur.
         """
-        from problog4fairness.beliefs.templates.records.annotator_errors import fair_given_votes
-        from problog4fairness.beliefs.templates.records.votes import log_terms, read_votes
-
         read = read_votes(self, table, recorded, None, sensitive_features, favourable)
-        return fair_given_votes(log_terms(self._tables(), read.votes), self._shares(read.rows))[:, 1]
+        return fair_given_votes(self.vote_tables().log_terms(read.votes), self._shares(read.rows))[:, 1]
 
     def by_column(self) -> dict[str, Belief]:
         """See :meth:`Belief.by_column`: each annotator alone is a bias of the label."""
@@ -456,9 +440,10 @@ class Annotators(Belief):
 
     def disagreement(self, table: pd.DataFrame) -> pd.DataFrame:
         """Of the rows that two annotators both voted on, the share on which they differ; NaN where there is none."""
-        from problog4fairness.beliefs.templates.records.votes import disagreement
-
-        return disagreement(table, self.recorded_columns)
+        votes = wide_votes(table, self.recorded_columns)
+        voted = votes.notna().astype(np.float64)
+        marks = [(votes == label).astype(np.float64) for label in pd.unique(votes.to_numpy()[voted.to_numpy() > 0])]
+        return 1 - sum((mark.T @ mark for mark in marks), 0 * voted.T @ voted) / (voted.T @ voted).replace(0, np.nan)
 
     @staticmethod
     def wide(table: pd.DataFrame, *, row: str, annotator: str, label: str) -> pd.DataFrame:
@@ -471,9 +456,9 @@ class Annotators(Belief):
         row, annotator, label
             Its columns: what was labelled, by whom, and how. The index of the result is what was labelled.
         """
-        from problog4fairness.beliefs.templates.records.votes import wide
-
-        return wide(table, row, annotator, label)
+        frame = to_frame(table)
+        check_long(frame, row, annotator, label)
+        return frame[frame[label].notna()].pivot(index=row, columns=annotator, values=label).rename(columns=str)
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""

@@ -1,10 +1,10 @@
-"""Votes of several annotators on the same rows: reading, coding, and what they tell."""
+"""Votes of several annotators on the same rows: reading, coding, and their likelihood."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,6 @@ from problog4fairness.statistics import Cell, Parameter
 if TYPE_CHECKING:
     from problog4fairness.beliefs.templates.records.annotators import Annotators
 
-# The code of a vote that was not given.
-NO_VOTE = 2
 # What a mapping must name that says which columns of a long table hold the votes.
 LONG = ("row", "annotator", "label")
 # One of them where errors do not depend on a group.
@@ -39,86 +37,55 @@ y_(X) :- \\+y_h(X), label_pos_bias(X).
 """
 
 
-@dataclass(frozen=True, eq=False)
-class VoteList:
-    """The votes that were given, one after another.
-
-    Attributes
-    ----------
-    rows, annotators
-        ``[votes]``: which row, and which column of :attr:`Annotators.recorded_columns`.
-    labels
-        ``[votes]``: as they were written.
-    size
-        How many rows there are.
-    """
+class VoteList(NamedTuple):
+    """The votes that were given: of each the row, the column of :attr:`Annotators.recorded_columns`, and the label."""
 
     rows: Codes
     annotators: Codes
     labels: Any
-    size: int
 
     @classmethod
-    def of_wide(cls, frame: pd.DataFrame, columns: Sequence[str]) -> VoteList:
+    def of_wide(cls, frame: pd.DataFrame) -> VoteList:
         """From a table with a column for each annotator, in which votes may be missing."""
-        values = frame[list(columns)].to_numpy()
+        values = frame.to_numpy()
         rows, annotators = np.nonzero(~np.asarray(pd.isna(values)))
-        return cls(rows, annotators, values[rows, annotators], len(frame))
+        return cls(rows, annotators, values[rows, annotators])
 
-    def codes(self, columns: Sequence[str], classes: Sequence[Any]) -> Codes:
-        """``[votes]``: the labels by their positions among the classes; an error names the column."""
+    def by_kind(self, belief: Annotators, classes: Sequence[Any], size: int) -> Votes:
+        """The votes on so many rows as a sparse table of the belief's kinds of annotators."""
         try:
-            return label_codes(self.labels, classes, "votes", unknown="is not among")
+            codes = label_codes(self.labels, classes, "votes")
         except P4FError:
-            for number, column in enumerate(columns):
-                own = self.labels[self.annotators == number]
-                label_codes(own, classes, f"column {column!r}", unknown="is not among")
+            for number, column in enumerate(belief.recorded_columns):  # the error that names the column
+                coded(self.labels[self.annotators == number], column, classes)
             raise
+        kinds = np.array([kind for kind, columns in enumerate(belief.annotators.values()) for _ in columns])
+        return Votes.of(self.rows, kinds[self.annotators], codes, (size, len(belief.annotators)))
 
-    def by_kind(self, belief: Annotators, classes: Sequence[Any]) -> Votes:
-        """The votes as a sparse table of the belief's kinds of annotators."""
-        kinds = np.array([
-            number for number, columns in enumerate(belief.annotators.values()) for _ in columns
-        ])  # fmt: skip
-        codes = self.codes(belief.recorded_columns, classes)
-        shape = (self.size, len(belief.annotators))
-        return Votes.of(self.rows, kinds[self.annotators], codes, shape, len(classes))
+
+def coded(labels: Any, column: str, classes: Sequence[Any]) -> Codes:
+    """Each vote of an annotator by its position among the classes, -1 where there is none."""
+    return label_codes(labels, classes, f"column {column!r}", missing=True, unknown="is not among")
 
 
 def coded_votes(rows: Rows, column: str) -> Codes:
-    """``[rows]``: each vote of an annotator by its position among the classes, 2 where there is none."""
-    values = rows.column(column, "votes")
-    codes = label_codes(values, rows.classes, f"column {column!r}", missing=True, unknown="is not among")
-    return np.where(codes < 0, NO_VOTE, codes)
+    """See :func:`coded`, of the rows' own column."""
+    return coded(rows.column(column, "votes"), column, rows.classes)
 
 
 def votes_of(belief: Annotators, rows: Rows) -> Votes:
     """The votes on rows that have a column for each annotator."""
     for name in belief.recorded_columns:
         rows.column(name, "votes")
-    return VoteList.of_wide(rows.frame, belief.recorded_columns).by_kind(belief, rows.classes)
+    return VoteList.of_wide(rows.frame[list(belief.recorded_columns)]).by_kind(belief, rows.classes, len(rows))
 
 
-@dataclass(frozen=True, eq=False)
-class VoteTable:
-    """A table of votes as it was read.
-
-    Attributes
-    ----------
-    rows
-        What is known of each row besides the votes, its fair label among it.
-    votes
-        The votes.
-    given
-        ``[votes]``: their annotators.
-    index
-        What was labelled, in the order of the rows.
-    """
+class VoteTable(NamedTuple):
+    """What is known of each row besides the votes, its fair label among it; the votes; and who gave each of them."""
 
     rows: Rows
     votes: Votes
-    given: VoteList
-    index: pd.Index[Any]
+    annotators: Codes
 
 
 def read_votes(
@@ -127,28 +94,27 @@ def read_votes(
     """A table of votes, wide or long; the parameters are those of :meth:`Annotators.estimate`."""
     columns = belief.recorded_columns
     if isinstance(recorded, Mapping):
-        table, given = _long(to_frame(table), recorded, columns)
-        index = table.index
-        table = table.reset_index(drop=True)
+        table, votes = _long(to_frame(table), recorded, columns)
+        size = len(table)
     else:
-        votes = _votes(table if recorded is None else recorded, columns)
-        given = VoteList.of_wide(votes, columns)
-        index = to_frame(table).index if is_frame(table) else votes.index
+        wide = wide_votes(table if recorded is None else recorded, columns)
+        votes, size = VoteList.of_wide(wide), len(wide)
         table = None if table is None else to_frame(table).drop(columns=list(columns), errors="ignore")
     true = None if fair is None else audit_column(table, fair, "fair", gaps=True)
-    if true is not None and len(true) != given.size:
-        raise P4FError(f"there are votes on {given.size} rows and {len(true)} fair values; give one for each row")
-    values = pd.unique(given.labels).tolist() + ([] if true is None else true.dropna().unique().tolist())
+    if true is not None and len(true) != size:
+        raise P4FError(f"there are votes on {size} rows and {len(true)} fair values; give one for each row")
+    values = pd.unique(votes.labels).tolist() + ([] if true is None else true.dropna().unique().tolist())
     labels = list(dict.fromkeys(values))
     if not labels:
         raise P4FError("there is no vote in the table")
     classes = two_classes(labels, belief.favourable_among(labels, favourable))
-    frame = audit_frame(table, sensitive_features, belief.sensitive_columns, given.size).reset_index(drop=True)
+    frame = audit_frame(table, sensitive_features, belief.sensitive_columns, size).reset_index(drop=True)
     codes = None if true is None else value_codes(true, classes, "the fair label", True)
-    return VoteTable(Rows(frame, (), classes, None, codes), given.by_kind(belief, classes), given, index)
+    return VoteTable(Rows(frame, (), classes, None, codes), votes.by_kind(belief, classes, size), votes.annotators)
 
 
-def _votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
+def wide_votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
+    """The columns of the annotators."""
     if is_frame(table):
         frame = to_frame(table)
         absent = [name for name in columns if name not in frame.columns]
@@ -162,24 +128,26 @@ def _votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def _long(table: pd.DataFrame, names: Mapping[str, str], columns: Sequence[str]) -> tuple[pd.DataFrame, VoteList]:
-    """What is known of each labelled row, by its number, and the votes of a table with a line for each vote."""
+    """What is known of each labelled row, and the votes of a table with a line for each vote."""
     if set(names) != set(LONG):
         raise P4FError(f"recorded={dict(names)!r} names columns of a long table: it must have {', '.join(LONG)}")
     row, annotator, label = (names[name] for name in LONG)
-    _check_long(table, row, annotator, label)
-    codes, ids = pd.factorize(table[row])
-    first = table.drop(columns=[annotator, label]).groupby(codes, sort=False).first().set_index(pd.Index(ids, name=row))
-    frame = table[[annotator, label]].assign(row=codes)[table[label].notna() & (codes >= 0)]
+    check_long(table, row, annotator, label)
+    table = table[table[row].notna()]
+    codes, _ = pd.factorize(table[row])
+    first = table.drop(columns=[annotator, label]).groupby(codes, sort=False).first()
+    frame = table[[annotator, label]].assign(row=codes)[table[label].notna()]
     who, people = pd.factorize(frame[annotator].map(str))
     place = {name: number for number, name in enumerate(columns)}
     for name in people:
         if name not in place:
             raise P4FError(f"annotator {name!r} is not named in the belief; it names {len(columns)} others")
-    own = np.array([place[name] for name in people], dtype=np.int64)
-    return first, VoteList(frame["row"].to_numpy(), own[who], frame[label].to_numpy(), len(ids))
+    positions = np.array([place[name] for name in people], dtype=np.int64)
+    return first.reset_index(drop=True), VoteList(frame["row"].to_numpy(), positions[who], frame[label].to_numpy())
 
 
-def _check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> None:
+def check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> None:
+    """Raise the error that says why this is no table with a line for each vote."""
     for name in (row, annotator, label):
         if name not in table.columns:
             raise P4FError(f"no column {name!r} in the table of votes; {among(name, table.columns)}")
@@ -190,87 +158,68 @@ def _check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> No
         raise P4FError(f"{first[annotator]} voted twice on {first[row]}; keep one of these votes")
 
 
-def wide(table: pd.DataFrame, row: str, annotator: str, label: str) -> pd.DataFrame:
-    """See :meth:`Annotators.wide`."""
-    frame = to_frame(table)
-    _check_long(frame, row, annotator, label)
-    found = frame[frame[label].notna()].pivot(index=row, columns=annotator, values=label)
-    found.columns = [str(name) for name in found.columns]
-    return found
-
-
-def disagreement(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """See :meth:`Annotators.disagreement`."""
-    votes = _votes(table, columns)
-    found = pd.DataFrame(index=list(columns), columns=list(columns), dtype=np.float64)
-    for one in columns:
-        for other in columns:
-            both = votes[one].notna() & votes[other].notna()
-            found.loc[one, other] = float((votes[one][both] != votes[other][both]).mean()) if both.any() else np.nan
-    return found
-
-
-def check_votes(belief: Annotators, votes: Votes, shares: Floats) -> None:
-    """Raise the error that names a kind of annotators, or a group, without votes; ``shares [rows, groups]``."""
-    given = np.asarray(votes.counts.T @ shares).reshape(votes.kinds, votes.classes, -1).sum(1)
-    for number, kind in enumerate(belief.annotators):
-        if not given[number].any():
-            raise P4FError(f"{kind} gave no vote; leave them out, or name them with others as one kind")
-    for group in np.flatnonzero(~given.any(axis=0)).tolist():
-        where = belief.variables[0].group_text(group)
-        raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
-
-
 def one_alone(belief: Annotators, kind: str) -> Belief:
-    """What is believed of one kind of annotator, as a bias of the label."""
-    own = [parameter for parameter in belief.parameters if parameter.cell and parameter.cell.feature == kind]
-    known = {parameter.cell._replace(feature=None): parameter for parameter in own if parameter.cell}
+    """What is believed of one kind of annotator, on all rows, as a bias of the label."""
     if belief.variables:
         alone: Belief = LabelBias(belief.variables[0].columns, levels=belief.variables[0].levels)
-        cells = [parameter.cell or Cell(0, 0, 0) for parameter in alone.parameters]
+        cells = [own.cell for own in alone.parameters]
     else:
         alone, cells = ProgramBelief(_ALONE), [Cell(0, 1, 0), Cell(0, 0, 1)]
-    pairs = zip(alone.parameters, cells, strict=True)
-    found = [
-        replace(_with_guesses(belief, known[cell]), name=named.name, cell=named.cell, information=None)
-        for named, cell in pairs
-    ]
-    return alone.with_parameters(tuple(found)).with_favourable(belief.favourable)
+    errors = {
+        own.cell._replace(feature=None): own for own in belief.parameters if own.cell and own.cell.feature == kind
+    }
+    hard, guess, answer = belief.hard_values
+
+    def of_all_rows(cell: Cell, named: Parameter) -> Parameter:
+        error, guessed = errors[cell], answer if cell.recorded else 1 - answer
+        value, low, high = (
+            None if own is None else (1 - hard * guess) * own + hard * guess * guessed
+            for own in (error.value, error.low, error.high)
+        )
+        return replace(error, name=named.name, cell=named.cell, value=value, low=low, high=high, information=None)
+
+    pairs = zip(cells, alone.parameters, strict=True)
+    parameters = tuple(of_all_rows(cell, named) for cell, named in pairs if cell is not None)
+    return alone.with_parameters(parameters).with_favourable(belief.favourable)
 
 
-def _with_guesses(belief: Annotators, parameter: Parameter) -> Parameter:
-    """An error of one annotator on all rows, hard ones among them."""
-    guessed, answer = belief.guesses
-    if not guessed or parameter.cell is None:
-        return parameter
-    wrong = answer if parameter.cell.recorded else 1 - answer
+class VoteTables(NamedTuple):
+    """Shares of easy and hard rows ``[hard]``, and P(vote | fair, group) ``[kinds, groups, hard, fair, vote]``."""
 
-    def mixed(value: float | None) -> float | None:
-        return None if value is None else (1 - guessed) * value + guessed * wrong
+    weights: Floats
+    tables: Floats
 
-    ends = {"low": mixed(parameter.low), "high": mixed(parameter.high)}
-    return replace(parameter, value=mixed(parameter.value), low=ends["low"], high=ends["high"])
+    def log_terms(self, votes: Votes) -> Floats:
+        """log P(votes | fair class, group), ``[rows, groups, classes]``."""
+        # 0 times log 0 is 0 where nobody voted so.
+        impossible = votes.log_likelihood((self.tables == 0).astype(np.float64)) > 0
+        likely = votes.log_likelihood(np.log(np.where(self.tables == 0, 1.0, self.tables)))
+        with np.errstate(divide="ignore"):
+            return np.asarray(
+                np.logaddexp.reduce(np.where(impossible, -np.inf, likely) + np.log(self.weights)[:, None], axis=2)
+            )
 
 
-def log_terms(tables: Sequence[tuple[float, Floats]], votes: Votes) -> Floats:
-    """log P(votes | fair class, group), ``[rows, groups, classes]``.
+def fair_given_votes(terms: Floats, shares: Floats, rounds: int = 500) -> Floats:
+    """P(fair class | votes) ``[rows, classes]``, where each group has the class shares that make its votes likeliest.
 
     Parameters
     ----------
-    tables
-        Weights of kinds of rows, and P(vote | fair, group) ``[kinds, groups, fair, vote]`` on them.
-    votes
-        The votes.
+    terms
+        log P(votes | fair class, group), ``[rows, groups, classes]``.
+    shares
+        ``[rows, groups]``.
     """
-    found = None
-    for weight, table in tables:
-        # 0 times log 0 is 0 where nobody voted so.
-        impossible = votes.log_likelihood((table == 0).astype(np.float64)) > 0
-        likely = votes.log_likelihood(np.log(np.where(table == 0, 1.0, table)))
-        with np.errstate(divide="ignore"):
-            own = np.where(impossible, -np.inf, likely) + np.log(weight)
-        found = own if found is None else np.logaddexp(found, own)
-    return np.asarray(found)
+    ratio = np.exp(terms - terms.max((1, 2), keepdims=True))
+    chance = np.full(terms.shape[1:], 1 / terms.shape[2])
+    for _ in range(rounds):
+        joint = shares[:, :, None] * chance * ratio
+        joint /= np.maximum(joint.sum((1, 2), keepdims=True), 1e-300)
+        settled = joint.sum(0) / np.maximum(joint.sum((0, 2)), 1e-300)[:, None]
+        if np.abs(settled - chance).max() < 1e-10:
+            break
+        chance = np.clip(settled, 1e-12, 1)
+    return np.asarray(joint.sum(1))
 
 
 class VotesView(View):
@@ -279,7 +228,7 @@ class VotesView(View):
     Parameters
     ----------
     tables
-        Weights of kinds of rows, and P(vote | fair, group) ``[kinds, groups, fair, vote]`` on them.
+        Of each kind of annotators.
     sizes
         ``[kinds]``: how many annotators are of each kind.
     shares
@@ -288,14 +237,12 @@ class VotesView(View):
         The votes on the rows; None where they are not looked at.
     """
 
-    def __init__(
-        self, tables: Sequence[tuple[float, Floats]], sizes: Codes, shares: Floats, votes: Votes | None
-    ) -> None:
+    def __init__(self, tables: VoteTables, sizes: Sequence[int], shares: Floats, votes: Votes | None) -> None:
         self.tables, self.shares, self.votes = tables, shares, votes
         self.codes = torch.from_numpy(np.unique(shares, axis=0, return_inverse=True)[1].reshape(-1))
         # What somebody among the annotators would say.
-        anybody = sum(weight * np.average(table, axis=0, weights=sizes) for weight, table in tables)
-        self._mean = torch.from_numpy(np.einsum("ng,gfv->nfv", shares, anybody))
+        anybody = np.einsum("h,kghfv->gfv", tables.weights, tables.tables * np.reshape(sizes, (-1, 1, 1, 1, 1)))
+        self._mean = torch.from_numpy(np.einsum("ng,gfv->nfv", shares, anybody / sum(sizes)))
 
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:
         """See :meth:`View.log_recorded`: what an annotator, any of them, would say."""
@@ -311,12 +258,12 @@ class VotesView(View):
         if self.votes is None:
             raise P4FError("there are no votes on these rows")
         with np.errstate(divide="ignore"):
-            terms = np.logaddexp.reduce(log_terms(self.tables, self.votes) + np.log(self.shares)[:, :, None], axis=1)
+            terms = self.tables.log_terms(self.votes) + np.log(self.shares)[:, :, None]
+        terms = np.logaddexp.reduce(terms, axis=1)
         # Only their ratio counts; many votes together are so unlikely that it would be lost.
         largest = terms.max(1, keepdims=True)
         ratios = np.exp(np.where(np.isinf(largest), terms, terms - np.maximum(largest, -1e300)))
         distinct, places = np.unique(ratios, axis=0, return_inverse=True)
-        base = torch.zeros(len(distinct), dtype=torch.float64)
-        codes = torch.from_numpy(places.reshape(-1))
+        base, codes = torch.zeros(len(distinct), dtype=torch.float64), torch.from_numpy(places.reshape(-1))
         observed: Observed = AffineObserved((1,), base, torch.from_numpy(distinct), codes)
         return observed if fair is None else observed.known(fair)
