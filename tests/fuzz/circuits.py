@@ -18,8 +18,7 @@ from problog.errors import ProbLogError
 from torch import Tensor
 
 from problog4fairness.errors import InconsistentEvidenceError, NegativeCycleError, P4FError
-from problog4fairness.program.circuit.circuit import Circuit
-from problog4fairness.program.circuit.compiled import CircuitData
+from problog4fairness.program import Circuit, CircuitData
 from problog4fairness.program.circuit.grounding import compile_text
 from problog4fairness.program.language.syntax import parse
 from tests import oracle

@@ -66,7 +66,7 @@ def _programs() -> Sequence[bytes]:
 
 def _read_program(path: Path) -> object:
     from problog4fairness import Program
-    from problog4fairness.program.sandbox.process import Limits
+    from problog4fairness.program import Limits
 
     program = Program.from_file(path, limits=Limits(seconds=5, memory=1 << 30))
     program.lint()
@@ -79,7 +79,7 @@ def _read_program(path: Path) -> object:
 @cache
 def _beliefs() -> Sequence[bytes]:
     import problog4fairness as p4f
-    from problog4fairness.beliefs.describe.files import belief_text
+    from problog4fairness.beliefs import belief_text
 
     own = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
     audit = p4f.datasets.loans(rows=10, audited=500, new=10).audit
@@ -95,7 +95,7 @@ def _beliefs() -> Sequence[bytes]:
 
 
 def _read_belief(path: Path) -> object:
-    from problog4fairness.beliefs.describe.files import read_belief
+    from problog4fairness.beliefs import read_belief
 
     return str(read_belief(path))
 
@@ -205,7 +205,7 @@ def _models() -> Sequence[bytes]:
     import tempfile
 
     from problog4fairness import DebiasedClassifier, LabelBias
-    from problog4fairness.learners.networks.network import Network
+    from problog4fairness.learners import Network
 
     belief = LabelBias("poor", 0.3, 0.05)
     found = []
@@ -263,7 +263,7 @@ def _moves() -> Sequence[bytes]:
     import tempfile
 
     from problog4fairness import DebiasedClassifier, LabelBias
-    from problog4fairness.robustness.what_if_analysis import what_if
+    from problog4fairness.robustness import what_if
 
     data = ROWS[["area", "income"]].fillna(0), (ROWS["area"] != "north").astype(int)
     found = []
@@ -277,7 +277,7 @@ def _moves() -> Sequence[bytes]:
 
 
 def _read_moves(path: Path) -> object:
-    from problog4fairness.robustness.what_if_result import WhatIf
+    from problog4fairness.robustness import WhatIf
 
     moves = WhatIf.load(path)
     found = [moves.along(name, steps=3) for name in moves.names]
@@ -301,7 +301,7 @@ def _tables() -> Sequence[bytes]:
 
 
 def _read_table(path: Path) -> object:
-    from problog4fairness.data.io.reading import read_table
+    from problog4fairness.data import read_table
 
     return read_table(path)
 
@@ -336,10 +336,9 @@ def _fit(checkpoint: Path, epochs: int) -> object:
     import numpy as np
     import torch
 
-    from problog4fairness.beliefs.templates.none import NoBias
-    from problog4fairness.data.rows import Rows
-    from problog4fairness.learners.networks.module import fit_module
-    from problog4fairness.learners.settings import Settings
+    from problog4fairness.beliefs import NoBias
+    from problog4fairness.data import Rows
+    from problog4fairness.learners import Settings, fit_module
 
     inputs = torch.linspace(-1, 1, 40).view(20, 2)
     rows = Rows(pd.DataFrame({"number": range(20)}), ("number",), (0, 1), np.arange(20) % 2)
@@ -425,8 +424,7 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
     import tempfile
 
     import problog4fairness as p4f
-    from problog4fairness.app.report.files.bundle import Inputs, write_bundle
-    from problog4fairness.app.report.files.stored import save_comparison
+    from problog4fairness.app.report import Inputs, save_comparison, write_bundle
 
     data = p4f.datasets.loans(rows=120, audited=40, new=1)
     belief = p4f.LabelBias("poor_area", {0: 0.0, 1: 0.4}, 0.0)
@@ -454,7 +452,7 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
 
 
 def _read_bundle(path: Path) -> object:
-    from problog4fairness.app.report.files.bundle import verify
+    from problog4fairness.app.report import verify
 
     table = path.parent / "loans.csv"
     table.write_bytes(_evidence()[1])
@@ -462,7 +460,7 @@ def _read_bundle(path: Path) -> object:
 
 
 def _read_comparison(path: Path) -> object:
-    from problog4fairness.app.report.files.stored import read_comparison
+    from problog4fairness.app.report import read_comparison
 
     found = read_comparison(unpacked_folder(path))
     return found.verdict, found.to_dict()
@@ -519,7 +517,7 @@ def _audits() -> Sequence[bytes]:
 
 def _read_audit(path: Path) -> object:
     import problog4fairness as p4f
-    from problog4fairness.data.io.reading import read_table
+    from problog4fairness.data import read_table
 
     return str(p4f.LabelBias("poor_area").estimate(read_table(path), recorded="granted", fair="repaid"))
 
@@ -532,9 +530,9 @@ def _trees() -> Sequence[bytes]:
     import numpy as np
     import safetensors.torch
 
-    from problog4fairness.beliefs.templates.none import NoBias
-    from problog4fairness.data.rows import Rows
-    from problog4fairness.learners.trees.boosted import Boosted
+    from problog4fairness.beliefs import NoBias
+    from problog4fairness.data import Rows
+    from problog4fairness.learners import Boosted
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"area": rng.choice(["north", "south", "east"], 300), "income": rng.normal(size=300)})
@@ -553,7 +551,7 @@ def _read_trees(path: Path) -> object:
 
     from problog4fairness.errors import P4FError
     from problog4fairness.estimators.files.manifest import tensors_of
-    from problog4fairness.learners.trees.boosted import FittedBoosted
+    from problog4fairness.learners import FittedBoosted
 
     content = path.read_bytes()
     wrong = (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from problog4fairness.data.problems import TableError
+from problog4fairness.data import TableError
 from problog4fairness.errors import P4FError
 from tests.fuzz import reading
 from tests.fuzz.targets import TARGETS, Target
