@@ -63,8 +63,8 @@ def test_training_tests_the_belief(folder):
     assert run.returncode == 0, run.stderr
     assert "The data contradict the belief: " in run.stdout
     assert run.stderr.count("identifies rows") == 1
-    done = json.loads(p4f(*train, "--json", "--no-doubt", folder=folder).stdout)
-    assert done["doubts"] is None
+    done = json.loads(p4f(*train, "--json", "--no-check", folder=folder).stdout)
+    assert done["check"] is None
 
 
 def test_bad_input_is_one_line(inside, folder, monkeypatch):

@@ -53,7 +53,7 @@ def belief(files, inside):
 
 @pytest.fixture
 def model(files, belief, inside):
-    options = ["--belief", belief, "--learner", "linear", "--no-doubt", "-o", files / "grades.p4f"]
+    options = ["--belief", belief, "--learner", "linear", "--no-check", "-o", files / "grades.p4f"]
     run = inside("train", files / "rows.csv", *SAID, *options)
     assert run.returncode == 0, run.stderr
     return files / "grades.p4f"

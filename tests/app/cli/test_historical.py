@@ -39,7 +39,7 @@ def test_from_a_csv_to_a_comparison(inside, tmp_path, monkeypatch):
     audit = ["--audit", "audit.csv", "--fair", "repaid_fair"]
     told = fails(inside("train", *options, *audit, "-o", "model.p4f"))
     assert told.startswith("by this belief, fair labels are those of a fair world")
-    assert inside("train", *options, "--no-doubt", "-o", "model.p4f").returncode == 0
+    assert inside("train", *options, "--no-check", "-o", "model.p4f").returncode == 0
     assert inside("predict", "model.p4f", "rows.csv", "-o", "scored.csv").returncode == 0
     # It says nothing of labels that were recorded wrongly.
     assert list(pd.read_csv("scored.csv"))[-3:] == ["fair_probability", "fair_label", "recorded_probability"]

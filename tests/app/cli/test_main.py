@@ -13,7 +13,7 @@ import pytest
 
 from problog4fairness.app.cli import main
 from problog4fairness.app.cli.app import app
-from problog4fairness.app.cli.data import _parts
+from problog4fairness.app.cli.output import _parts
 from problog4fairness.data import FileNote
 
 

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.cli.data import save, show
-from problog4fairness.app.cli.output import say
+from problog4fairness.app.cli.output import save, say, show
 from problog4fairness.beliefs import belief_text
 from problog4fairness.data import write_whole
 from problog4fairness.errors import P4FError

@@ -16,7 +16,7 @@ DATA = ("--recorded", "granted")
 AUDIT = ("--audit", "audit.csv", "--fair", "repaid")
 COMMANDS = {
     "estimate": ("audit.csv", "--sensitive", "poor_area", *DATA, "--fair", "repaid", "-o", "out.pl"),
-    "train": ("loans.csv", "--belief", "b.pl", *DATA, *AUDIT, "--learner", "linear", "--no-doubt", "-o", "out.p4f"),
+    "train": ("loans.csv", "--belief", "b.pl", *DATA, *AUDIT, "--learner", "linear", "--no-check", "-o", "out.p4f"),
     "check": ("loans.csv", "--belief", "b.pl", *DATA, *AUDIT),
 }
 

@@ -14,7 +14,7 @@ from tests.app.cli.running import fails, p4f
 from tests.app.cli.tables import write_tables
 
 TRAIN = ("train", "loans.csv", "--belief", "belief.pl", "--recorded", "granted", "--sensitive", "poor_area",
-         "--no-doubt")  # fmt: skip
+         "--no-check")  # fmt: skip
 THREE = ("--learner", "network", "--epochs", "3")
 
 

@@ -1,56 +1,46 @@
-"""``p4f bands`` and ``p4f bounds``: how far what is not known reaches into what a model says."""
+"""``p4f bands`` and ``p4f bounds``: what the uncertainty of the belief means for what a model says."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from problog4fairness.app.cli.data import Decimal, Delimiter, Encoding, Fair, Json, Seed, Table, print_json, read, save
-from problog4fairness.app.cli.output import say
+from problog4fairness.app.cli.options import (
+    Fair,
+    Figure,
+    Json,
+    ModelFile,
+    Reading,
+    RecordedInTraining,
+    Seed,
+    Table,
+    Threshold,
+)
+from problog4fairness.app.cli.output import print_json, save, say
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.estimators import DebiasedClassifier
 
-ModelFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
-]
-MaybeRecorded: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
-]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command(epilog="Example:  p4f bands loans.p4f loans.csv -o people.csv --figure bands.png")(bands)
-    app.command(epilog="Example:  p4f bounds loans.p4f loans.csv --box p1=0.2:0.6")(bounds)
-
 
 def bands(
     model: ModelFile,
     data: Table,
+    reading: Reading,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write a row for each person, as CSV.", show_default=False),
     ] = None,
-    recorded: MaybeRecorded = None,
+    recorded: RecordedInTraining = None,
     fair: Fair = None,
     draws: Annotated[int, typer.Option(min=10, metavar="N", help="How many beliefs to draw, and fits to make.")] = 50,
-    threshold: Annotated[
-        float, typer.Option(min=0, max=1, metavar="P", help="The fair label is favourable from this probability on.")
-    ] = 0.5,
-    figure: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the bands to this file: .png, .pdf or .svg.")
-    ] = None,
+    threshold: Threshold = 0.5,
+    figure: Figure = None,
     seed: Seed = 0,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """How far what the audit and the rows leave open reaches: a band for each person, the disparity and the rates.
 
@@ -63,13 +53,13 @@ def bands(
     for path in (output, figure):
         if path is not None:
             check_output(path, data, model)
-    trained, frame, label = _read(model, data, recorded, delimiter, encoding, decimal)
+    trained, frame, label = _read(model, data, recorded, reading)
     from problog4fairness.data import check_column
     from problog4fairness.estimators import feature_frame
 
     if fair is not None:
         check_column(frame, fair, "fair label", "fair")
-    found = trained.bands(
+    result = trained.bands(
         feature_frame(trained, frame),
         frame[label],
         sensitive_features=_sensitive(trained, frame),
@@ -79,19 +69,20 @@ def bands(
         random_state=seed,
     )
     if output is not None:
-        save(lambda path: write_table(found.people, path), output)
+        save(lambda path: write_table(result.people, path), output)
     if figure is not None:
-        save(lambda path: write_figure(found.plot(), path), figure)
+        save(lambda path: write_figure(result.plot(), path), figure)
     if as_json:
-        print_json({"draws": found.draws, "open": found.open, "summary": found.summary, "notes": found.notes})
+        print_json({"draws": result.draws, "open": result.open, "summary": result.summary, "notes": result.notes})
         return
-    say(*str(found).splitlines(), *(str(path) for path in (output, figure) if path is not None))
+    say(*str(result).splitlines(), *(str(path) for path in (output, figure) if path is not None))
 
 
 def bounds(
     model: ModelFile,
     data: Table,
-    recorded: MaybeRecorded = None,
+    reading: Reading,
+    recorded: RecordedInTraining = None,
     box: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,19 +98,16 @@ def bounds(
         str | None, typer.Option(metavar="COLUMN", help="The sensitive column, where there are several.")
     ] = None,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """The disparity over all beliefs in a set, and for each parameter the value at which the gap would close.
 
     The learner is fitted again on the recorded rows of the table for each belief that is looked at.
     """
-    trained, frame, label = _read(model, data, recorded, delimiter, encoding, decimal)
+    trained, frame, label = _read(model, data, recorded, reading)
     from problog4fairness.beliefs import read_belief
     from problog4fairness.estimators import feature_frame
 
-    found = trained.bounds(
+    result = trained.bounds(
         feature_frame(trained, frame),
         frame[label],
         sensitive_features=_sensitive(trained, frame),
@@ -128,19 +116,17 @@ def bounds(
         by=by,
     )
     if as_json:
-        ends = {"value": found.value, "low": found.low, "high": found.high}
-        print_json({**ends, "tipping": found.table.reset_index(), "fits": found.fits, "words": found.words()})
+        ends = {"value": result.value, "low": result.low, "high": result.high}
+        print_json({**ends, "tipping": result.table.reset_index(), "fits": result.fits, "words": result.words()})
         return
-    say(*found.words())
+    say(*result.words())
 
 
 def _read(
     model: Path,
     data: str,
     recorded: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-    decimal: str | None,
+    reading: Reading,
 ) -> tuple[DebiasedClassifier, pd.DataFrame, str]:
     """The model, the rows that have a recorded label, and its column."""
     from problog4fairness.data import check_column
@@ -151,7 +137,7 @@ def _read(
     label = recorded or trained.recorded_
     if label is None:
         raise P4FError("name the column of the recorded label by recorded=...; the model does not know it")
-    frame = read(data, delimiter, encoding, decimal, texts=text_columns(trained, label))
+    frame = reading.table(data, texts=text_columns(trained, label))
     check_column(frame, label, "recorded label", "recorded")
     kept = frame[frame[label].notna()].reset_index(drop=True)
     if not len(kept):

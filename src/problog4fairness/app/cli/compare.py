@@ -7,60 +7,31 @@ from typing import Annotated
 
 import typer
 
-from problog4fairness.app.cli.data import (
-    Audit,
-    Belief,
-    Cluster,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Fair,
-    Favourable,
-    GroupValue,
+from problog4fairness.app.cli.options import (
+    AuditOptions,
+    BeliefFile,
+    FeatureOptions,
     Json,
-    Keep,
-    LearnedFrom,
     LearnerChoice,
     LearnerName,
-    MaybeSensitive,
+    Reading,
     Recorded,
-    Sampling,
     Seed,
+    SensitiveOptions,
     Table,
     UseSensitive,
-    print_json,
-    read,
-    read_audit,
-    save,
-    show,
-    working,
 )
-from problog4fairness.app.cli.output import say
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(
-        epilog="Example:  p4f compare loans.csv --belief belief.pl --recorded granted --sensitive poor_area "
-        "--audit audit.csv --fair repaid -o comparison"
-    )(compare)
+from problog4fairness.app.cli.output import print_json, save, say, show, working
 
 
 def compare(
     data: Table,
-    belief: Belief,
+    belief: BeliefFile,
     recorded: Recorded,
-    sensitive: MaybeSensitive = None,
-    audit: Audit = None,
-    fair: Fair = None,
-    sampling: Sampling = None,
-    cluster: Cluster = None,
-    favourable: Favourable = None,
-    group: GroupValue = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    features: LearnedFrom = None,
+    columns: SensitiveOptions,
+    audit: AuditOptions,
+    features: FeatureOptions,
+    reading: Reading,
     use_sensitive: UseSensitive = None,
     learner: LearnerChoice = LearnerName.auto,
     learn_from_audit: Annotated[
@@ -82,9 +53,6 @@ def compare(
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """Compare a model of the fair label with methods that do without a belief.
 
@@ -94,28 +62,24 @@ def compare(
     """
     from problog4fairness.app.report import COMPARISON_FILES, compare_tables, save_comparison
     from problog4fairness.data import check_folder, check_output
-    from problog4fairness.estimators import belief_for
     from problog4fairness.evaluation import default_seeds
 
     if output is not None:
         check_folder(output)
         for name in COMPARISON_FILES if output.exists() else ():
-            check_output(output / name, data, belief, audit)
-    frame = read(data, delimiter, encoding, decimal)
-    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    audited = read_audit(audit, frame, fair, sampling, cluster, **reading)
-    believed = belief_for(belief, frame, sensitive=sensitive, group=group)
-    found = compare_tables(
+            check_output(output / name, data, belief, audit.audit)
+    frame = reading.table(data)
+    audited = audit.rows(frame, reading)
+    bound = columns.belief(belief, frame)
+    result = compare_tables(
         frame,
-        believed,
+        bound,
         recorded=recorded,
-        sensitive=sensitive,
+        sensitive=columns.sensitive,
         audit=audited,
-        fair=fair,
-        favourable=favourable,
-        drop=drop or [],
-        keep=keep or [],
-        features=features,
+        fair=audit.fair,
+        favourable=columns.favourable,
+        **features.given,
         use_sensitive="auto" if use_sensitive is None else use_sensitive,
         learner=learner.value,
         learn_from_audit=learn_from_audit,
@@ -125,17 +89,17 @@ def compare(
     files = [] if output is None else [output / name for name in COMPARISON_FILES]
     if output is not None:
         with working("drawing"):
-            save(lambda folder: save_comparison(found, folder, believed), output)
+            save(lambda folder: save_comparison(result, folder, bound), output)
     if as_json:
-        print_json({**found.to_dict(), "files": files})
+        print_json({**result.to_dict(), "files": files})
         return
-    for number, labels in enumerate(found.labels):
-        rows = found.audited if labels == "fair" else found.rows
+    for number, labels in enumerate(result.labels):
+        rows = result.audited if labels == "fair" else result.rows
         say(*[""] * bool(number))
-        show(found.table(labels), title=f"On {labels} labels, {rows} rows")
-        say(found.intervals(labels))
-    say(f"All methods learned by the same learner: {found.learner}.")
-    say(found.verdict)
-    for name, reason in found.left_out.items():
+        show(result.table(labels), title=f"On {labels} labels, {rows} rows")
+        say(result.intervals(labels))
+    say(f"All methods learned by the same learner: {result.learner}.")
+    say(result.verdict)
+    for name, reason in result.left_out.items():
         say(f"left out: {name}: {reason}")
     say(*map(str, files))

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from problog4fairness.app.cli.data import Json, Seed, print_json, show
-from problog4fairness.app.cli.output import clear, say
+from problog4fairness.app.cli.options import Json, Seed
+from problog4fairness.app.cli.output import clear, print_json, say, show
 
 if TYPE_CHECKING:
     from problog4fairness.app.report import Demo
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example:  p4f demo -o demo")(demo)
 
 
 def demo(

@@ -9,33 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from problog4fairness.app.cli.data import (
-    BeliefName,
-    By,
-    Changed,
-    Decimal,
-    Delimiter,
-    Encoding,
-    FairFeatures,
+from problog4fairness.app.cli.options import (
+    BiasOptions,
     Favourable,
-    Features,
     ForSpreadsheet,
     GroupValue,
     Json,
-    Model,
-    Negative,
-    Noise,
-    OnlyGroup,
-    Positive,
+    Reading,
     Seed,
-    Sequential,
-    When,
-    print_json,
-    read,
     refuse_both,
-    show,
 )
-from problog4fairness.app.cli.output import say
+from problog4fairness.app.cli.output import print_json, say, show
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -52,15 +36,9 @@ class DesignName(StrEnum):
     random = "random"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(
-        epilog="Example:  p4f plan --data loans.csv --sensitive poor_area --recorded granted --draw todo.csv "
-        "--fair repaid; fill in some rows of todo.csv, and run it again"
-    )(plan)
-
-
 def plan(
+    bias: BiasOptions,
+    reading: Reading,
     error: Annotated[
         float, typer.Option(metavar="SHARE", help="Half the width of the interval of each parameter, such as 0.1.")
     ] = 0.1,
@@ -72,17 +50,6 @@ def plan(
     recorded: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the recorded label.")] = None,
     favourable: Favourable = None,
     group: GroupValue = None,
-    belief: BeliefName = "label",
-    feature: Features = None,
-    fair_feature: FairFeatures = None,
-    negative: Negative = True,
-    positive: Positive = True,
-    only_group: OnlyGroup = False,
-    noise: Noise = False,
-    by: By = None,
-    model: Model = None,
-    when: When = None,
-    changed: Changed = None,
     guess: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="What a parameter may be, such as p1=0.3; repeat for more."),
@@ -102,7 +69,6 @@ def plan(
             help="For the paper's: the share of favourable fair labels, if not that of the recorded ones.",
         ),
     ] = None,
-    sequential: Sequential = False,
     draw: Annotated[
         str | None,
         typer.Option(
@@ -123,9 +89,6 @@ def plan(
     for_spreadsheet: ForSpreadsheet = False,
     seed: Seed = 0,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """Which rows to check by hand, in rounds: draw some, fill them in, ask again, until it says stop.
 
@@ -141,10 +104,10 @@ def plan(
             raise P4FError("--draw needs the table to draw from: --data FILE --sensitive COLUMN --recorded COLUMN")
         _without_data(error, confidence, positive_rate, as_json)
         return
-    if sensitive is None or (recorded is None and not feature):
+    if sensitive is None or (recorded is None and not bias.feature):
         raise P4FError("--data needs --sensitive COLUMN and --recorded COLUMN")
     check_output(draw, data)
-    frame = read(data, delimiter, encoding, decimal)
+    frame = reading.table(data)
     table = PlannedTable(
         frame,
         str(data),
@@ -152,34 +115,28 @@ def plan(
         recorded=recorded,
         favourable=favourable,
         group=group,
-        features=feature or (),
-        fair_features=fair_feature or [f"{fair}_{name}" for name in feature or ()],
-        negative=negative,
-        positive=positive,
-        only_group=only_group,
-        noise=noise,
-        by=by or (),
-        model=model or (),
-        when=when,
-        changed=changed or (),
+        **{
+            **bias.given,
+            "fair_features": bias.fair_feature or [f"{fair}_{name}" for name in bias.feature or ()],
+        },
     )
     found, written = _plan(
         table,
-        belief,
+        bias.belief,
         draw,
         fair,
-        {"delimiter": delimiter, "encoding": encoding, "decimal": decimal},
+        reading,
         error=error,
         confidence=confidence,
         guesses=_guesses(guess or ()),
         design=design.value,
-        sequential=sequential,
+        sequential=bias.sequential,
         positive_rate=positive_rate,
     )
     if draw is not None and (found.to_draw or written is None):
         from problog4fairness.data import write_table
 
-        hidden = [name for name in (sensitive, recorded, *(feature or ())) if name is not None] if hide else ()
+        hidden = [name for name in (sensitive, recorded, *(bias.feature or ())) if name is not None] if hide else ()
         rows = found.draw(random_state=seed, hide=hidden, rows=written, cells=frame)
         write_table(rows, draw, for_spreadsheet=for_spreadsheet)
     if draw == "-":
@@ -188,30 +145,30 @@ def plan(
 
 
 def _plan(
-    table: PlannedTable, belief: str, draw: str | None, fair: str, reading: dict[str, Any], **options: Any
+    table: PlannedTable, belief: str, draw: str | None, fair: str, reading: Reading, **options: Any
 ) -> tuple[AuditPlan, pd.DataFrame | None]:
     """The plan, and the file of earlier rounds as it was written, where there is one."""
     from problog4fairness.audit import plan_audit
     from problog4fairness.beliefs import named_belief
     from problog4fairness.data import read_table
 
-    believed = named_belief(belief, table)
+    bound = named_belief(belief, table)
     pilot = written = None
     if draw is not None and Path(draw).is_file():
-        written = read_table(draw, verbatim=True, **reading)
-        pilot = table.filled_in(read(draw, **reading), fair)
-    known = table.recorded is not None and believed.classes is None
+        written = read_table(draw, verbatim=True, **reading.given)
+        pilot = table.filled_in(reading.table(draw), fair)
+    known = table.recorded is not None and bound.classes is None
     beside = {
-        "fair": table.columns(believed, fair),
+        "fair": table.columns(bound, fair),
         "pilot": pilot,
         "favourable": table.roles.favourable if known else None,
         **options,
     }
-    if believed.numbers and not believed.parameters:
+    if bound.numbers and not bound.parameters:
         if beside.pop("positive_rate") is not None:
             raise P4FError("positive_rate=... is for audits of labels, not of numbers; leave it out")
-        return believed.plan_audit(table.coded(believed), **beside), written
-    found = plan_audit(believed, table.coded(believed), recorded=table.recorded, sensitive_features=None, **beside)
+        return bound.plan_audit(table.coded(bound), **beside), written
+    found = plan_audit(bound, table.coded(bound), recorded=table.recorded, sensitive_features=None, **beside)
     return found, written
 
 
@@ -247,7 +204,7 @@ def _show(found: AuditPlan, draw: str | None, as_json: bool, labels: Sequence[An
     show(found.strata)
     if found.audited and found.design == "neyman":
         say("")
-        show(found.parameters.assign(meaning=[in_labels(own, labels) for own in found.parameters["meaning"]]))
+        show(found.parameters.assign(meaning=[in_labels(meaning, labels) for meaning in found.parameters["meaning"]]))
     say("", *found.lines())
     if draw is not None and not found.stop:
         say(f"{draw}: fill in {', '.join(found.columns)}, then run the same command again")

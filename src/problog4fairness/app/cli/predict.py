@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from problog4fairness.app.cli.data import (
-    Decimal,
-    Delimiter,
-    Encoding,
+from problog4fairness.app.cli.options import (
     ForSpreadsheet,
     Json,
+    ModelFile,
+    Reading,
+    RecordedInTraining,
     Table,
-    json_text,
-    print_json,
-    save,
-    working,
+    Threshold,
 )
-from problog4fairness.app.cli.output import say
+from problog4fairness.app.cli.output import json_text, print_json, save, say, working
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,31 +26,17 @@ if TYPE_CHECKING:
 DIGITS = 6
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example:  p4f predict loans.p4f new.csv -o scored.csv")(predict)
-
-
 def predict(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
-    ],
+    model: ModelFile,
     data: Table,
+    reading: Reading,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="CSV or Parquet; - for CSV on standard output.")
     ] = "-",
-    recorded: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(min=0, max=1, metavar="P", help="The fair label is favourable from this probability on.")
-    ] = 0.5,
+    recorded: RecordedInTraining = None,
+    threshold: Threshold = 0.5,
     for_spreadsheet: ForSpreadsheet = False,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """Add what a model says to each row of a table, of any length: it is read and written piece by piece.
 
@@ -84,7 +67,7 @@ def predict(
 
     texts = text_columns(trained, recorded)
     with working(f"predicting {data}"):
-        table = Chunks(data, delimiter=delimiter, encoding=encoding, decimal=decimal, texts=texts)
+        table = Chunks(data, **reading.given, texts=texts)
         if output != "-":
             save(write, output, OSError)
         elif as_json:

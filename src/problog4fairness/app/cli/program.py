@@ -24,15 +24,6 @@ Memory: TypeAlias = Annotated[
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command(epilog="Example:  p4f lint examples/label.pl")(lint)
-    app.command(
-        epilog="Example:  p4f query examples/label.pl --nn h=0.7 --nn a=1 --set p1=0.3 --set p2=0 --set p3=0 --set p4=0"
-    )(query)
-    app.command(epilog="Example:  p4f draw examples/label.pl -o label.svg")(draw)
-
-
 def lint(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
     """Read and compile a program, and list what it has.
 

@@ -7,49 +7,28 @@ from typing import Annotated
 
 import typer
 
-from problog4fairness.app.cli.data import (
-    Audit,
-    Cluster,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Fair,
+from problog4fairness.app.cli.options import (
+    AuditOptions,
     Favourable,
     Json,
+    ModelFile,
     Output,
-    Sampling,
+    Reading,
+    RecordedInTraining,
     Seed,
-    print_json,
-    save,
-    working,
 )
-from problog4fairness.app.cli.output import say
+from problog4fairness.app.cli.output import print_json, save, say, working
 
 _RECORD = "For the record"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command(
-        epilog="Example:  p4f report loans.p4f --data loans.csv --audit audit.csv --fair repaid -o report.html"
-    )(report)
-    app.command(epilog="Example:  p4f verify evidence --data loans.csv")(verify)
-
-
 def report(
-    model: Annotated[
-        Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
-    ],
+    model: ModelFile,
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="The recorded data; - for standard input.")],
     output: Output,
-    audit: Audit = None,
-    fair: Fair = None,
-    sampling: Sampling = None,
-    cluster: Cluster = None,
-    recorded: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."),
-    ] = None,
+    audit: AuditOptions,
+    reading: Reading,
+    recorded: RecordedInTraining = None,
     favourable: Favourable = None,
     names: Annotated[
         list[str] | None,
@@ -99,9 +78,6 @@ def report(
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """Write one page about a model: what it believes, how sure that is, what it changes, and what could be wrong.
 
@@ -116,21 +92,20 @@ def report(
         raise P4FError("--comparison and --no-comparison contradict each other; leave one out")
     for path in (output, suspects):
         if path is not None:
-            check_output(path, data, model, audit)
+            check_output(path, data, model, audit.audit)
     with working("looking at the model"):
         from problog4fairness.app.report import Inputs, Names, write_bundle
 
     given = {
-        "fair": fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
+        "fair": audit.fair, "recorded": recorded, "favourable": favourable, "title": title, "author": author,
         "purpose": purpose, "date": date or day.today().isoformat(), "seed": seed,
-        "delimiter": delimiter, "encoding": encoding, "decimal": decimal,
-        "sampling": sampling and sampling.value, "cluster": cluster,
+        "sampling": audit.sampling and audit.sampling.value, "cluster": audit.cluster, **reading.given,
         "reviewed_by": reviewed_by, "approved_by": approved_by,
     }  # fmt: skip
     inputs = Inputs(
         model,
         data,
-        audit,
+        audit.audit,
         options={name: value for name, value in given.items() if value is not None},
         names=Names.parsed(names or []).words,
         comparison=comparison or not no_comparison,

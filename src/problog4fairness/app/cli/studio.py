@@ -11,11 +11,6 @@ from problog4fairness.app.cli.output import say
 from problog4fairness.errors import P4FError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(epilog="Example:  p4f studio loans.csv")(studio)
-
-
 def studio(
     source: Annotated[
         Path | None,

@@ -8,39 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from problog4fairness.app.cli.data import (
-    NETWORKS,
-    Audit,
-    Belief,
-    Cluster,
-    Decimal,
-    Delimiter,
-    Drop,
-    Encoding,
-    Epochs,
-    Fair,
-    Favourable,
-    GroupValue,
+from problog4fairness.app.cli.options import (
+    AuditOptions,
+    BeliefFile,
+    FeatureOptions,
     Json,
-    Keep,
-    LearnedFrom,
     LearnerChoice,
     LearnerName,
-    MaybeSensitive,
+    NetworkOptions,
     Output,
+    Reading,
     Recorded,
-    Sampling,
     Seed,
+    SensitiveOptions,
     Table,
     UseSensitive,
-    chosen_learner,
-    print_json,
-    read,
-    read_audit,
-    save,
-    working,
 )
-from problog4fairness.app.cli.output import say
+from problog4fairness.app.cli.output import print_json, save, say, working
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,147 +39,108 @@ class TestFeatures(StrEnum):
     biased = "biased"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command(
-        epilog="Example:  p4f train loans.csv --belief belief.pl --recorded granted --sensitive poor_area -o loans.p4f"
-    )(train)
-
-
 def train(
     data: Table,
-    belief: Belief,
+    belief: BeliefFile,
     recorded: Recorded,
     output: Output,
-    sensitive: MaybeSensitive = None,
-    favourable: Favourable = None,
-    group: GroupValue = None,
-    audit: Audit = None,
-    fair: Fair = None,
-    sampling: Sampling = None,
-    cluster: Cluster = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    features: LearnedFrom = None,
+    columns: SensitiveOptions,
+    audit: AuditOptions,
+    features: FeatureOptions,
+    networks: NetworkOptions,
+    reading: Reading,
     use_sensitive: UseSensitive = None,
     test_features: Annotated[
         TestFeatures | None, typer.Option(help="Whether features of new rows are fair, or biased like these.")
     ] = None,
     learner: LearnerChoice = LearnerName.auto,
-    epochs: Epochs = None,
-    patience: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Epochs without a better one before it stops; suited to the table by default.",
-            rich_help_panel=NETWORKS,
-        ),
-    ] = None,
-    batch_size: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="Rows of a step; suited to the table by default.", rich_help_panel=NETWORKS
-        ),
-    ] = None,
-    learning_rate: Annotated[
-        float | None,
-        typer.Option(metavar="RATE", help="Step size; suited to the batch size by default.", rich_help_panel=NETWORKS),
-    ] = None,
-    doubt: Annotated[
-        bool, typer.Option("--doubt/--no-doubt", help="Test whether the data contradict the belief, too.")
-    ] = True,
+    check: Annotated[bool, typer.Option(help="Whether to test if the data contradict the belief.")] = True,
     seed: Seed = 0,
     as_json: Json = False,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
 ) -> None:
     """Train a model of the fair label on recorded data, through a belief about how they were distorted.
 
     Columns that identify rows or hold one value only are left out with a warning. Fair labels that somebody checked
     teach, too: those of the column --fair, in the table itself or in --audit, whose rows are marked in the table where
-    they are in it and added where they are not. The belief is tested, as by p4f check; where
-    the data contradict it, that is the first thing said.
+    they are in it and added where they are not. The belief is tested, as by p4f check; where the data contradict it,
+    that is the first line of the output.
     """
     from problog4fairness.data import check_output
     from problog4fairness.errors import P4FError
 
     if output == "-":
         raise P4FError("-o -: a model is not written to standard output; name a file with -o FILE")
-    check_output(output, data, belief, audit)
-    chosen = chosen_learner(
-        learner, epochs=epochs, patience=patience, batch_size=batch_size, learning_rate=learning_rate
-    )
-    frame = read(data, delimiter, encoding, decimal)
-    reading = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
-    audited = read_audit(audit, frame, fair, sampling, cluster, **reading)
-    # Takes seconds to import; what is wrong with the files is said before.
+    check_output(output, data, belief, audit.audit)
+    chosen = networks.learner(learner)
+    frame = reading.table(data)
+    audited = audit.rows(frame, reading)
+    # Takes seconds to import; what is wrong with the files is reported before.
     with working("getting ready"):
-        from problog4fairness.estimators import belief_for, learner_facts, learner_words, train_on_table
+        from problog4fairness.estimators import learner_facts, learner_words, train_on_table
 
-    believed = belief_for(belief, frame, sensitive=sensitive, group=group)
-    said: dict[str, Any] = {
+    options: dict[str, Any] = {
         "recorded": recorded,
         "audit": audited,
-        "fair": fair,
-        "favourable": favourable,
-        "drop": drop or [],
-        "keep": keep or [],
-        "features": features,
+        "fair": audit.fair,
+        "favourable": columns.favourable,
         "use_sensitive": "auto" if use_sensitive is None else use_sensitive,
+        **features.given,
     }
     model, rows = train_on_table(
         frame,
-        believed,
-        **said,
-        sensitive=sensitive,
+        columns.belief(belief, frame),
+        **options,
+        sensitive=columns.sensitive,
         test_features=None if test_features is None else test_features.value,
         learner=chosen,
         random_state=seed,
         verbose=True,
     )
     save(model.save, output)
-    said["use_sensitive"] = model.group_use_.used
-    doubts = _doubts(model.belief_, frame, seed, said) if doubt else None
+    options["use_sensitive"] = model.group_use_.used
+    checked = _checked(model.belief_, frame, seed, options) if check else None
     del frame
-    done = {
-        "model": output,
-        "rows": len(rows.features),
-        "rows_left_out": rows.dropped,
-        "features": list(rows.features.columns),
-        "columns_left_out": rows.left_out,
-        "favourable": rows.favourable,
-        "audited": model.audited_,
-        "group_use": model.group_use_.to_json(),
-        **learner_facts(model),
-        "concerns": model.concerns_,
-        "doubts": None if doubts is None else doubts.to_dict(),
-    }
     if as_json:
-        print_json(done)
+        print_json(
+            {
+                "model": output,
+                "rows": len(rows.features),
+                "rows_left_out": rows.dropped,
+                "features": list(rows.features.columns),
+                "columns_left_out": rows.left_out,
+                "favourable": rows.favourable,
+                "audited": model.audited_,
+                "group_use": model.group_use_.to_json(),
+                **learner_facts(model),
+                "concerns": model.concerns_,
+                "check": None if checked is None else checked.to_dict(),
+            }
+        )
         return
-    if doubts is not None and doubts.contradicted:
-        say(*doubts.words())
-    taught = f", {model.audited_} audited" if model.audited_ else ""
-    say(f"{done['rows']} rows{taught}, {rows.dropped} left out", f"features: {', '.join(rows.features.columns)}")
+    if checked is not None and checked.contradicted:
+        say(*checked.words())
+    teaching = f", {model.audited_} audited" if model.audited_ else ""
+    say(
+        f"{len(rows.features)} rows{teaching}, {rows.dropped} left out",
+        f"features: {', '.join(rows.features.columns)}",
+    )
     if rows.left_out:
         say(f"left out: {', '.join(rows.left_out)}")
-    after = [] if doubts is None or doubts.contradicted else doubts.words()
+    after = [] if checked is None or checked.contradicted else checked.words()
     say(*learner_words(model), *after, output)
 
 
-def _doubts(belief: Any, frame: pd.DataFrame, seed: int, said: dict[str, Any]) -> CheckResult | None:
+def _checked(belief: Any, frame: pd.DataFrame, seed: int, options: dict[str, Any]) -> CheckResult | None:
     """What the data say against the belief; None, with a warning, where it cannot be tested."""
     from problog4fairness.checks import check
     from problog4fairness.data import FileWarning
     from problog4fairness.errors import P4FError
 
     with warnings.catch_warnings():
-        # What there is to say about the table was said in training.
+        # Training has warned of the table already.
         warnings.simplefilter("ignore", FileWarning)
         try:
-            return check(belief, frame, **said, random_state=seed)
+            return check(belief, frame, **options, random_state=seed)
         except P4FError as error:
             say(f"warning: the belief could not be tested: {error}", error=True)
             return None

@@ -1,0 +1,346 @@
+"""Options that several commands share, in groups; :func:`add` puts the options of a group in the group's place."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
+
+import typer
+
+from problog4fairness.app.cli.output import working
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from problog4fairness.audit import Audit
+    from problog4fairness.learners import Network
+
+
+class SamplingName(StrEnum):
+    """How audited rows were sampled, where their columns do not say it."""
+
+    random = "random"
+
+
+class LearnerName(StrEnum):
+    """What learns the fair label."""
+
+    auto = "auto"
+    linear = "linear"
+    boosted = "boosted"
+    network = "network"
+
+
+Table: TypeAlias = Annotated[
+    str, typer.Argument(metavar="TABLE", help="CSV or Parquet; - for standard input.", show_default=False)
+]
+ModelFile: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model, as p4f train writes it.", show_default=False)
+]
+BeliefFile: TypeAlias = Annotated[
+    Path, typer.Option("--belief", metavar="FILE", help="A belief: FILE.pl, as p4f estimate writes it.")
+]
+Recorded: TypeAlias = Annotated[str, typer.Option("--recorded", metavar="COLUMN", help="Column of the recorded label.")]
+RecordedInTraining: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--recorded", metavar="COLUMN", help="Column of the recorded label; the name it had in training by default."
+    ),
+]
+Fair: TypeAlias = Annotated[
+    str | None, typer.Option("--fair", metavar="COLUMN", help="Column of the audited, fair label.")
+]
+Favourable: TypeAlias = Annotated[
+    str | None, typer.Option("--favourable", metavar="VALUE", help="The favourable label, as 1, yes or good.")
+]
+GroupValue: TypeAlias = Annotated[
+    str | None, typer.Option("--group", metavar="VALUE", help="The sensitive group, as 1, yes or F.")
+]
+When: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--when", metavar="COLUMN", help="The day of each row, as 2020-03-01; has the bias changed?"),
+]
+LearnerChoice: TypeAlias = Annotated[
+    LearnerName,
+    typer.Option(
+        "--learner",
+        metavar="NAME",
+        help="What learns the fair label: linear (logistic regression; its coefficients can be read), boosted (trees; "
+        "mostly best on tables), network (several small ones, averaged), or auto, the one of these under which "
+        "recorded rows that were held out are most likely.",
+    ),
+]
+UseSensitive: TypeAlias = Annotated[
+    bool | None,
+    typer.Option(
+        "--use-sensitive/--group-free",
+        help="Whether the model uses the group, or has the same fair label for people who are alike in all other "
+        "columns; chosen by audited rows where there are any, group-free otherwise.",
+        show_default=False,
+    ),
+]
+Threshold: TypeAlias = Annotated[
+    float, typer.Option(min=0, max=1, metavar="P", help="The fair label is favourable from this probability on.")
+]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Output: TypeAlias = Annotated[
+    str, typer.Option("-o", "--output", metavar="FILE", help="The file to write.", show_default=False)
+]
+Figure: TypeAlias = Annotated[
+    Path | None, typer.Option("--figure", metavar="FILE", help="Plot the result to this file: .png, .pdf or .svg.")
+]
+ForSpreadsheet: TypeAlias = Annotated[
+    bool,
+    typer.Option("--for-spreadsheet", help="Put ' before texts such as =1+1 that a spreadsheet would run as formulas."),
+]
+
+
+def _columns(name: str, text: str) -> Any:
+    return typer.Option(f"--{name}", metavar="COLUMN", help=f"{text}; repeat for more.")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read."""
+
+    panel: ClassVar = "Reading tables"
+
+    delimiter: Annotated[
+        str | None,
+        typer.Option(metavar="SIGN", help="Between values: , ; | or tab. Default: detected."),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Such as utf-8 or cp1252. Default: detected."),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(metavar="SIGN", help="The decimal sign, . or , . Default: detected."),
+    ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options as arguments of functions that read tables."""
+        return dict(vars(self))
+
+    def table(self, source: str | Path, texts: Sequence[str] = ()) -> pd.DataFrame:
+        """A table, with a sign of life while it is read."""
+        from problog4fairness.data import read_table
+
+        with working(f"reading {source}"):
+            return read_table(source, **self.given, texts=texts)
+
+
+@dataclass(frozen=True)
+class SensitiveOptions:
+    """The sensitive column, the group, and the favourable label, where the belief does not say them."""
+
+    sensitive: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable; the belief's by default.")
+    ] = None
+    favourable: Favourable = None
+    group: GroupValue = None
+
+    def belief(self, file: Path, frame: pd.DataFrame) -> Any:
+        """The belief of a file, bound to the sensitive column and group of the table."""
+        from problog4fairness.estimators import belief_for
+
+        return belief_for(file, frame, sensitive=self.sensitive, group=self.group)
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """How audited rows were sampled."""
+
+    sampling: Annotated[
+        SamplingName | None,
+        typer.Option(
+            metavar="NAME",
+            help="random: the audited rows are a random sample. Rows that p4f plan drew say themselves how they were.",
+            show_default=False,
+        ),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of the audit with the person or officer to whom several rows belong."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class AuditOptions(SampleOptions):
+    """Audited rows: where they are, and how they were sampled."""
+
+    audit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Audited rows in a table of their own, with the column --fair."),
+    ] = None
+    fair: Fair = None
+
+    def rows(self, frame: pd.DataFrame, reading: Reading, *beside: str) -> pd.DataFrame | Audit | None:
+        """Audited rows of the file, or of ``frame``, with the design that the options state.
+
+        ``beside`` are columns that were filled in besides the fair label.
+        """
+        audited = None if self.audit is None else reading.table(self.audit)
+        if self.sampling is None and self.cluster is None:
+            return audited
+        from problog4fairness.estimators import stated_audit
+
+        filled_in = [*([self.fair] if self.fair else []), *beside]
+        return stated_audit(audited, frame, filled_in, self.sampling and self.sampling.value, self.cluster)
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """Which columns a model learns from."""
+
+    drop: Annotated[list[str] | None, _columns("drop", "A column not to learn from")] = None
+    keep: Annotated[list[str] | None, _columns("keep", "A column to keep even if it looks like an identifier")] = None
+    features: Annotated[list[str] | None, _columns("features", "Learn from this column only")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options as arguments of the library."""
+        return {"drop": self.drop or [], "keep": self.keep or [], "features": self.features}
+
+
+@dataclass(frozen=True)
+class NetworkOptions:
+    """How networks are trained."""
+
+    panel: ClassVar = "Networks only (--learner network)"
+
+    epochs: Annotated[int | None, typer.Option(min=1, metavar="N", help="Passes over the data, at most.")] = None
+    patience: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Epochs without a better one before it stops; suited to the table by default."
+        ),
+    ] = None
+    batch_size: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Rows of a step; suited to the table by default."),
+    ] = None
+    learning_rate: Annotated[
+        float | None,
+        typer.Option(metavar="RATE", help="Step size; suited to the batch size by default."),
+    ] = None
+
+    def learner(self, name: LearnerName) -> Network | str:
+        """The learner of this name, with these options."""
+        from problog4fairness.learners import Network
+
+        given = {option: value for option, value in vars(self).items() if value is not None}
+        if not given:
+            return name.value
+        if name is not LearnerName.network:
+            raise P4FError(f"--{next(iter(given)).replace('_', '-')} is an option of networks; add --learner network")
+        return Network(**{"max_epochs" if option == "epochs" else option: value for option, value in given.items()})
+
+
+@dataclass(frozen=True)
+class BiasOptions:
+    """What the belief of a name is like: which labels or features are wrong, and on what that depends."""
+
+    panel: ClassVar = "The belief"
+
+    belief: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="label, row, changed, measurement, numeric, historical, selective, positive-unlabelled, or a program "
+            "FILE.pl.",
+        ),
+    ] = "label"
+    feature: Annotated[list[str] | None, _columns("feature", "A recorded feature that is distorted")] = None
+    fair_feature: Annotated[list[str] | None, _columns("fair-feature", "The audited column of each such feature")] = (
+        None
+    )
+    negative: Annotated[bool, typer.Option(help="A fair 1 may be recorded as 0.")] = True
+    positive: Annotated[bool, typer.Option(help="A fair 0 may be recorded as 1.")] = True
+    only_group: Annotated[bool, typer.Option("--only-group", help="Only the sensitive group's data are distorted.")] = (
+        False
+    )
+    noise: Annotated[bool, typer.Option("--noise", help="Anybody's label may be wrong by mistake, too.")] = False
+    by: Annotated[list[str] | None, _columns("by", "For row and changed: the bias differs by its values")] = None
+    model: Annotated[list[str] | None, _columns("model", "For row and changed: numbers it may depend on")] = None
+    when: When = None
+    changed: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DAY", help="For changed: the first day after it; searched where it is not given."),
+    ] = None
+    sequential: Annotated[
+        bool,
+        typer.Option("--sequential", help="Intervals that hold however often one looks before going on; wider."),
+    ] = False
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are named."""
+        several = (self.feature, self.fair_feature, self.by, self.model)
+        return [*(name for names in several for name in names or ()), *([self.when] if self.when else [])]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options as arguments of a table that beliefs are made from."""
+        return {
+            "features": self.feature or (),
+            "fair_features": self.fair_feature or (),
+            **{name: getattr(self, name) for name in ("negative", "positive", "only_group", "noise", "when")},
+            **{name: getattr(self, name) or () for name in ("by", "model", "changed")},
+        }
+
+
+def add(app: typer.Typer, command: Callable[..., Any], example: str) -> None:
+    """Add a command to the application, with the options of its groups in their place."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name in groups:
+            parameters += _parameters(groups[parameter.name])
+        else:
+            parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[parameter.name]))
+
+    @wraps(command)
+    def run(**options: Any) -> Any:
+        grouped = {
+            name: group(**{field.name: options.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        return command(**options, **grouped)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    app.command(epilog=f"Example:  p4f {example}")(run)
+
+
+def _parameters(group: type) -> Iterator[inspect.Parameter]:
+    """The options of a group as parameters, below the group's heading in the help where it has one."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        hint = hints[field.name]
+        if hasattr(group, "panel"):
+            kind, option = get_args(hint)
+            option = copy(option)
+            option.rich_help_panel = group.panel
+            hint = Annotated[(kind, option)]
+        yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
+
+
+def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
+    """Raise the error that says that JSON and a file cannot both go to standard output."""
+    if output == "-" and as_json:
+        raise P4FError(f"{option} - and --json both take standard output; name a file with {option} FILE")
