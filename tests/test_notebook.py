@@ -17,7 +17,7 @@ COLUMNS = [*DATA.features, "poor_area"]
 def comparison():
     return p4f.compare(
         DATA.audit[COLUMNS], DATA.audit["granted"], BELIEF, "linear", fair=DATA.audit["repaid"],
-        methods=["unawareness"], seeds=1, folds=2, progress=False,
+        methods=["without_sensitive"], seeds=1, folds=2, progress=False,
     )  # fmt: skip
 
 
@@ -65,8 +65,8 @@ def test_a_program_shows_its_picture_and_what_is_left_open():
 
 def test_a_comparison_shows_its_table_its_verdict_and_its_figure(comparison):
     shown = comparison._repr_html_()
-    assert "without poor_area" in shown
-    assert "Against without poor_area: " in shown
+    assert "without the sensitive column" in shown
+    assert "Against a model without the sensitive column: " in shown
     assert "data:image/png;base64," in shown
     assert str(comparison).endswith(comparison.verdict)
 

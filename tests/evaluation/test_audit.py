@@ -7,8 +7,8 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.belief_method import ThroughBelief
 from problog4fairness.evaluation.data import compared_rows
+from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.run import predictions
 from problog4fairness.evaluation.splits import cells
 from tests.evaluation.data import loans
@@ -62,7 +62,7 @@ def test_some_teach_all_only_judge():
 
 
 def test_the_learner_and_the_margin_are_told():
-    found = p4f.compare(PEOPLE, RECORDED, BELIEF, "auto", fair=SOME, methods=["lower"], seeds=1, folds=2)
+    found = p4f.compare(PEOPLE, RECORDED, BELIEF, "auto", fair=SOME, methods=["recorded_only"], seeds=1, folds=2)
     assert found.learner in ("linear", "boosted", "network")
     assert found.to_dict()["learner"] == found.learner
     row = found.summary.query("labels == 'fair' and metric == 'accuracy'").iloc[0]

@@ -23,14 +23,14 @@ def compared(monkeypatch, names, **options):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     people, recorded, _ = loans(120)
-    p4f.compare(people, recorded, names, "linear", methods=["lower", "massaging"], seeds=1, folds=2, **options)
+    p4f.compare(people, recorded, names, "linear", methods=["recorded_only", "massaging"], seeds=1, folds=2, **options)
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
 
 
 def test_a_line_for_each_method_and_one_for_all(monkeypatch):
     text = compared(monkeypatch, BELIEF)
     last = text[text.rindex("this model") :]
-    for method in ("this model", "the record as it is", "massaging"):
+    for method in ("this model", "trained on recorded labels", "massaging"):
         assert re.search(rf"{method} +━+ 2/2", last)
     assert re.search(r"all +━+ 6/6 cells, 0:00:00 left", last)
     counts = [int(found) for found in re.findall(r"(\d+)/6 cells, [-:\d]+ left", text)]

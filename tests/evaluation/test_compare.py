@@ -29,16 +29,16 @@ def means(found, labels="fair"):
 
 def test_ours_beats_the_lower_baseline_on_fair_labels_and_not_on_recorded_ones():
     people, recorded, fair = loans(900)
-    found = compared(people, recorded, fair=fair, seeds=2, methods=["lower", "upper"])
-    assert found.methods == ["this model", "knowing the fair labels", "the record as it is"]
+    found = compared(people, recorded, fair=fair, seeds=2, methods=["recorded_only", "oracle"])
+    assert found.methods == ["this model", "oracle (fair labels)", "trained on recorded labels"]
     on_fair, on_recorded = means(found), means(found, "recorded")
-    assert on_fair.loc["this model", "accuracy"] > on_fair.loc["the record as it is", "accuracy"] + 0.02
+    assert on_fair.loc["this model", "accuracy"] > on_fair.loc["trained on recorded labels", "accuracy"] + 0.02
     assert on_fair.loc["this model", "accuracy"] == pytest.approx(
-        on_fair.loc["knowing the fair labels", "accuracy"], abs=0.03
+        on_fair.loc["oracle (fair labels)", "accuracy"], abs=0.03
     )
     gap = (on_fair["disparity"] - found.data_disparity["fair"]).abs()
-    assert gap["this model"] < 0.12 < gap["the record as it is"]
-    assert on_recorded.loc["the record as it is", "accuracy"] > on_recorded.loc["this model", "accuracy"]
+    assert gap["this model"] < 0.12 < gap["trained on recorded labels"]
+    assert on_recorded.loc["trained on recorded labels", "accuracy"] > on_recorded.loc["this model", "accuracy"]
 
 
 def test_all_methods_with_fair_labels_of_all_rows():
@@ -46,11 +46,11 @@ def test_all_methods_with_fair_labels_of_all_rows():
     found = compared(people, recorded, fair=fair)
     assert found.methods == [
         "this model",
-        "knowing the fair labels",
-        "the record as it is",
-        "without poor_area",
+        "oracle (fair labels)",
+        "trained on recorded labels",
+        "without the sensitive column",
         "massaging",
-        "parity by thresholds",
+        "threshold optimizer",
     ]
     assert not found.left_out
     assert found.results.columns.tolist() == ["method", "seed", "fold", "labels", "metric", "value"]
@@ -63,27 +63,27 @@ def test_all_methods_with_fair_labels_of_all_rows():
 def test_fair_labels_of_some_rows():
     people, recorded, fair = loans()
     audited = np.arange(300) % 3 == 0
-    found = compared(people, recorded, fair=fair.where(audited), methods=["upper", "audit only", "lower"])
-    assert found.methods == ["this model", "only audited rows", "the record as it is"]
-    assert found.left_out == {"knowing the fair labels": "needs the fair label of every row; known are 100 of 300"}
+    found = compared(people, recorded, fair=fair.where(audited), methods=["oracle", "audit_only", "recorded_only"])
+    assert found.methods == ["this model", "audit only", "trained on recorded labels"]
+    assert found.left_out == {"oracle (fair labels)": "needs the fair label of every row; known are 100 of 300"}
     assert found.audited == 100
     disparity = p4f.metrics.statistical_disparity(fair[audited], sensitive_features=people["poor_area"][audited])
     assert found.data_disparity["fair"] == pytest.approx(disparity)
     assert (
-        "only audited rows"
+        "audit only"
         in compared(people, recorded, None, fair=fair.where(audited), sensitive_features="poor_area").methods
     )
 
 
 def test_no_fair_labels():
     people, recorded, _ = loans()
-    found = compared(people, recorded, methods=["lower", "upper", "audit only"])
-    assert found.methods == ["this model", "the record as it is"]
-    assert set(found.left_out) == {"knowing the fair labels", "only audited rows"}
+    found = compared(people, recorded, methods=["recorded_only", "oracle", "audit_only"])
+    assert found.methods == ["this model", "trained on recorded labels"]
+    assert set(found.left_out) == {"oracle (fair labels)", "audit only"}
     assert set(found.results["labels"]) == {"recorded"}
     assert found.labels == ["recorded"]
     assert "fair" not in found.data_disparity
-    assert found.table().index.tolist() == ["this model", "the record as it is"]
+    assert found.table().index.tolist() == ["this model", "trained on recorded labels"]
     with pytest.raises(P4FError, match="no scores on 'fair' labels"):
         found.table("fair")
 
@@ -99,10 +99,10 @@ def test_three_groups():
     assert found.left_out == {"massaging": "massaging is for two groups; there are 3"}
     assert found.methods == [
         "this model",
-        "knowing the fair labels",
-        "the record as it is",
-        "without area",
-        "parity by thresholds",
+        "oracle (fair labels)",
+        "trained on recorded labels",
+        "without the sensitive column",
+        "threshold optimizer",
     ]
     assert (found.results.query("metric == 'disparity'")["value"] >= 0).all()
 
@@ -110,10 +110,10 @@ def test_three_groups():
 def test_labels_as_text():
     people, recorded, fair = loans()
     words = {1: "granted", 0: "refused"}
-    found = compared(people, recorded.map(words), fair=fair.map(words), favourable="granted", methods=["lower"])
-    expected = compared(people, recorded, fair=fair, methods=["lower"])
+    found = compared(people, recorded.map(words), fair=fair.map(words), favourable="granted", methods=["recorded_only"])
+    expected = compared(people, recorded, fair=fair, methods=["recorded_only"])
     assert found.results.equals(expected.results)
-    other = compared(people, recorded.map(words), fair=fair.map(words), favourable="refused", methods=["lower"])
+    other = compared(people, recorded.map(words), fair=fair.map(words), favourable="refused", methods=["recorded_only"])
     assert other.data_disparity["fair"] == pytest.approx(-expected.data_disparity["fair"])
 
 
@@ -139,18 +139,22 @@ def test_groups_that_a_program_names():
 
 def test_several_beliefs_with_names_and_a_program_as_text():
     people, recorded, fair = loans()
-    found = compared(people, recorded, {"template": BELIEF, "program": PROGRAM}, fair=fair, methods=["parity"])
-    assert found.methods == ["template", "program", "parity by thresholds"]
+    found = compared(
+        people, recorded, {"template": BELIEF, "program": PROGRAM}, fair=fair, methods=["threshold_optimizer"]
+    )
+    assert found.methods == ["template", "program", "threshold optimizer"]
     both = means(found)
     assert both.loc["template", "accuracy"] == pytest.approx(both.loc["program", "accuracy"], abs=0.03)
 
 
 def test_a_group_with_one_label_leaves_methods_out():
     people, recorded, fair = loans()
-    found = compared(people, recorded.where(people["poor_area"] == 0, 0), fair=fair, methods=["lower", "parity"])
-    assert found.methods == ["this model", "the record as it is"]
+    found = compared(
+        people, recorded.where(people["poor_area"] == 0, 0), fair=fair, methods=["recorded_only", "threshold_optimizer"]
+    )
+    assert found.methods == ["this model", "trained on recorded labels"]
     assert found.left_out == {
-        "parity by thresholds": "all training rows with poor_area = 1 have the label 0; one class is not enough, "
+        "threshold optimizer": "all training rows with poor_area = 1 have the label 0; one class is not enough, "
         "thresholds need both in each group (seed 0, fold 0)"
     }
 
@@ -164,15 +168,15 @@ def test_the_same_seed_gives_the_same_result():
 
 def test_no_row_of_a_cell_is_no_warning():
     people, recorded, fair = loans(60)
-    found = compared(people, recorded, fair=fair.where(np.arange(60) < 8), folds=4, methods=["lower"])
+    found = compared(people, recorded, fair=fair.where(np.arange(60) < 8), folds=4, methods=["recorded_only"])
     odds = found.results.query("labels == 'fair' and metric == 'equalized_odds'")["value"]
     assert odds.isna().any()
 
 
 def test_nothing_is_printed(capfd):
     people, recorded, fair = loans()
-    compared(people, recorded, fair=fair, methods=["lower"], progress=False)
-    compared(people, recorded, fair=fair, methods=["lower"])
+    compared(people, recorded, fair=fair, methods=["recorded_only"], progress=False)
+    compared(people, recorded, fair=fair, methods=["recorded_only"])
     assert capfd.readouterr() == ("", "")
 
 
@@ -182,14 +186,14 @@ def test_nothing_is_printed(capfd):
         (p4f.LabelBias("poor_area"), {}, "this model: .*p1"),
         (p4f.LabelBias("area", negative=0.1, positive=0.1), {}, "no column 'area'"),
         (3, {}, "this model: a belief is a template such as LabelBias, a Program or its text, not int"),
-        ({"lower": BELIEF}, {}, "a belief cannot be called 'lower'"),
+        ({"recorded_only": BELIEF}, {}, "a belief cannot be called 'recorded_only'"),
         (BELIEF, {"methods": ["magic"]}, "there is no method 'magic'"),
         (None, {"methods": [], "sensitive_features": "poor_area"}, "nothing to compare"),
         (None, {}, "which columns are sensitive"),
         (
             None,
-            {"methods": ["upper"], "sensitive_features": "poor_area"},
-            "fair labels: needs the fair label of every row",
+            {"methods": ["oracle"], "sensitive_features": "poor_area"},
+            "fair label of every row",
         ),
         (
             p4f.ClassBias("poor_area", ["a", "b", "c"], 0.1),
@@ -207,17 +211,18 @@ def test_bad_input_is_named_in_one_line(belief, options, message):
 
 def test_the_methods_say_what_they_are():
     people, recorded, fair = loans(60)
-    found = compared(people, recorded, {"mine": BELIEF}, fair=fair, methods=["lower", "unawareness"])
-    assert found.kinds == {"mine": "ours", "the record as it is": "lower", "without poor_area": "unawareness"}
+    found = compared(people, recorded, {"mine": BELIEF}, fair=fair, methods=["recorded_only", "without_sensitive"])
+    assert list(found.kinds.values()) == ["belief", "recorded_only", "without_sensitive"]
+    assert list(found.kinds) == found.methods
     assert list(found.about) == found.methods
-    assert found.about["the record as it is"] == "learns the recorded labels as they are"
+    assert found.about["trained on recorded labels"] == "learns the recorded labels as they are"
 
 
 def test_a_metric_without_an_interval_is_in_tables_without_one(monkeypatch):
     people, recorded, fair = loans()
     chosen = Metric("chosen", "share chosen", lambda judged: float(judged.decision.mean()), None, ("labels",))
     monkeypatch.setitem(METRICS, "chosen", chosen)
-    found = compared(people, recorded, fair=fair, methods=["lower"])
+    found = compared(people, recorded, fair=fair, methods=["recorded_only"])
     table = found.table("fair")
     assert not table["chosen"].str.contains("±").any()
     assert table["accuracy"].str.contains("±").all()

@@ -7,11 +7,10 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.belief_method import ThroughBelief
+from problog4fairness.evaluation.baseline import BaselineClassifier
 from problog4fairness.evaluation.data import compared_rows
-from problog4fairness.evaluation.methods.estimators import LowerBaseline, Unawareness
-from problog4fairness.evaluation.methods.group_estimators import Massaging, ParityThresholds
-from problog4fairness.evaluation.methods.named import METHODS
+from problog4fairness.evaluation.methods import METHODS
+from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.run import predictions, scored
 from problog4fairness.evaluation.splits import cells
 from problog4fairness.learners import Network
@@ -77,13 +76,14 @@ def test_other_beliefs_are_what_the_classifier_does_alone(belief):
     )
 
 
-@pytest.mark.parametrize(
-    ("kind", "baseline"),
-    [("lower", LowerBaseline), ("unawareness", Unawareness), ("massaging", Massaging), ("parity", ParityThresholds)],
-)
-def test_methods_are_what_the_estimators_do_alone(kind, baseline):
+@pytest.mark.parametrize("kind", ["recorded_only", "without_sensitive", "massaging", "threshold_optimizer"])
+def test_methods_are_what_the_estimators_do_alone(kind):
     data = loan_rows()
-    check_against(data, METHODS[kind](data.sensitive), lambda **options: baseline(sensitive="poor_area", **options))
+    check_against(
+        data,
+        METHODS[kind](data.sensitive),
+        lambda **options: BaselineClassifier(kind, sensitive="poor_area", **options),
+    )
 
 
 @pytest.mark.parametrize("weight", ["balanced", {0: 3.0, 1: 1.0}])
@@ -98,7 +98,7 @@ def test_classes_may_have_weights(weight):
     check_against(
         data,
         METHODS["massaging"](data.sensitive),
-        lambda **options: Massaging(sensitive="poor_area", class_weight=weight, **options),
+        lambda **options: BaselineClassifier("massaging", sensitive="poor_area", class_weight=weight, **options),
         class_weight=weight,
     )
 
@@ -118,7 +118,7 @@ def test_features_of_tested_rows_may_be_biased():
 
 def test_knowing_fair_labels_and_only_audited_rows_learn_fair_labels():
     partly = loan_rows(fair=loans(240)[2].where(np.arange(240) % 2 == 0))
-    for data, kind in ((loan_rows(), "upper"), (partly, "audit only")):
+    for data, kind in ((loan_rows(), "oracle"), (partly, "audit_only")):
         method = METHODS[kind](data.sensitive)
         parts, chances = found(data, method)
         for cell, chance in zip(parts, chances[method.title], strict=True):
@@ -132,7 +132,7 @@ def test_what_suits_a_fold_does_not_depend_on_what_comes_with_it():
     """Audited rows are fewer, so that another batch size suits them."""
     learner = Network(hidden=(8,), max_epochs=3)
     data = loan_rows(fair=loans(240)[2].where(np.arange(240) % 4 == 0))
-    audited, lower = METHODS["audit only"](data.sensitive), METHODS["lower"](data.sensitive)
+    audited, lower = METHODS["audit_only"](data.sensitive), METHODS["recorded_only"](data.sensitive)
     _, alone = found(data, audited, learner=learner)
     _, beside = found(data, lower, audited, learner=learner)
     for one, other in zip(alone[audited.title], beside[audited.title], strict=True):
@@ -157,13 +157,18 @@ def test_folds_may_differ_in_which_of_many_categories_are_rare(count):
     people = people.assign(city=[f"city {number}" for number in numbers])
     data = compared_rows(people, recorded, sensitive_features="poor_area")
     check_against(
-        data, METHODS["lower"](data.sensitive), LowerBaseline, Network(hidden=(8,), max_epochs=2), seeds=1, folds=3
+        data,
+        METHODS["recorded_only"](data.sensitive),
+        BaselineClassifier,
+        Network(hidden=(8,), max_epochs=2),
+        seeds=1,
+        folds=3,
     )
 
 
 def test_one_method_at_a_time_gives_the_same_results():
     data = loan_rows()
-    methods = [ThroughBelief(data.sensitive, BELIEF), METHODS["parity"](data.sensitive)]
+    methods = [ThroughBelief(data.sensitive, BELIEF), METHODS["threshold_optimizer"](data.sensitive)]
     _, together = found(data, *methods)
     for method in methods:
         _, alone = found(data, method)
@@ -180,14 +185,18 @@ def test_what_several_methods_begin_with_is_fitted_once():
             return super().fit_many(tasks, progress)
 
     data, learner = loan_rows(), Counting(hidden=(8,), max_epochs=2)
-    found(data, *(METHODS[kind](data.sensitive) for kind in ("lower", "parity", "massaging")), learner=learner)
-    # Four cells: the record as it is, and massaged labels.
+    found(
+        data,
+        *(METHODS[kind](data.sensitive) for kind in ("recorded_only", "threshold_optimizer", "massaging")),
+        learner=learner,
+    )
+    # Four cells: recorded labels, and massaged labels.
     assert learner.fits == 8
 
 
 def test_scores_on_fair_labels_are_those_of_the_audited_rows():
     data = loan_rows(fair=loans(240)[2].where(np.arange(240) % 2 == 0))
-    method = METHODS["lower"](data.sensitive)
+    method = METHODS["recorded_only"](data.sensitive)
     parts = cells(data, 2, 2)
     predicted = predictions(data, [method], parts, QUICK, progress=False)
     results = scored(data, [method], parts, predicted)
@@ -216,7 +225,7 @@ def test_cells_are_fitted_in_portions(monkeypatch):
 def test_what_cannot_be_fitted_does_not_take_others_with_it():
     data = loan_rows()
     impossible = ThroughBelief(data.sensitive, BELIEF.bind({"p1": 1.0}), "impossible")
-    lower = METHODS["lower"](data.sensitive)
+    lower = METHODS["recorded_only"](data.sensitive)
     result = predictions(data, [impossible, lower], cells(data, 1, 2), QUICK, progress=False)
     assert list(result.chances) == [lower.title]
     assert "probability 0" in result.left_out["impossible"]
@@ -224,5 +233,5 @@ def test_what_cannot_be_fitted_does_not_take_others_with_it():
 
 def test_methods_of_one_name_are_refused():
     data = loan_rows()
-    with pytest.raises(P4FError, match="two methods have the name 'the record as it is'"):
-        predictions(data, [METHODS["lower"](data.sensitive)] * 2, cells(data, 1, 2), QUICK)
+    with pytest.raises(P4FError, match="two methods have the name 'trained on recorded labels'"):
+        predictions(data, [METHODS["recorded_only"](data.sensitive)] * 2, cells(data, 1, 2), QUICK)

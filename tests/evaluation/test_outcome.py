@@ -9,12 +9,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from problog4fairness.errors import P4FError
+from problog4fairness.evaluation.figure import FREE, styles
+from problog4fairness.evaluation.methods import METHODS as KNOWN
 from problog4fairness.evaluation.result import Comparison
-from problog4fairness.evaluation.style import STYLES, styles
 from problog4fairness.metrics import METRICS
 
-METHODS = ("this model", "the record as it is", "a belief", "another belief")
-KINDS = dict(zip(METHODS, ("ours", "lower", "ours", "ours"), strict=True))
+METHODS = ("this model", "trained on recorded labels", "a belief", "another belief")
+KINDS = dict(zip(METHODS, ("belief", "recorded_only", "belief", "belief"), strict=True))
 
 
 def made(seeds=5, labels=("fair", "recorded"), **options):
@@ -50,10 +51,10 @@ def test_the_table_has_a_row_per_method_and_a_column_per_metric():
     table = found.table("recorded")
     assert table.index.tolist() == list(METHODS)
     assert table.columns.tolist() == list(METRICS)
-    row = found.summary.query("method == 'the record as it is' and labels == 'recorded' and metric == 'accuracy'").iloc[
-        0
-    ]
-    assert table.loc["the record as it is", "accuracy"] == f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"
+    row = found.summary.query(
+        "method == 'trained on recorded labels' and labels == 'recorded' and metric == 'accuracy'"
+    ).iloc[0]
+    assert table.loc["trained on recorded labels", "accuracy"] == f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"
     assert found.table().equals(found.table("fair"))
     for few in (1, 2):  # intervals from so few are none
         assert re.fullmatch(r"0\.\d{3}", made(seeds=few).table().loc["this model", "f1"])
@@ -66,11 +67,11 @@ def test_the_table_has_a_row_per_method_and_a_column_per_metric():
 def test_a_metric_that_is_nowhere_known_is_missing_in_the_table():
     found = made()
     values = found.results["value"].where(
-        found.results["method"].ne("the record as it is") | found.results["metric"].ne("f1")
+        found.results["method"].ne("trained on recorded labels") | found.results["metric"].ne("f1")
     )
     found = Comparison(found.results.assign(value=values), found.data_disparity)
-    assert pd.isna(found.table().loc["the record as it is", "f1"])
-    assert found.table().loc["the record as it is", "accuracy"]
+    assert pd.isna(found.table().loc["trained on recorded labels", "f1"])
+    assert found.table().loc["trained on recorded labels", "accuracy"]
 
 
 def markers(axes):
@@ -137,13 +138,14 @@ def test_json_has_no_number_that_is_not_one():
 
 
 def test_every_method_has_a_look_of_its_own():
-    names = [*STYLES, *(f"belief {number}" for number in range(20))]
-    found = styles(names)
-    assert len({found[name] for name in names}) == len(names)
+    found = styles({name: name for name in (*KNOWN, *(f"belief {number}" for number in range(20)))})
+    assert len(set(found.values())) == len(found)
+    assert {found[name] for name in KNOWN} == {own.style for own in KNOWN.values()}
 
 
 def test_a_method_looks_like_its_kind():
-    found = styles(METHODS, KINDS)
-    assert found["this model"] == STYLES["ours"]
-    assert found["the record as it is"] == STYLES["lower"]
-    assert len({found[name] for name in METHODS}) == len(METHODS)
+    found = styles(KINDS)
+    assert found["this model"] == ("#D55E00", "o")
+    assert found["trained on recorded labels"] == KNOWN["recorded_only"].style
+    assert len(set(found.values())) == len(METHODS)
+    assert found["a belief"] in FREE

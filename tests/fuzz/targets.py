@@ -432,7 +432,7 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     model.fit(data.loans[features], data.loans["granted"])
     compared = p4f.compare(
-        audit[features], audit["granted"], belief=belief, fair=audit["repaid"], methods=["lower"], seeds=1, folds=2,
+        audit[features], audit["granted"], belief=belief, fair=audit["repaid"], methods=["massaging"], seeds=1, folds=2,
         learner="linear", progress=False,
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as place:

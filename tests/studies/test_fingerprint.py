@@ -49,7 +49,7 @@ def test_everything_that_computes_is_reached(module):
         "studies.engine.stack",
         module,
     } <= found
-    assert ("problog4fairness.evaluation.methods.relabelling" in found) == (module != "studies.face_runs")
+    assert ("problog4fairness.evaluation.methods.massaging" in found) == (module != "studies.face_runs")
     assert ("problog4fairness.datasets.synthetic_data" in found) == (module == "studies.synthetic_cells")
     assert ("studies.data.drawn_faces" in found) >= (module == "studies.face_runs")
 

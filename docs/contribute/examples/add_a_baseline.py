@@ -16,7 +16,7 @@ from problog4fairness.evaluation import METHODS, Method, Steps, Trained, Trainin
 class WithoutRefused(Method):
     """Learns the recorded labels, without the refused rows of the sensitive group."""
 
-    kind = "without refused"
+    name = "without_refused"
     about = "learns the recorded labels, without refused rows of the sensitive group"
     title = "without refused rows"
 
@@ -30,7 +30,7 @@ class WithoutRefused(Method):
         return Trained.plainly(fitted, kept)
 
 
-METHODS["without refused"] = WithoutRefused
+METHODS["without_refused"] = WithoutRefused
 
 # %%
 # ``compare`` and ``p4f compare`` have it by its name.
@@ -44,7 +44,7 @@ found = p4f.compare(
     belief,
     "linear",
     fair=data.audit["repaid"],
-    methods=["lower", "unawareness", "without refused"],
+    methods=["recorded_only", "without_sensitive", "without_refused"],
     seeds=2,
     folds=3,
     progress=False,
@@ -56,4 +56,4 @@ print(found.table("fair")[["accuracy", "disparity", "positive_rate"]].to_string(
 # ``tests/evaluation/test_methods.py`` checks that it does beside others what it does alone. Here it is taken out
 # again.
 
-del METHODS["without refused"]
+del METHODS["without_refused"]

@@ -44,7 +44,7 @@ found = p4f.compare(
     belief,
     "linear",
     fair=data.audit["repaid"],
-    methods=["lower", "unawareness"],
+    methods=["recorded_only", "without_sensitive"],
     seeds=2,
     folds=2,
     progress=False,

@@ -43,7 +43,7 @@ features = ["gap", "shade"]
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
 model.fit(table[features], table["labelled"], sensitive_features=table[["blurry", "dark"]])
 record = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(table[features], table["labelled"])
-for name, own in (("this model", model), ("the record as it is", record)):
+for name, own in (("this model", model), ("trained on recorded labels", record)):
     print(f"{name:20} accuracy {(own.predict(new[features]) == new['open']).mean():.3f}")
 
 # %%

@@ -59,10 +59,10 @@ def fitted(belief, label):
 
 
 models = {
-    "the record as it is": fitted(None, "hired"),
+    "trained on recorded labels": fitted(None, "hired"),
     "one number for each group": fitted(same, "hired"),
     "this model": fitted(belief, "hired"),
-    "knowing the fair labels": fitted(None, "due"),
+    "oracle (fair labels)": fitted(None, "due"),
 }
 for name, model in models.items():
     found = model.predict(new[["skill", "years"]])

@@ -46,7 +46,7 @@ rated_high = pd.DataFrame(
     {
         "fair": new["fair"] == "high",
         "this model": model.predict(new[features]) == "high",
-        "the record as it is": record.predict(new[[*features, "group"]]) == "high",
+        "trained on recorded labels": record.predict(new[[*features, "group"]]) == "high",
     }
 )
 print("share of each group that is rated high:")

@@ -12,7 +12,7 @@ data = p4f.datasets.synthetic(historical_bias=0.4, rows=8000, seed=0)
 minority = data.sensitive.rename("minority")
 
 # %%
-# The rule from features to label is the same in both worlds. So the classifier learns the record as it is, and the
+# The rule from features to label is the same in both worlds. So the classifier learns the recorded labels, and the
 # belief is applied to the people to decide on: each stands for all feature vectors that he or she may have had in a
 # fair world. What somebody would have had is not found in a file; here the made-up data know it.
 
@@ -32,7 +32,7 @@ X = data.recorded_features.assign(minority=minority)
 learn, test = slice(0, 5000), slice(5000, None)
 model = p4f.DebiasedClassifier(belief, "boosted", random_state=0).fit(X[learn], data.recorded_label[learn])
 plain = p4f.DebiasedClassifier(None, "boosted", random_state=0).fit(X[learn], data.recorded_label[learn])
-for name, own in (("this model", model), ("the record as it is", plain)):
+for name, own in (("this model", model), ("trained on recorded labels", plain)):
     gap = p4f.metrics.statistical_disparity(own.predict(X[test]), sensitive_features=minority[test])
     print(f"{name:20} disparity {gap:+.3f}")
 gap = p4f.metrics.statistical_disparity(data.fair_label[test], sensitive_features=minority[test])

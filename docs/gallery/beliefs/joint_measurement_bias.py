@@ -39,7 +39,7 @@ learn, test = slice(1000, 5000), slice(5000, None)
 tables = {
     "together": (together, recorded),
     "one by one": (alone, recorded),
-    "the record as it is": (None, recorded),
+    "trained on recorded labels": (None, recorded),
     "knowing the fair features": (None, fair),
 }
 for name, (own, table) in tables.items():

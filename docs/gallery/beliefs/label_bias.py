@@ -40,7 +40,7 @@ fair = model.predict(data.new[features])
 columns = [*features, "poor_area"]
 record = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(data.loans[columns], data.loans["granted"])
 repeated = record.predict(data.new[columns])
-for name, decisions in (("this model", fair), ("the record as it is", repeated)):
+for name, decisions in (("this model", fair), ("trained on recorded labels", repeated)):
     right = (decisions == data.new["repaid"]).mean()
     gap = p4f.metrics.statistical_disparity(decisions, sensitive_features=data.new["poor_area"])
     print(f"{name:20} accuracy {right:.3f}, disparity {gap:+.3f}")

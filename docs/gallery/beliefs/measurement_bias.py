@@ -39,7 +39,7 @@ plain = p4f.DebiasedClassifier(None, "boosted", random_state=0).fit(X, label)
 # %%
 # Judged on people whose features were recorded rightly:
 
-for name, own in (("this model", model), ("the record as it is", plain)):
+for name, own in (("this model", model), ("trained on recorded labels", plain)):
     decisions = own.predict(fair.assign(parent=parent)[test])
     right = (decisions == data.fair_label[test]).mean()
     gap = p4f.metrics.statistical_disparity(decisions, sensitive_features=parent[test])

@@ -43,7 +43,7 @@ print(f"a recorded 30 or 40 of somebody who rents: {centre.round(1)}, give or ta
 learn, test = slice(400, 4000), slice(4000, None)
 tables = {
     "this model": (belief, recorded),
-    "the record as it is": (None, recorded),
+    "trained on recorded labels": (None, recorded),
     "knowing the fair scores": (None, fair),
 }
 for name, (own, table) in tables.items():

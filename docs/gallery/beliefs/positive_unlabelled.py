@@ -39,6 +39,6 @@ features = ["pressure", "age"]
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
 model.fit(table[features], table["diagnosed"], sensitive_features=table["remote"])
 record = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(table[features], table["diagnosed"])
-for name, own in (("this model", model), ("the record as it is", record)):
+for name, own in (("this model", model), ("trained on recorded labels", record)):
     found, ill = own.predict(new[features]), new["ill"] == 1
     print(f"{name:20} finds {found[ill].mean():.0%} of the ill, and {found[~ill].mean():.0%} of others")

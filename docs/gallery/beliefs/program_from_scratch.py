@@ -66,5 +66,5 @@ print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
 model.fit(table[features], table["ticked"], sensitive_features=table["poor_area"])
 record = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(table[features], table["ticked"])
-for name, own in (("this model", model), ("the record as it is", record)):
+for name, own in (("this model", model), ("trained on recorded labels", record)):
     print(f"{name:20} accuracy {(own.predict(data.new[features]) == data.new['repaid']).mean():.3f}")

@@ -64,10 +64,10 @@ def fitted(belief, label):
 
 
 models = {
-    "the record as it is": fitted(None, "granted"),
+    "trained on recorded labels": fitted(None, "granted"),
     "one number for each group": fitted(same, "granted"),
     "this model": fitted(belief, "granted"),
-    "knowing the fair labels": fitted(None, "repaid"),
+    "oracle (fair labels)": fitted(None, "repaid"),
 }
 for name, model in models.items():
     found = model.predict(new[["income", "debt"]])

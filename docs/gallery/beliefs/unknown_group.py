@@ -42,7 +42,7 @@ belief.picture()
 features = ["income", "savings", "place"]
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(table[features], table["granted"])
 record = p4f.DebiasedClassifier(None, "linear", random_state=0).fit(table[features], table["granted"])
-for name, own in (("this model", model), ("the record as it is", record)):
+for name, own in (("this model", model), ("trained on recorded labels", record)):
     chance = own.predict_proba(new[features])[:, 1]
     decisions = p4f.metrics.decide(chance)
     gap = p4f.metrics.statistical_disparity(decisions, sensitive_features=new["group"])

@@ -38,7 +38,7 @@ for name, learner in learners.items():
     record = p4f.DebiasedClassifier(None, learner, random_state=0).fit(data.loans[features], data.loans["granted"])
     rows[name] = {
         "through the belief": (through.predict(data.new[features]) == data.new["repaid"]).mean(),
-        "the record without poor_area": (record.predict(data.new[features]) == data.new["repaid"]).mean(),
+        "without the sensitive column": (record.predict(data.new[features]) == data.new["repaid"]).mean(),
     }
 table = pd.DataFrame(rows).T
 print(table.round(3).to_string())

@@ -42,7 +42,7 @@ def network():
 
 # %%
 settings = p4f.learners.Settings(max_epochs=5 if short else 30, learning_rate=0.01, batch_size=64)
-for name, own in (("through the belief", belief), ("the record as it is", p4f.NoBias())):
+for name, own in (("through the belief", belief), ("trained on recorded labels", p4f.NoBias())):
     fit = p4f.learners.fit_module(network(), pictures, own, rows, settings=settings, progress=False)
     with torch.no_grad():
         found = (fit.network(pictures).squeeze(1) > 0).numpy()

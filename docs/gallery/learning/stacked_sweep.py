@@ -32,7 +32,7 @@ for strength in strengths:
         recorded=data.recorded_label.to_numpy(),
     )
     known = p4f.LabelBias("a", negative={1: strength}, positive=False, groups=[1])
-    for name, belief in (("through the belief", known), ("the record as it is", p4f.NoBias())):
+    for name, belief in (("through the belief", known), ("trained on recorded labels", p4f.NoBias())):
         observation = belief.observe(rows)
         inputs = torch.tensor(observation.table.to_numpy(), dtype=torch.float32)
         jobs += [p4f.learners.Job(inputs, observation, seed=seed) for seed in seeds]
@@ -53,7 +53,7 @@ for fit, key in zip(fits, about, strict=True):
         found.setdefault(key, []).append(((fit.network(X).squeeze(1) > 0).numpy() == fair).mean())
 
 axes = plt.figure(figsize=(6, 3)).subplots()
-for name in ("through the belief", "the record as it is"):
+for name in ("through the belief", "trained on recorded labels"):
     axes.plot(strengths, [np.mean(found[name, strength]) for strength in strengths], "o-", label=name)
 axes.axhline(new.settings.limits().accuracy, color="gray", ls="--", label="the best possible")
 axes.set(xlabel="share of fair 1s of the sensitive group that are recorded as 0", ylabel="accuracy on fair labels")

@@ -1,21 +1,17 @@
 from .audited import RATES, SCORE_COLUMNS
-from .belief_method import ThroughBelief
+from .baseline import BaselineClassifier
 from .comparison import compare, learner_word
 from .data import ComparedRows, compared_rows
+from .figure import styles
 from .gains import GAIN_COLUMNS, Gain
-from .methods.estimators import Baseline, LowerBaseline, Unawareness, UpperBaseline
-from .methods.group_estimators import Massaging, ParityThresholds
-from .methods.massaging import MassagedLabels
+from .methods import METHODS
+from .methods.massaging import massage
 from .methods.method import Method, Steps, Trained, Training
-from .methods.named import METHODS
-from .methods.plain import KnowingFairLabels, OnlyAuditedRows, RecordAsItIs, WithoutSensitive
-from .methods.reductions import ParityByReductions
-from .methods.relabelling import flips_needed, massage
-from .methods.thresholds import ParityByThresholds, expected_outcome, parity_thresholds
+from .methods.threshold_optimizer import expected_outcome, parity_thresholds
+from .methods.through_belief import ThroughBelief
 from .result import APART, Comparison
 from .run import Predictions, predictions, scored
 from .splits import Cell, cells, default_seeds
-from .style import styles
 
 __all__ = [
     "APART",
@@ -23,35 +19,22 @@ __all__ = [
     "METHODS",
     "RATES",
     "SCORE_COLUMNS",
-    "Baseline",
+    "BaselineClassifier",
     "Cell",
     "ComparedRows",
     "Comparison",
     "Gain",
-    "KnowingFairLabels",
-    "LowerBaseline",
-    "MassagedLabels",
-    "Massaging",
     "Method",
-    "OnlyAuditedRows",
-    "ParityByReductions",
-    "ParityByThresholds",
-    "ParityThresholds",
     "Predictions",
-    "RecordAsItIs",
     "Steps",
     "ThroughBelief",
     "Trained",
     "Training",
-    "Unawareness",
-    "UpperBaseline",
-    "WithoutSensitive",
     "cells",
     "compare",
     "compared_rows",
     "default_seeds",
     "expected_outcome",
-    "flips_needed",
     "learner_word",
     "massage",
     "parity_thresholds",

@@ -15,11 +15,11 @@ from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import UseSensitive, check_use_sensitive, learner_of, tell_group_use
 from problog4fairness.evaluation.audited import audited_scores, selection_rates
-from problog4fairness.evaluation.belief_method import ThroughBelief
 from problog4fairness.evaluation.data import ComparedRows, compared_rows
 from problog4fairness.evaluation.gains import gains
+from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.method import Method
-from problog4fairness.evaluation.methods.named import METHODS
+from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.result import Comparison
 from problog4fairness.evaluation.run import chosen_group_use, chosen_learner, predictions, scored
 from problog4fairness.evaluation.splits import Cell, cells
@@ -102,11 +102,9 @@ def compare(
         those of tested rows never do. By default where some rows have one; where all have, they are the truth to judge
         by, and a belief is not needed to learn from it. Nor where a belief says nothing of how labels were recorded.
     methods
-        What to compare with: among ``"upper"`` (knowing the fair labels), ``"audit only"`` (only audited rows),
-        ``"lower"`` (the record as it is), ``"unawareness"`` (without the sensitive column), ``"massaging"``,
-        ``"parity"`` (by thresholds) and ``"reductions"`` (parity while learning, by fairlearn).
-        By default all for which there are labels: "upper" learns from fair labels of all rows, "audit only" from those
-        of some.
+        What to compare with, by names in :data:`~problog4fairness.evaluation.METHODS`. By default all for which there
+        are labels, ``"oracle"`` where all fair labels are known and ``"audit_only"`` where some are, but for
+        ``"exponentiated_gradient"``, which takes as long as all others.
     seeds, folds
         How often to split, or by which seeds, and into how many parts; by default 5 times, and 3 times from 20,000
         rows on.
@@ -129,9 +127,9 @@ def compare(
     >>> data = p4f.datasets.loans(rows=1, audited=300, new=1)
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4, 0: 0.0}, positive=False)
     >>> X, granted, repaid = data.audit[[*data.features, "poor_area"]], data.audit["granted"], data.audit["repaid"]
-    >>> found = p4f.compare(X, granted, belief, fair=repaid, methods=["lower"], seeds=1, folds=2)
+    >>> found = p4f.compare(X, granted, belief, fair=repaid, methods=["recorded_only"], seeds=1, folds=2)
     >>> found.methods
-    ['this model', 'the record as it is']
+    ['this model', 'trained on recorded labels']
     """
     able = learner_of(learner)
     able.check_options()
@@ -202,7 +200,7 @@ def compare(
         levels=data.sensitive.levels,
         rows=int((data.recorded >= 0).sum()),
         audited=int((data.fair >= 0).sum()),
-        kinds={method.title: method.kind for method in chosen},
+        kinds={method.title: method.name for method in chosen},
         learner=learner_word(able),
         gains=gains(data, parts, found, this),
         audited_scores=audited_scores(data, parts, found),
@@ -254,9 +252,9 @@ def _own_levels(belief: Belief, columns: Sequence[str]) -> tuple[Any, ...] | Non
 def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
     if methods is None:
         known = data.fair >= 0
-        absent = {"audit only"} if known.all() else {"upper"} if known.any() else {"upper", "audit only"}
+        absent = {"audit_only"} if known.all() else {"oracle"} if known.any() else {"oracle", "audit_only"}
         # Reductions take as many fits as all others together: for who asks for them.
-        return [kind for kind in METHODS if kind not in {*absent, "reductions"}]
+        return [kind for kind in METHODS if kind not in {*absent, "exponentiated_gradient"}]
     named = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     for name in named:
         if name not in METHODS:

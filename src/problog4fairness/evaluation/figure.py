@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,38 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.style import styles
+from problog4fairness.evaluation.methods import METHODS
+from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.metrics import METRICS
 
 if TYPE_CHECKING:
     from problog4fairness.evaluation.result import Comparison, Labels
 
 LINE = "disparity of the labels"
+# For methods without a style: colours that colour-blind readers can tell apart, markers for black and white.
+FREE = tuple(
+    (colour, marker) for marker, colour in product("Ph<>pd8", ("#56B4E9", "#999999", "#8C6D31", "#332288", "#BBCC33"))
+)
+
+
+def styles(kinds: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each method; those whose kind has none, or has given it away, get a free one in their order.
+
+    Parameters
+    ----------
+    kinds
+        By title, the kind of each method: its name in :data:`~problog4fairness.evaluation.METHODS`, or ``"belief"``.
+
+    Examples
+    --------
+    >>> from problog4fairness.evaluation import styles
+    >>> styles({"this model": "belief", "trained on recorded labels": "recorded_only"})
+    {'this model': ('#D55E00', 'o'), 'trained on recorded labels': ('#0072B2', 'v')}
+    """
+    # Neighbours differ in both, so that a few of them are told apart by either.
+    free = cycle(FREE[(6 * number) % len(FREE)] for number in range(len(FREE)))
+    known = {ThroughBelief.name: ThroughBelief.style, **{name: method.style for name, method in METHODS.items()}}
+    return {title: known.pop(kind, None) or next(free) for title, kind in kinds.items()}
 
 
 def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Figure:
@@ -43,7 +69,7 @@ def draw(comparison: Comparison, panels: Sequence[Labels], x: str, y: str) -> Fi
 
 
 def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -> None:
-    looks = styles(comparison.methods, comparison.kinds)
+    looks = styles({name: comparison.kinds.get(name, "") for name in comparison.methods})
     scores = comparison.summary[comparison.summary["labels"] == labels].set_index(["method", "metric"])
     own_disparity = comparison.data_disparity[labels]
     if x == "disparity" and not math.isnan(own_disparity):
@@ -56,13 +82,10 @@ def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -
         # The intervals of the table; NaN, where it has none, draws nothing.
         axes.hlines(up["mean"], across["low"], across["high"], colors=colour, linewidth=1.2, zorder=2)
         axes.vlines(across["mean"], up["low"], up["high"], colors=colour, linewidth=1.2, zorder=2)
-        front = 4 if method == "ours" else 3
         edge: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6}
         at = (across["mean"], up["mean"])
         size = 9 if marker == "*" else 6
-        axes.plot(
-            *at, linestyle="none", color=colour, marker=marker, markersize=size, label=method, zorder=front, **edge
-        )
+        axes.plot(*at, linestyle="none", color=colour, marker=marker, markersize=size, label=method, zorder=3, **edge)
     axes.autoscale_view()
     axes.margins(0.08)
     axes.grid(alpha=0.25, linewidth=0.5)

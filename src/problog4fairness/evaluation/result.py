@@ -17,10 +17,10 @@ from problog4fairness.data import csv_text, inline_figure, write_whole
 from problog4fairness.errors import P4FError
 from problog4fairness.evaluation.audited import LABELS, RATES
 from problog4fairness.evaluation.audited import SCORE_COLUMNS as AUDITED
-from problog4fairness.evaluation.belief_method import ThroughBelief
 from problog4fairness.evaluation.gains import GAIN_COLUMNS as GAINS
 from problog4fairness.evaluation.gains import Gain
-from problog4fairness.evaluation.methods.named import METHODS
+from problog4fairness.evaluation.methods import METHODS
+from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.metrics import summarise
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Comparison:
     rows, audited
         How many rows have a recorded label, and how many a fair one.
     kinds
-        By method, what kind it is of: ``"ours"``, or its short name among
+        By method, what kind it is of: ``"belief"``, or its short name among
         :data:`problog4fairness.evaluation.METHODS`.
     learner
         What learned, in all methods.
@@ -77,10 +77,10 @@ class Comparison:
     >>> columns = [*data.features, "poor_area"]
     >>> found = p4f.compare(
     ...     data.audit[columns], data.audit["granted"], None, "linear", sensitive_features="poor_area",
-    ...     fair=data.audit["repaid"], methods=["lower"], seeds=1, folds=2,
+    ...     fair=data.audit["repaid"], methods=["recorded_only"], seeds=1, folds=2,
     ... )  # fmt: skip
     >>> found.methods, sorted(set(found.results["labels"]))
-    (['the record as it is'], ['fair', 'recorded'])
+    (['trained on recorded labels'], ['fair', 'recorded'])
     """
 
     results: pd.DataFrame
@@ -118,7 +118,7 @@ class Comparison:
     @property
     def about(self) -> dict[str, str]:
         """What each method does, in a few words."""
-        known = {ThroughBelief.kind: ThroughBelief.about, **{kind: own.about for kind, own in METHODS.items()}}
+        known = {ThroughBelief.name: ThroughBelief.about, **{kind: own.about for kind, own in METHODS.items()}}
         return {name: known[kind] for name in self.methods if (kind := self.kinds.get(name)) in known}
 
     def intervals(self, labels: Labels) -> str:
@@ -141,7 +141,7 @@ class Comparison:
         groups = rows.set_index("group")["rate"]
         return str(groups.idxmax()), str(groups.idxmin())
 
-    def gain(self, kind: str = "unawareness") -> tuple[str, Gain] | None:
+    def gain(self, kind: str = "without_sensitive") -> tuple[str, Gain] | None:
         """The name of the method of a kind, and what the belief gains over it; None where that is not known."""
         for name, own in self.kinds.items():
             if own == kind and name in self.gains.index:
@@ -151,11 +151,11 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """What the belief gains over leaving the sensitive column out, or over the recorded labels, and who by it."""
-        found = self.gain("unawareness") or self.gain("lower")
+        found = self.gain("without_sensitive") or self.gain("recorded_only")
         if found is None:
             return "No fair label is known, so nothing says whether the belief is better than doing without it."
         name, gain = found
-        return f"Against {name}: {gain.sentence(self.rows)}. {gain.covers}"
+        return f"Against a model {name}: {gain.sentence(self.rows)}. {gain.covers}"
 
     @property
     def labels(self) -> list[Labels]:

@@ -12,9 +12,9 @@ import pandas as pd
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import GroupUse, choose_group_use, drawn_seed, settled
-from problog4fairness.evaluation.belief_method import ThroughBelief
 from problog4fairness.evaluation.data import ComparedRows
 from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
+from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.progress import CellsBar, cells_bar
 from problog4fairness.evaluation.splits import Cell
 from problog4fairness.learners import Fitted, Learner, Task, fit_tasks
@@ -55,9 +55,10 @@ class Predictions:
     >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
     >>> columns = [*data.features, "poor_area"]
     >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> found = predictions(table, [METHODS["lower"](table.sensitive)], cells(table, 1, 2), p4f.learners.Linear())
+    >>> methods = [METHODS["recorded_only"](table.sensitive)]
+    >>> found = predictions(table, methods, cells(table, 1, 2), p4f.learners.Linear())
     >>> {name: [len(part) for part in parts] for name, parts in found.chances.items()}
-    {'the record as it is': [30, 30]}
+    {'trained on recorded labels': [30, 30]}
     """
 
     chances: dict[str, list[Floats]] = field(default_factory=dict)
@@ -104,9 +105,9 @@ def predictions(
     >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
     >>> columns = [*data.features, "poor_area"]
     >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> methods = [METHODS[name](table.sensitive) for name in ("lower", "unawareness")]
+    >>> methods = [METHODS[name](table.sensitive) for name in ("recorded_only", "without_sensitive")]
     >>> sorted(predictions(table, methods, cells(table, 1, 2), p4f.learners.Linear()).chances)
-    ['the record as it is', 'without poor_area']
+    ['trained on recorded labels', 'without the sensitive column']
     """
     titles = [method.title for method in methods]
     for title in titles:
@@ -210,7 +211,7 @@ def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell],
     >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
     >>> columns = [*data.features, "poor_area"]
     >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> methods, parts = [METHODS["lower"](table.sensitive)], cells(table, 1, 2)
+    >>> methods, parts = [METHODS["recorded_only"](table.sensitive)], cells(table, 1, 2)
     >>> scores = scored(table, methods, parts, predictions(table, methods, parts, p4f.learners.Linear()))
     >>> list(scores)
     ['method', 'seed', 'fold', 'labels', 'metric', 'value']

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-METHODS = ["knowing the fair labels", "the record as it is", "without poor_area", "this model"]
+METHODS = ["oracle (fair labels)", "trained on recorded labels", "without the sensitive column", "this model"]
 VERDICT = "Against leaving the column out: "
 
 

@@ -91,7 +91,7 @@ def test_no_sign_of_life_where_nobody_looks(inside):
 
 
 def test_a_wide_table_comes_in_parts_and_no_cell_is_split():
-    texts = {"method": ["the record as it is"], **{f"metric {i}": ["0.788 ± 0.016"] for i in range(6)}}
+    texts = {"method": ["trained on recorded labels"], **{f"metric {i}": ["0.788 ± 0.016"] for i in range(6)}}
     parts = list(_parts(texts, 80))
     assert [name for part in parts for name in part if name != "method"] == list(texts)[1:]
     assert all(part[0] == "method" for part in parts)

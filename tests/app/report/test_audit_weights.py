@@ -108,7 +108,7 @@ def test_a_comparison_is_weighted_by_the_design_of_its_audit():
     fair = table["repaid"].astype(object).where(known, None)
     sizes = PEOPLE.groupby(["poor_area", "granted"]).size().to_dict()
     audit = p4f.Audit.of(table[known], fair="repaid", strata=["poor_area", "granted"], population=sizes, table=table)
-    features, options = table[["x", "poor_area"]], {"methods": ["unawareness"], "seeds": 1, "folds": 2}
+    features, options = table[["x", "poor_area"]], {"methods": ["without_sensitive"], "seeds": 1, "folds": 2}
     found = p4f.compare(features, table["granted"], BELIEF, "linear", fair=fair, audit=audit, **options)
     gap = PEOPLE.groupby("poor_area")["repaid"].mean()
     assert found.data_disparity["fair"] == pytest.approx(gap[1] - gap[0], abs=0.1)

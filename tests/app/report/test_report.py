@@ -106,7 +106,7 @@ def test_summary_says_the_numbers(report):
     assert " of people with poor_area = 1 were given granted = 1 and " in first
     assert f"{report.changes.loc['poor_area = 1', 'decided']:.0%}" in third
     assert "200 audited rows" in quality
-    assert verdict.startswith("Verdict, against the record as it is: ")
+    assert verdict.startswith("Verdict, against a model trained on recorded labels: ")
     assert "of 400 people, " in verdict
     for who in ("who should have granted = 1 get it", "who should not have it get it"):
         assert who in verdict
@@ -118,7 +118,7 @@ def test_summary_says_when_the_record_or_the_audit_is_as_good(report, loans, mod
     told = [own for own in report.summary if own.startswith("The record itself is right more often")]
     assert bool(told) == bool(right["record_right"] > right["accuracy"])
     assert told
-    found = replace(compared(model, loans), kinds={"this model": "ours", "the record as it is": "audit only"})
+    found = replace(compared(model, loans), kinds={"this model": "belief", "trained on recorded labels": "audit_only"})
     gains = found.gains.assign(accuracy=0.001, accuracy_low=-0.02, accuracy_high=0.02)
     options = {"audit": loans.audit, "fair": "repaid", "recorded": "granted", "sensitivity": False}
     page = p4f.report(model, loans.loans, comparison=replace(found, gains=gains), **options)
@@ -231,7 +231,9 @@ def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatc
     report = p4f.report(
         model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", sensitivity=False, progress=False
     )
-    assert {"this model", "the record as it is", "without poor_area"} <= set(report.comparison.methods)
+    assert {"this model", "trained on recorded labels", "without the sensitive column"} <= set(
+        report.comparison.methods
+    )
     assert report.comparison.audited == 200
     assert report.comparison.rows == 150 + 200
     assert "fitted on 150 of 400 rows" in report.html
@@ -359,7 +361,7 @@ def test_comparison_says_what_its_intervals_are(report, loans, model):
     assert "On fair labels, higher and nearer to the line is better" in words
     columns = [*loans.features, "poor_area"]
     recorded = p4f.compare(
-        loans.loans[columns], loans.loans["granted"], belief=model.belief_, methods=["lower"],
+        loans.loans[columns], loans.loans["granted"], belief=model.belief_, methods=["recorded_only"],
         seeds=1, folds=2, learner=Network(hidden=(4,), max_epochs=1), progress=False,
     )  # fmt: skip
     alone = p4f.report(model, loans.loans, recorded="granted", comparison=recorded, sensitivity=False).html

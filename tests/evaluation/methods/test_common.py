@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from problog4fairness.data import Sensitive
-from problog4fairness.evaluation.methods.estimators import LowerBaseline, Unawareness, UpperBaseline
-from problog4fairness.evaluation.methods.group_estimators import Massaging, ParityThresholds
+from problog4fairness.data import Rows, Sensitive
+from problog4fairness.evaluation import BaselineClassifier
 from problog4fairness.learners import Network
 
 STOCHASTIC = "the order of rows and the validation split are random: repeated rows are not the same as weighted rows"
@@ -19,45 +18,30 @@ QUICK = {
 }
 
 
-class Unstated:
+class Unstated(BaselineClassifier):
     """scikit-learn's checks do not state which label is favourable: it is the last one."""
 
-    _ordered = False
+    def _states_favourable(self, kind):
+        return False
 
 
-class MassagingAnyLabels(Unstated, Massaging):
-    pass
-
-
-class ParityAnyLabels(Unstated, ParityThresholds):
-    pass
-
-
-class Digits(Unstated):
+class ByDigits(Unstated):
     """scikit-learn's checks do not name a sensitive column either: groups are made from the digits of all columns.
 
     They have to depend on the row alone, to be the same in training and prediction, and to go along with nothing.
     """
 
-    def _groups(self, frame, sensitive_features):
-        self.sensitive_ = "digit"
-        return self._new(frame), Sensitive(("digit",))
+    def _groups(self, kind, frame, sensitive_features):
+        return self._new_rows(frame).frame, Sensitive(("digit",))
 
-    def _new(self, frame):
+    def _new_rows(self, frame):
         total = np.abs(np.nan_to_num(frame.to_numpy(dtype=float)).sum(axis=1))
-        return frame.assign(digit=(np.floor(total * 100.5) % 2).astype(np.int64))
+        columns = frame.assign(digit=(np.floor(total * 100.5) % 2).astype(np.int64))
+        return Rows(columns, tuple(frame.columns), tuple(getattr(self, "classes_", (0, 1))))
 
 
-class MassagingByDigits(Digits, Massaging):
-    pass
-
-
-class ParityByDigits(Digits, ParityThresholds):
-    pass
-
-
-class UnawarenessOfFirst(Unawareness):
-    def _groups(self, frame, sensitive_features):
+class WithoutFirst(BaselineClassifier):
+    def _groups(self, kind, frame, sensitive_features):
         return frame, Sensitive((frame.columns[0],))
 
     def __sklearn_tags__(self):
@@ -67,27 +51,11 @@ class UnawarenessOfFirst(Unawareness):
 
 
 ESTIMATORS = [
-    LowerBaseline(**QUICK),
-    UpperBaseline(**QUICK),
-    UnawarenessOfFirst(**QUICK),
-    MassagingByDigits(**QUICK),
-    ParityByDigits(**QUICK),
+    BaselineClassifier(**QUICK),
+    WithoutFirst("without_sensitive", **QUICK),
+    ByDigits("massaging", **QUICK),
+    ByDigits("threshold_optimizer", **QUICK),
 ]
-
-
-FRAME = "the check's data frame has numbers for names, so there is no column x0"
-LESS = "the network learns from one of the two informative columns"
-
-# What fails of the classes themselves where the sensitive column is named as for the classifier: an array's first
-# column is x0. The checks have no column of two groups; with groups made from all digits, above, they pass.
-NAMED = {
-    Unawareness: {
-        "check_classifier_data_not_an_array": FRAME,
-        "check_classifiers_train": LESS,
-        "check_sample_weight_equivalence_on_dense_data": STOCHASTIC,
-        "check_sample_weights_pandas_series": FRAME,
-    },
-}
 
 
 def name_of(check) -> str:
@@ -99,14 +67,6 @@ def name_of(check) -> str:
     ESTIMATORS, expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": STOCHASTIC}
 )
 def test_scikit_learn_rules(estimator, check):
-    if isinstance(estimator, ParityThresholds) and name_of(check) == "check_class_weight_classifiers":
+    if estimator.method == "threshold_optimizer" and name_of(check) == "check_class_weight_classifiers":
         pytest.skip(UNWEIGHTED)
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore:.*SkipTest.*")
-@parametrize_with_checks(
-    [kind(sensitive="x0", **QUICK) for kind in NAMED], expected_failed_checks=lambda estimator: NAMED[type(estimator)]
-)
-def test_scikit_learn_rules_with_a_named_column(estimator, check):
     check(estimator)

@@ -39,8 +39,8 @@ NAMES = {
     "granted = 0": "no loan",
 }
 PURPOSE = "To show what a report looks like; these loans were made up"
-KNOWING, RECORD, WITHOUT, THIS = (
-    "knowing the fair labels", "the record as it is", f"without {SENSITIVE}", "this model",
+ORACLE, RECORDED_ONLY, WITHOUT, THIS = (
+    "oracle (fair labels)", "trained on recorded labels", "without the sensitive column", "this model",
 )  # fmt: skip
 
 
@@ -130,7 +130,7 @@ class Demo:
                 "judge",
                 "Was it right?",
                 f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, beside one "
-                "that knows the fair labels, which nobody does, one that learns the record as it is, and one that "
+                "that knows the fair labels, which nobody does, one that learns the recorded labels, and one that "
                 "leaves the column out.",
                 self.judge,
             ),
@@ -243,8 +243,8 @@ class Demo:
             drawn = self._drawn()
             filed, new, every = self._filed(drawn), drawn.new, [*drawn.features, SENSITIVE]
             made = {
-                KNOWING: self._plain(filed[every], filed[FAIR]),
-                RECORD: self._plain(filed[every], filed[RECORDED]),
+                ORACLE: self._plain(filed[every], filed[FAIR]),
+                RECORDED_ONLY: self._plain(filed[every], filed[RECORDED]),
                 WITHOUT: self._plain(filed[list(drawn.features)], filed[RECORDED]),
                 THIS: self._model or DebiasedClassifier.load(self.folder / "loans.p4f"),
             }

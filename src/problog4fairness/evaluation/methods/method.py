@@ -29,15 +29,6 @@ class Training:
         All that is random is drawn from it.
     class_weight
         None, ``"balanced"``, or a dictionary from label to weight; of the labels that are learned.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.data.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
-    >>> training = p4f.evaluation.Training(rows, seed=0)
-    >>> training.record is training.record  # methods that ask for the same fit share it
-    True
     """
 
     rows: Rows
@@ -78,15 +69,6 @@ class Trained:
         Through which belief.
     test_features
         Whether the features of new rows are ``"fair"`` or ``"biased"``; None for what the belief says.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.data.Rows(data.loans, data.features, recorded=data.loans["granted"].to_numpy())
-    >>> fitted = p4f.learners.Linear().fit(p4f.NoBias(), rows)
-    >>> p4f.evaluation.Trained.plainly(fitted, rows).proba(rows).shape
-    (200, 2)
     """
 
     fitted: Fitted
@@ -127,43 +109,48 @@ class Method(ABC):
 
     Attributes
     ----------
-    kind
-        Its short name.
+    name
+        Its name in :data:`~problog4fairness.evaluation.METHODS`.
+    title
+        How it is called in tables and figures.
     about
         What it does, in a few words, for the legend of a table.
+    style
+        Its colour and marker in figures; None for one that is free.
     randomised
         Whether its predictions are the chances of a random decision.
     fits
         How many fits it takes, about; for the progress bar.
     takes_gaps
         Whether it learns from rows without a recorded label, too.
+    needs_groups, decides_by_group
+        Whether it must know the group of every row that it learns from, and of every row that it decides on.
 
     Examples
     --------
     >>> import problog4fairness as p4f
     >>> from problog4fairness.evaluation import METHODS, Training
-    >>> from problog4fairness.data.sensitive import Sensitive
+    >>> from problog4fairness.data import Sensitive
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
     >>> rows = p4f.data.Rows(data.loans, (*data.features, "poor_area"), recorded=data.loans["granted"].to_numpy())
-    >>> method = METHODS["unawareness"](Sensitive(("poor_area",)))
+    >>> method = METHODS["without_sensitive"](Sensitive(("poor_area",)))
     >>> trained = method.fit(Training(rows), p4f.learners.Linear())
     >>> method.title, "poor_area" in trained.features
-    ('without poor_area', False)
+    ('without the sensitive column', False)
     """
 
-    kind: ClassVar[str]
+    name: ClassVar[str]
     about: ClassVar[str]
+    title: str
+    style: ClassVar[tuple[str, str] | None] = None
     randomised: ClassVar[bool] = False
     fits: int = 1
     takes_gaps: ClassVar[bool] = False
+    needs_groups: ClassVar[bool] = False
+    decides_by_group: ClassVar[bool] = False
 
     def __init__(self, sensitive: Sensitive) -> None:
         self.sensitive = sensitive
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """How it is called in tables and figures."""
 
     def check(self, rows: Rows) -> None:  # noqa: B027  most methods take any rows
         """Raise the error that says why it cannot be used on these rows or on parts of them."""
@@ -202,19 +189,10 @@ def recorded_codes(rows: Rows) -> Codes:
     return rows.recorded
 
 
-class TwoLabelsError(P4FError):
-    """There are more than two labels: in scikit-learn's words, and ``plain`` ones for a comparison."""
-
-    def __init__(self, labels: int) -> None:
-        said = "Only binary classification is supported. The type of the target is multiclass: "
-        super().__init__(f"{said}{labels} different labels")
-        self.plain = f"it is for two labels; there are {labels}"
-
-
 def require_two_labels(rows: Rows) -> None:
     """An error where there are more than two labels."""
     if len(rows.classes) != 2:
-        raise TwoLabelsError(len(rows.classes))
+        raise P4FError(f"it is for two labels; there are {len(rows.classes)}")
 
 
 def certain_groups(rows: Rows, sensitive: Sensitive) -> Codes:

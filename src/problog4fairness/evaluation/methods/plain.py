@@ -9,19 +9,13 @@ from problog4fairness.errors import P4FError
 from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
 
 
-class RecordAsItIs(Method):
-    """Recorded features and labels, as if they were fair; sensitive columns are kept.
+class RecordedOnly(Method):
+    """Recorded features and labels, as if they were fair; sensitive columns are kept."""
 
-    Examples
-    --------
-    >>> from problog4fairness.evaluation import METHODS, RecordAsItIs
-    >>> METHODS["lower"] is RecordAsItIs, RecordAsItIs.title
-    (True, 'the record as it is')
-    """
-
-    kind = "lower"
+    name = "recorded_only"
     about = "learns the recorded labels as they are"
-    title = "the record as it is"
+    title = "trained on recorded labels"
+    style = ("#0072B2", "v")
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
@@ -29,26 +23,15 @@ class RecordAsItIs(Method):
 
 
 class WithoutSensitive(Method):
-    """Recorded features and labels without the sensitive columns (Dwork et al., 2012).
+    """Recorded features and labels without the sensitive columns, fairness through unawareness (Dwork et al., 2012).
 
     Features that go along with the sensitive variable stay, and with them much of the bias.
-
-    Examples
-    --------
-    >>> from problog4fairness.evaluation import WithoutSensitive
-    >>> from problog4fairness.data.sensitive import Sensitive
-    >>> WithoutSensitive(Sensitive(("poor_area",))).title
-    'without poor_area'
     """
 
-    kind = "unawareness"
+    name = "without_sensitive"
     about = "learns the recorded labels, without the sensitive column"
-
-    @property
-    def title(self) -> str:
-        """See :meth:`Method.title`."""
-        columns = self.sensitive.columns
-        return f"without {' and '.join(columns) if 1 <= len(columns) <= 2 else 'the sensitive columns'}"
+    title = "without the sensitive column"
+    style = ("#009E73", "s")
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
@@ -64,25 +47,20 @@ class WithoutSensitive(Method):
         return [name for name in rows.features if name not in self.sensitive.columns]
 
 
-class KnowingFairLabels(Method):
-    """The fair labels of all rows: what one would get from labels without bias.
+class Oracle(Method):
+    """The fair labels of all rows: what one would get from labels without bias."""
 
-    Examples
-    --------
-    >>> from problog4fairness.evaluation import METHODS, KnowingFairLabels
-    >>> METHODS["upper"] is KnowingFairLabels, KnowingFairLabels.about
-    (True, 'learns from fair labels of all rows')
-    """
-
-    kind = "upper"
+    name = "oracle"
     about = "learns from fair labels of all rows"
-    title = "knowing the fair labels"
+    title = "oracle (fair labels)"
+    style = ("#000000", "^")
     takes_gaps = True
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
-        if len(audited(rows)) < len(rows):
-            raise P4FError(f"needs the fair label of every row; {_share(rows)}")
+        known = len(audited(rows))
+        if known < len(rows):
+            raise P4FError(f"needs the fair label of every row; known are {known} of {len(rows)}")
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
@@ -90,25 +68,20 @@ class KnowingFairLabels(Method):
         return Trained.plainly((yield training.task(rows.with_labels(rows.fair))), rows)
 
 
-class OnlyAuditedRows(Method):
-    """The fair labels of the audited rows, and no other row.
+class AuditOnly(Method):
+    """The fair labels of the audited rows, and no other row."""
 
-    Examples
-    --------
-    >>> from problog4fairness.evaluation import METHODS, OnlyAuditedRows
-    >>> METHODS["audit only"] is OnlyAuditedRows, OnlyAuditedRows.title
-    (True, 'only audited rows')
-    """
-
-    kind = "audit only"
+    name = "audit_only"
     about = "learns from the audited rows alone"
-    title = "only audited rows"
+    title = "audit only"
+    style = ("#882255", "*")
     takes_gaps = True
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
-        if len(audited(rows)) in (0, len(rows)):
-            raise P4FError(f"needs fair labels of some rows, but not of all; {_share(rows)}")
+        known = len(audited(rows))
+        if known in (0, len(rows)):
+            raise P4FError(f"needs fair labels of some rows, but not of all; known are {known} of {len(rows)}")
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
@@ -119,8 +92,3 @@ class OnlyAuditedRows(Method):
 def audited(rows: Rows) -> Codes:
     """The rows whose fair label is known, by number."""
     return np.flatnonzero(np.zeros(len(rows)) if rows.fair is None else rows.fair >= 0)
-
-
-def _share(rows: Rows) -> str:
-    count = len(audited(rows))
-    return f"known are {count} of {len(rows)}" if count else "none is known"

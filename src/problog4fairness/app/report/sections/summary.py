@@ -74,16 +74,16 @@ def _verdict(facts: Facts, compared: Comparison | None) -> list[str]:
     if compared is None or compared.gains.empty:
         return []
     sentences = []
-    alone = compared.gain("audit only")
+    alone = compared.gain("audit_only")
     if alone is not None and alone[1].verdict != "better":
         gain = alone[1]
         shown = points_interval(gain.accuracy, gain.accuracy_low, gain.accuracy_high)
         sentences.append(f"Against learning from the audited rows alone: {shown} points of accuracy, {gain.judgement}.")
-    found = compared.gain("unawareness") or compared.gain("lower")
+    found = compared.gain("without_sensitive") or compared.gain("recorded_only")
     if found is not None:
         name, gain = found
         said = gain.sentence(len(facts.data), facts.label.good)
-        sentences.append(f"Verdict, against {name}: {said}. {gain.covers}")
+        sentences.append(f"Verdict, against a model {name}: {said}. {gain.covers}")
     return sentences
 
 

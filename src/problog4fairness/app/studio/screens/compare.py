@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from problog4fairness.evaluation import Comparison
 
 TEACH = (
-    "Is the belief worth it? The same learner is trained with it and in other ways without it (the record as it is, "
-    "without the sensitive column, and more), on parts of the table, and judged on the rest."
+    "Is the belief worth it? The same learner is trained with it and in other ways without it (trained on "
+    "recorded labels, without the sensitive column, and more), on parts of the table, and judged on the rest."
 )
 Box: TypeAlias = tuple[float, float, float, float]
 # The part of the chart in which markers are, and the width of a letter, in pixels: about.
@@ -115,7 +115,7 @@ def _found(studio: Studio) -> None:
 def _table(found: Comparison, labels: Any) -> None:
     from problog4fairness.evaluation import styles
 
-    table, looks, about = found.table(labels), styles(found.methods, found.kinds), found.about
+    table, looks, about = found.table(labels), styles(found.kinds), found.about
     region = ui.element("div").classes("scroll").props('tabindex=0 role=region aria-label="Methods and their scores"')
     with region, ui.element("table").classes("plain").props("data-part=methods"):
         with ui.element("thead"), ui.element("tr"):
@@ -208,7 +208,7 @@ def _marked(found: Comparison, labels: str, name: str, place: str) -> list[dict[
     (x, left, right), (y, low, high) = (
         rows.loc[metric, ["mean", "low", "high"]].astype(float) for metric in ("disparity", "accuracy")
     )
-    hue, marker = styles(found.methods, found.kinds)[name]
+    hue, marker = styles(found.kinds)[name]
     painted = colour(hue)
     line = {"color": painted, "width": 1.5, "opacity": 0.7}
     whiskers = [] if math.isnan(left + low) else [[[left, y], [right, y]], [[x, low], [x, high]]]

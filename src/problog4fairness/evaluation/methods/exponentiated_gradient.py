@@ -1,4 +1,4 @@
-"""Parity while learning: fairlearn's exponentiated gradient, on the same learner as everything else."""
+"""Equal rates while learning: fairlearn's exponentiated gradient, on the same learner as everything else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from problog4fairness.metrics import decide
 
 # Rounds of the game between classifier and constraint; fewer than fairlearn's 50, since each is a fit or several.
 ROUNDS = 10
-# How often an average row is there, where rows have weights.
+# Copies of an average row, where rows have weights.
 COPIES = 10
 Outcome = TypeVar("Outcome")
 
@@ -51,28 +51,24 @@ class MixedTrained(Trained):
 
     def proba(self, rows: Rows) -> Floats:
         """The expected outcome, ``[rows, classes]``: the shares of the classifiers that decide for each label."""
-        positive = sum((share * _decided(own, rows) for own, share in self.mixed), np.zeros(len(rows)))
+        positive = sum((share * _decided(part, rows) for part, share in self.mixed), np.zeros(len(rows)))
         return np.column_stack([1 - positive, positive])
 
 
-class ParityByReductions(Method):
+class ExponentiatedGradient(Method):
     """Classifiers on reweighted labels, mixed so that all groups get the same rate (Agarwal et al., 2018).
 
     It is fairlearn's ``ExponentiatedGradient`` with the constraint of demographic parity: labels of rows are reweighted
     and turned until no mixture of the classifiers that were learned does better. The sensitive columns are seen. A
-    decision is that of a classifier drawn at random. To fairlearn, which knows no weights, a row of weight 2 is there
+    decision is that of a classifier drawn at random. To fairlearn, which knows no weights, a row of weight 2 is present
     twice as often as one of weight 1.
-
-    Examples
-    --------
-    >>> from problog4fairness.evaluation import METHODS, ParityByReductions
-    >>> METHODS["reductions"] is ParityByReductions
-    True
     """
 
-    kind = "reductions"
+    name = "exponentiated_gradient"
     about = "learns the recorded labels under equal rates"
-    title = "parity by reductions"
+    title = "exponentiated gradient"
+    style = ("#117733", "p")
+    needs_groups = True
     randomised = True
     fits = ROUNDS
 
@@ -91,16 +87,16 @@ class ParityByReductions(Method):
         def run(fit: Callable[[Task], Fitted]) -> Any:
             oracle, parity = _Oracle(rows, training.seed, fit), fairlearn.DemographicParity()
             reduction = fairlearn.ExponentiatedGradient(oracle, parity, max_iter=ROUNDS)
-            there = _copies(training.weighted(rows).weights, len(rows))
-            return reduction.fit(there[:, None], recorded[there], sensitive_features=groups[there])
+            copies = _copies(training.weighted(rows).weights, len(rows))
+            return reduction.fit(copies[:, None], recorded[copies], sensitive_features=groups[copies])
 
-        found = yield from _asking(run)
+        reduction = yield from _asking(run)
         mixed = tuple(
-            (_classifier(found.predictors_[number]), float(share))
-            for number, share in found.weights_.items()
+            (_classifier(reduction.predictors_[number]), float(share))
+            for number, share in reduction.weights_.items()
             if share > 0
         )
-        fitted = next((own.fitted for own, _ in mixed if isinstance(own, Trained)), None)
+        fitted = next((part.fitted for part, _ in mixed if isinstance(part, Trained)), None)
         return MixedTrained(fitted, rows.features, NoBias(), mixed)  # type: ignore[arg-type]
 
 
@@ -115,11 +111,11 @@ class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Ask for a fit on these labels."""
-        there = np.asarray(X, dtype=np.int64).reshape(-1)
+        copies = np.asarray(X, dtype=np.int64).reshape(-1)
         labels = recorded_codes(self.rows).copy()
-        labels[there] = np.asarray(y, dtype=np.int64)
-        totals = np.bincount(there, np.asarray(sample_weight, dtype=np.float64), len(labels))
-        weights = np.asarray(totals * (len(labels) / len(there)), dtype=np.float64)
+        labels[copies] = np.asarray(y, dtype=np.int64)
+        totals = np.bincount(copies, np.asarray(sample_weight, dtype=np.float64), len(labels))
+        weights = np.asarray(totals * (len(labels) / len(copies)), dtype=np.float64)
         rows = replace(self.rows.with_labels(labels), weights=weights)
         self.trained_ = Trained.plainly(self.ask(task_through(NoBias(), rows, self.seed)), rows)
         self.decided_ = _decided(self.trained_, self.rows)
@@ -127,8 +123,8 @@ class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Codes:
         """The label of rows by their numbers."""
-        found: Codes = self.decided_[np.asarray(X, dtype=np.int64).reshape(-1)].astype(np.int64)
-        return found
+        decisions: Codes = self.decided_[np.asarray(X, dtype=np.int64).reshape(-1)].astype(np.int64)
+        return decisions
 
 
 def _copies(weights: Floats | None, rows: int) -> Codes:
@@ -146,11 +142,11 @@ def _classifier(predictor: Any) -> Trained | int:
     return predictor.trained_ if isinstance(predictor, _Oracle) else int(predictor.constant)
 
 
-def _decided(own: Trained | int, rows: Rows) -> Floats:
+def _decided(classifier: Trained | int, rows: Rows) -> Floats:
     """``[rows]``: 1 where a classifier decides for the favourable label."""
-    if isinstance(own, int):
-        return np.full(len(rows), float(own))
-    return decide(own.scores(rows)).astype(np.float64)
+    if isinstance(classifier, int):
+        return np.full(len(rows), float(classifier))
+    return decide(classifier.scores(rows)).astype(np.float64)
 
 
 def _asking(run: Callable[[Callable[[Task], Fitted]], Outcome]) -> Generator[Task, Fitted, Outcome]:
@@ -175,7 +171,7 @@ def _asking(run: Callable[[Callable[[Task], Fitted]], Outcome]) -> Generator[Tas
         except Exception as error:
             questions.put((None, error))
 
-    def heard(after: Callable[[], None]) -> Any:
+    def next_question(after: Callable[[], None]) -> Any:
         # Only the thread runs meanwhile; fairlearn calls pandas in ways that pandas will not take for ever.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -184,13 +180,13 @@ def _asking(run: Callable[[Callable[[Task], Fitted]], Outcome]) -> Generator[Tas
             return questions.get()
 
     try:
-        found = heard(Thread(target=work, daemon=True).start)
-        while isinstance(found, Task):
-            answer = yield found
-            found = heard(partial(answers.put, answer))
+        question = next_question(Thread(target=work, daemon=True).start)
+        while isinstance(question, Task):
+            answer = yield question
+            question = next_question(partial(answers.put, answer))
     finally:
         answers.put(None)
-    outcome, error = found
+    outcome, error = question
     if error is not None:
         raise error
     result: Outcome = outcome

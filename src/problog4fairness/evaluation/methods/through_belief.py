@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from problog4fairness.beliefs import Belief
@@ -38,9 +40,10 @@ class ThroughBelief(Method):
     'this model'
     """
 
-    kind = "ours"
+    name = "belief"
     about = "learns the fair label through the belief"
     title = "this model"
+    style = ("#D55E00", "o")
     takes_gaps = True
 
     def __init__(
@@ -62,14 +65,9 @@ class ThroughBelief(Method):
 
     def with_belief(self, belief: Belief) -> ThroughBelief:
         """The same method through another belief."""
-        return ThroughBelief(
-            self.sensitive,
-            belief,
-            self.title,
-            use_sensitive=self.use_sensitive,
-            test_features=self.test_features,
-            learn_from_audit=self.learn_from_audit,
-        )
+        other = copy(self)
+        other.belief = belief
+        return other
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
@@ -90,13 +88,13 @@ class ThroughBelief(Method):
         fitted = yield task
         rows = training.weighted(rows)
         folds, fits = audited_folds(rows, task), []
-        for own in fold_tasks(folds, fitted, rows):
-            fits.append((yield own))  # noqa: PERF401 - a comprehension cannot yield
+        for fold in fold_tasks(folds, fitted, rows):
+            fits.append((yield fold))  # noqa: PERF401 - a comprehension cannot yield
         fitted = calibrated(self.belief, rows, fitted, folds, fits)
         return Trained(fitted, rows.features, self.belief, test_features=self.test_features)
 
     def inputs(self, rows: Rows, use_sensitive: bool | None = None) -> tuple[str, ...]:
-        """The columns that the learner reads: by default as it was told, group-free or with the group."""
+        """The columns that the learner reads: by default as stated, group-free or with the group."""
         used = self.use_sensitive if use_sensitive is None else use_sensitive
         hidden = set() if used else {*self.sensitive.columns, *self.belief.sensitive_columns}
         return tuple(name for name in rows.features if name not in {*hidden, *self.belief.withheld})

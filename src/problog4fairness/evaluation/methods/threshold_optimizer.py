@@ -1,4 +1,4 @@
-"""Parity by thresholds: the record as it is, with another threshold for each group."""
+"""Equal rates by another threshold for each group, chosen by fairlearn, on a classifier of the recorded labels."""
 
 from __future__ import annotations
 
@@ -46,24 +46,20 @@ class ThresholdTrained(Trained):
         return expected_outcome(self.thresholds, self.scores(rows), certain_groups(rows, self.sensitive))
 
 
-class ParityByThresholds(Method):
+class ThresholdOptimizer(Method):
     """Thresholds for each group that give all groups the same rate of favourable labels (Hardt et al., 2016).
 
     They are fairlearn's: of all thresholds with demographic parity on the training rows, those that agree best with the
     recorded labels. Where no thresholds give the same rate, as on data with many ties, two thresholds of a group are
     mixed at random, and predictions are the expected outcome of that. From more than 5,000 training rows as many are
-    taken, evenly over the scores of each group and label.
-
-    Examples
-    --------
-    >>> from problog4fairness.evaluation import METHODS, ParityByThresholds
-    >>> METHODS["parity"] is ParityByThresholds, ParityByThresholds.randomised
-    (True, True)
+    taken, evenly over the scores of each group and label. Weights of rows reach the learner, but not the thresholds.
     """
 
-    kind = "parity"
+    name = "threshold_optimizer"
     about = "a threshold for each group, for equal rates"
-    title = "parity by thresholds"
+    title = "threshold optimizer"
+    style = ("#E69F00", "X")
+    needs_groups = decides_by_group = True
     randomised = True
 
     def check(self, rows: Rows) -> None:
@@ -118,7 +114,7 @@ def parity_thresholds(scores: Floats, recorded: Codes, groups: Codes) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from problog4fairness.evaluation import expected_outcome, parity_thresholds
+    >>> from problog4fairness.evaluation.methods.threshold_optimizer import expected_outcome, parity_thresholds
     >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
     >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
     >>> expected_outcome(thresholds, scores, groups)[:, 1].reshape(2, 4).mean(axis=1).tolist()  # the same rate
@@ -150,26 +146,7 @@ def _spread(scores: Floats, recorded: Codes, groups: Codes) -> Codes:
 
 
 def expected_outcome(thresholds: Any, scores: Floats, groups: Codes) -> Floats:
-    """The chances of the random decision, ``[rows, 2]``, that :func:`parity_thresholds` make of new scores.
-
-    Parameters
-    ----------
-    thresholds
-        From :func:`parity_thresholds`.
-    scores
-        P(favourable label) of each new row.
-    groups
-        The group of each new row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from problog4fairness.evaluation import expected_outcome, parity_thresholds
-    >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
-    >>> expected_outcome(thresholds, np.array([0.5, 0.5]), np.array([0, 1]))[:, 1].tolist()  # above one threshold
-    [1.0, 1.0]
-    """
+    """The chances of the random decision, ``[rows, 2]``, that :func:`parity_thresholds` make of new scores."""
     expected = thresholds._pmf_predict(scores[:, None], sensitive_features=groups)
     return np.clip(np.asarray(expected, dtype=np.float64), 0, 1)
 
@@ -179,4 +156,4 @@ def threshold_optimiser() -> Any:
     try:
         return import_module("fairlearn.postprocessing").ThresholdOptimizer
     except ImportError:
-        raise P4FError("parity by thresholds needs fairlearn, which is not installed: pip install fairlearn") from None
+        raise P4FError("threshold_optimizer needs fairlearn, which is not installed: pip install fairlearn") from None
