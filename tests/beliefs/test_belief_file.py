@@ -115,29 +115,29 @@ def test_any_program_is_bound_to_the_sensitive_column():
 
 
 def damaged():
-    good = {"format": 2, **BELIEFS["label"].to_json()}
-    rate = good["probabilities"][0]
+    good = {"format": 3, **BELIEFS["label"].to_json()}
+    rate = good["parameters"][0]
     yield "not json"
     yield "[" * 100_000
     yield "null"
     yield "[]"
     yield json.dumps({**good, "kind": "Nothing"})
     yield json.dumps({"kind": "LabelBias"})
-    yield json.dumps({**good, "columns": "poor_area"})
-    yield json.dumps({**good, "columns": [1]})
+    yield json.dumps({**good, "sensitive": {"poor_area": 1}})
+    yield json.dumps({**good, "sensitive": [1]})
     yield json.dumps({**good, "levels": [0]})
     yield json.dumps({**good, "levels": [None, 1]})
     yield json.dumps({**good, "groups": [7]})
-    yield json.dumps({**good, "probabilities": [rate, rate]})
-    yield json.dumps({**good, "probabilities": [{**rate, "value": 3}]})
-    yield json.dumps({**good, "probabilities": [{**rate, "low": 0.9, "high": 0.1}]})
-    yield json.dumps({**good, "probabilities": [{**rate, "rows": "many"}]})
-    yield json.dumps({**good, "probabilities": [{**rate, "name": "p9"}]})
-    yield json.dumps({**good, "probabilities": [{**rate, "value": float("nan")}]})
+    yield json.dumps({**good, "parameters": [rate, rate]})
+    yield json.dumps({**good, "parameters": [{**rate, "value": 3}]})
+    yield json.dumps({**good, "parameters": [{**rate, "low": 0.9, "high": 0.1}]})
+    yield json.dumps({**good, "parameters": [{**rate, "rows": "many"}]})
+    yield json.dumps({**good, "parameters": [{**rate, "name": "p9"}]})
+    yield json.dumps({**good, "parameters": [{**rate, "value": float("nan")}]})
     yield json.dumps({**good, "extra": 1})
-    yield json.dumps({**good, "probabilities": [{**rate, "cell": [-1, 0, 1, None]}]})
-    yield json.dumps({**good, "probabilities": [{**rate, "cell": [7, 0, 1, None]}]})
-    yield json.dumps({**good, "probabilities": [{**rate, "source": 1}]})
+    yield json.dumps({**good, "parameters": [{**rate, "cell": [-1, 0, 1, None]}]})
+    yield json.dumps({**good, "parameters": [{**rate, "cell": [7, 0, 1, None]}]})
+    yield json.dumps({**good, "parameters": [{**rate, "source": 1}]})
 
 
 @pytest.mark.parametrize("line", list(damaged()), ids=range(21))
@@ -149,12 +149,12 @@ def test_a_damaged_line_is_a_one_line_error(line):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("written", [None, 1, 3, "2"])
+@pytest.mark.parametrize("written", [None, 1, 2, "3"])
 def test_files_of_another_format_are_refused(written):
     text = belief_text(BELIEFS["label"])
-    assert '% p4f: {"format":2,' in text
-    other = text.replace('"format":2,', "" if written is None else f'"format":{json.dumps(written)},')
-    with pytest.raises(BeliefError, match=r"the format '?[13 2]'? of another version of p4f, not 2; estimate it anew"):
+    assert '% p4f: {"format":3,' in text
+    other = text.replace('"format":3,', "" if written is None else f'"format":{json.dumps(written)},')
+    with pytest.raises(BeliefError, match=r"the format '?[123]'? of another version of p4f, not 3; estimate it anew"):
         read_belief(other)
 
 

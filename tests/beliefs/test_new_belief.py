@@ -13,8 +13,7 @@ import torch
 from typer.testing import CliRunner
 
 import problog4fairness as p4f
-from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.describe.files import read_belief
+from problog4fairness.beliefs import Belief, read_belief
 from problog4fairness.data import Rows
 from tests.beliefs.contract import BeliefContract
 

@@ -91,7 +91,7 @@ def test_reading_a_belief_back_is_linear_in_its_parameters(kind):
 def test_a_belief_with_room_for_too_many_parameters_is_refused():
     described = p4f.ClassBias("area", ["a", "b", "c"], transitions=0.1).to_json()
     with pytest.raises(ValueError, match="room for 2000000 parameters, more than 100000"):
-        belief_of({**described, "classes": [f"c{i}" for i in range(1000)], "probabilities": []})
+        belief_of({**described, "classes": [f"c{i}" for i in range(1000)], "parameters": []})
     described = p4f.MeasurementBias(["q"], "area", 0.1).to_json()
     names = [f"q{i}" for i in range(1000)]
     with pytest.raises(ValueError, match="room for 4000000 parameters"):
@@ -106,10 +106,11 @@ def test_a_belief_with_room_for_too_many_parameters_is_refused():
         )
 
 
-def test_names_in_the_machine_readable_line_are_plain():
+def test_names_in_the_machine_readable_line_do_not_reach_the_program():
     described = p4f.LabelBias("area", 0.1).to_json()
-    with pytest.raises(ValueError, match="not a name of ProbLog"):
-        belief_of({**described, "name": "a(X). query(evil). 0.7::evil. b"})
-    described = p4f.chain(p4f.LabelBias("area", 0.1)).to_json()
-    with pytest.raises(ValueError, match="suffix is not a name"):
-        belief_of({**described, "stages": [{**described["stages"][0], "suffix": "_a(X). query(evil). x"}]})
+    for key in ("name", "suffix"):
+        with pytest.raises(ValueError, match="do not fit"):
+            belief_of({**described, key: "_a(X). query(evil). 0.7::evil. b"})
+    nested = p4f.chain(p4f.LabelBias("area", 0.1)).to_json()
+    with pytest.raises(ValueError, match="do not fit"):
+        belief_of({**nested, "beliefs": [{**nested["beliefs"][0], "suffix": "_a(X). query(evil). x"}]})

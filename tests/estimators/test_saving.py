@@ -58,7 +58,7 @@ def test_the_file_can_be_read_by_a_person(saved):
         sums = archive.read("SHA256SUMS").decode()
         digest = hashlib.sha256(archive.read("program.pl")).hexdigest()
     assert f"{digest}  program.pl\n" in sums
-    assert manifest["belief"]["probabilities"][0]["value"] == 0.5
+    assert manifest["belief"]["parameters"][0]["value"] == 0.5
     assert (manifest["learner"]["name"], manifest["learner"]["max_epochs"]) == ("network", 1)
     assert set(manifest["fitted"]) == {"kind", "encoder", "networks", "sizes", "dropout", "history"}
     assert manifest["fitted"]["encoder"] == {

@@ -187,7 +187,7 @@ def _read_description(path: Path) -> object:
     except P4FError as error:
         if len(str(error).splitlines()) != 1:
             raise AssertionError(f"not one line: {error}") from error
-    line = json.dumps({"format": 2, **value} if isinstance(value, dict) else value)
+    line = json.dumps({"format": 3, **value} if isinstance(value, dict) else value)
     try:
         return read_belief(f"a.\n% p4f: {line}\n")
     except NoQueryError:

@@ -2,52 +2,41 @@ r"""
 Add a belief
 ============
 
-A belief *writes ProbLog*: its program is what is compiled, and observing rows, estimating, words and a picture follow
-from it. This one says that fair 1s of one group were overlooked.
+A belief *writes ProbLog* and declares its fields. Its program is what is compiled; observing rows, estimating, words
+and a picture follow from it, and files, the command line and the form of studio from its fields. This one says that
+fair 1s of one group were overlooked.
 """
 
-from typing import Any
-
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief, favourable_json, sensitive_from_json, sensitive_json
-from problog4fairness.data import Sensitive
-from problog4fairness.statistics import Parameter, parameters_from_json, parameters_json
+from problog4fairness.beliefs import GROUPS, SENSITIVE, Belief, Field, Question
+from problog4fairness.statistics import Parameter
 
 
 class Overlooked(Belief):
     """Fair 1s of one group are overlooked: recorded as 0."""
 
     command = "overlooked"  # p4f estimate --belief overlooked
+    fields = (SENSITIVE, Field("overlooked", "probability", "A fair 1 may be recorded as 0", True), GROUPS)
+    question = Question(
+        "label",
+        "Some were overlooked",
+        "Nobody looked at people who were ill.",
+        (("*fair label", "group"), ("recorded label",)),
+    )
 
-    def __init__(self, sensitive: str, overlooked: float | None = None, *, levels: Any = (0, 1)) -> None:
-        self.variables = (Sensitive.of(sensitive, levels),)
+    def __init__(self, sensitive, overlooked=None, *, levels=None):
+        super().__init__(sensitive, overlooked, levels=levels)
         where = self.variables[0].group_text(1)
         self.parameters = (Parameter("overlooked", f"a fair 1 is recorded as 0 where {where}", overlooked),)
 
-    def text(self) -> str:
-        own = self.parameters[0]
+    def text(self):
+        overlooked = self.parameters[0]
         return (
             "% Fair 1s of one group are overlooked.\n"
             "nn(h,X) :: y(X).\nnn(a,X) :: a(X).\n"
-            f"{own.weight} :: missed(X) :- a(X).{own.remark}\n"
+            f"{overlooked.weight} :: missed(X) :- a(X).{overlooked.remark}\n"
             "seen(X) :- y(X), \\+missed(X).\n?- seen(x).\n"
         )
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": "Overlooked",
-            **sensitive_json(self.variables[0]),
-            "probabilities": parameters_json(self.parameters),
-            **favourable_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> "Overlooked":
-        belief = cls.__new__(cls)
-        belief.variables = (sensitive_from_json(value),)
-        belief.parameters = parameters_from_json(value["probabilities"])
-        belief.favourable = value.get("favourable")
-        return belief
 
 
 # %%
@@ -65,8 +54,8 @@ model.fit(data.loans[features], data.loans["granted"], sensitive_features=data.l
 print(f"accuracy on fair labels: {(model.predict(data.new[features]) == data.new['repaid']).mean():.3f}")
 
 # %%
-# Where a belief goes into the library, its file is in ``beliefs/``, its name in ``beliefs/__init__.py``, and its test
-# inherits ``tests/beliefs/contract.py``: agreement with problog, probabilities that sum to 1, gradients, estimates
-# that cover the truth, saving and loading. ``tests/beliefs/test_new_belief.py`` takes this very belief through the
-# command line and the report as well. A package of its own names its module as an entry point in the group
-# ``problog4fairness.beliefs``.
+# Where a belief goes into the library, its file is in ``beliefs/templates/`` and its name in the doors
+# (``beliefs/__init__.pyi``, ``__init__.pyi``). Its test inherits ``tests/beliefs/contract.py``: agreement with problog,
+# probabilities that sum to 1, gradients, estimates that cover the truth, saving and loading.
+# ``tests/beliefs/test_new_belief.py`` takes this very belief through the command line and the report as well. A package
+# of its own names its module as an entry point in the group ``problog4fairness.beliefs``.

@@ -205,6 +205,10 @@ class AuditTable:
             for recorded, fair in self.feature_pairs
         }
 
+    def values(self, column: str) -> tuple[Value, ...]:
+        """The values that a distorted feature can take."""
+        return self.feature_values[column]
+
     @cached_property
     def measured(self) -> pd.DataFrame:
         """Clean rows with recorded and fair features."""

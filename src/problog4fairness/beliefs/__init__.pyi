@@ -1,10 +1,11 @@
-from .belief import Belief
+from .belief import Belief, belief_types
 from .convert import as_belief, named_belief
 from .describe.files import MARK, belief_text, read_belief
 from .describe.json_line import BeliefError, belief_of
 from .describe.words import Label
 from .description import Stated
 from .favourable import favourable_json
+from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable, Question
 from .likelihood.combinations import every
 from .likelihood.inputs import FairInputs, fair_inputs
 from .likelihood.observation import CHUNK, Observation, Posterior
@@ -32,10 +33,15 @@ from .templates.records.votes import coded_votes
 from .variables import sensitive_from_json, sensitive_json
 
 __all__ = [
+    "AFFECTED",
     "CHUNK",
+    "GIVEN",
+    "GROUPS",
+    "LOST",
     "MARK",
     "NEGATIVE",
     "POSITIVE",
+    "SENSITIVE",
     "Amount",
     "Annotators",
     "Belief",
@@ -46,6 +52,8 @@ __all__ = [
     "ClassBias",
     "Distorted",
     "FairInputs",
+    "Field",
+    "FieldTable",
     "HistoricalBias",
     "Label",
     "LabelBias",
@@ -58,6 +66,7 @@ __all__ = [
     "PositiveUnlabelled",
     "Posterior",
     "ProgramBelief",
+    "Question",
     "RowBias",
     "SelectiveLabels",
     "Stated",
@@ -65,6 +74,7 @@ __all__ = [
     "as_belief",
     "belief_of",
     "belief_text",
+    "belief_types",
     "chain",
     "coded_votes",
     "depends_on",

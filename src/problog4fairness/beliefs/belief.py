@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import entry_points
@@ -15,13 +14,15 @@ from torch import Tensor
 
 from problog4fairness.beliefs.admissible import admissible_values
 from problog4fairness.beliefs.description import Stated
-from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.favourable import favourable_json, plain_label
+from problog4fairness.beliefs.fields import Field, FieldTable, Question, arguments_of, check_room, read_parameters
 from problog4fairness.beliefs.likelihood.general import Record, observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.variables import acting_groups
 from problog4fairness.data import Floats, Grouping, Rows, Sensitive
 from problog4fairness.errors import P4FError, among
-from problog4fairness.statistics import Beta, Parameter
+from problog4fairness.statistics import Beta, Parameter, parameters_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,7 @@ class Belief(Stated):
 
     Examples
     --------
-    A belief of one's own says its program, its parameters, and how it becomes plain data:
+    A belief of one's own declares its fields, and says its parameters and its program:
 
     >>> import problog4fairness as p4f
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
@@ -93,6 +94,10 @@ class Belief(Stated):
     """
 
     kinds: ClassVar[dict[str, type[Belief]]] = {}
+    fields: ClassVar[tuple[Field, ...]] = ()
+    question: ClassVar[Question | None] = None
+    groups: tuple[int, ...] = ()
+    _field_values: Mapping[str, Any] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -100,9 +105,93 @@ class Belief(Stated):
         if "title" not in vars(cls):
             cls.title = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
 
+    def __init__(self, *positional: Any, **named: Any) -> None:
+        """Check arguments as the fields declare them, keep them, and set the sensitive variable."""
+        given = arguments_of(type(self), self.fields, positional, named)
+        values = {f.name: f.plain(given[f.name]) if f.name in given else f.default for f in self.fields}
+        places = {field.kind: field.name for field in self.fields}
+        columns = values[places["sensitive"]] if "sensitive" in places else None
+        levels, affected = (places.get(kind, "") for kind in ("groups", "affected"))
+        if columns is not None:
+            variable = Sensitive.of(columns, given.get(levels), name="a", groups=given.get(affected))
+            check_room(self.fields, values, len(variable.levels))
+            self.variables, self.groups = (variable,), acting_groups(variable, given.get(affected))
+            everybody = len(self.groups) == len(variable.levels)
+            plain = [list(own) if isinstance(own, tuple) else own for own in variable.levels]
+            values |= {levels: plain} if levels else {}
+            values |= {affected: None if everybody else [plain[place] for place in self.groups]} if affected else {}
+        self._field_values = values
+
+    def field_values(self) -> dict[str, Any]:
+        """The plain value of each field: the answers that lead to this belief, its parameters aside."""
+        return dict(self._field_values)
+
     @classmethod
-    @abstractmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self: ...
+    def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
+        """The belief, with unknown parameters, of the answers to its fields.
+
+        Parameters
+        ----------
+        values
+            Plain values by field name, as :meth:`field_values` gives them; see :mod:`problog4fairness.beliefs.fields`.
+        table
+            Answers what is left out: groups, classes and values.
+
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> belief = p4f.LabelBias.from_fields({"sensitive": "poor_area", "positive": False})
+        >>> [own.name for own in belief.parameters]
+        ['p1', 'p2']
+        """
+        unknown = [name for name in values if name not in {field.name for field in cls.fields}]
+        if unknown:
+            raise P4FError(
+                f"{cls.__name__} has no field {unknown[0]!r}; {among(unknown[0], [f.name for f in cls.fields])}"
+            )
+        happens = [values.get(f.name, f.default) for f in cls.fields if f.kind in ("probability", "depends_on")]
+        if table is not None and happens and not any(own is not False for own in happens):
+            raise P4FError(f"{cls.__name__} without any bias leaves nothing to estimate; leave one of its biases in")
+        arguments = {field.name: field.argument(values[field.name]) for field in cls.fields if field.name in values}
+        if table is not None:
+            left = (field for field in cls.fields if field.name not in arguments)
+            answers = {field.name: _answered(field, arguments, table) for field in left if field.kind in _ANSWERED}
+            arguments |= answers
+        return cls(**arguments)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which :meth:`from_json` makes an equal belief: its fields, and its parameters."""
+        values = self.field_values()
+        return {
+            "kind": type(self).__name__,
+            **{field.name: values[field.name] for field in self.fields if values[field.name] != field.default},
+            "parameters": parameters_json(self.parameters),
+            **favourable_json(self),
+            **({} if self.design is None else {"design": self.design.to_json()}),
+        }
+
+    @classmethod
+    def _from_json(cls, value: dict[str, Any]) -> Belief:
+        """The inverse of :meth:`to_json`; without parameters, they are unknown."""
+        names = {field.name for field in cls.fields}
+        belief = cls.from_fields({name: own for name, own in value.items() if name in names})
+        if "parameters" in value:
+            parameters = read_parameters(value["parameters"])
+            if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in belief.parameters]:
+                raise ValueError("its parameters are not those of its fields")
+            belief = belief.with_parameters(parameters)
+        if "favourable" in value:
+            belief = belief.with_favourable(value["favourable"])
+        if "design" in value:
+            from problog4fairness.audit import design_of
+
+            belief.design = design_of(value, belief._strata_shape)
+        return belief
+
+    @property
+    def _strata_shape(self) -> tuple[int, ...]:
+        """How many groups and recorded values the strata of an audit design have."""
+        return len(self.variables[0].levels), self.class_count
 
     @staticmethod
     def from_json(value: Any) -> Belief:
@@ -393,12 +482,23 @@ class Belief(Stated):
 
     @classmethod
     def from_table(cls, table: AuditTable) -> Belief:
-        """The belief, with unknown parameters, that suits a table and what was said about it on the command line.
-
-        By default a constructor is called that takes the sensitive column and ``levels=``.
-        """
-        make: Callable[..., Belief] = cls
-        return make(table.sensitive, levels=table.levels)
+        """The belief, with unknown parameters, that suits a table and what the command line says of it."""
+        if not cls.fields:
+            make: Callable[..., Belief] = cls
+            return make(table.sensitive, levels=table.levels)
+        answers: dict[str, Any] = {"when": table.when, "changed": list(table.changed) or None}
+        answers |= {name: getattr(table, name) for name in ("negative", "positive", "noise")}
+        depends = {"columns": list(table.by), "model": list(table.model)} if table.by or table.model else True
+        for field in cls.fields:
+            if field.kind == "sensitive":
+                answers[field.name] = table.sensitive
+            elif field.kind == "affected":
+                answers[field.name] = table.acting
+            elif field.kind == "depends_on":
+                answers[field.name] = depends if answers[field.name] else False
+        return cls.from_fields(
+            {field.name: answers[field.name] for field in cls.fields if field.name in answers}, table
+        )
 
     def estimate_table(self, table: AuditTable) -> Self:
         """:meth:`estimate` from an audited table as it was read."""
@@ -442,6 +542,25 @@ class Belief(Stated):
         if not columns:
             return rows.take(np.arange(min(1, len(rows))))
         return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
+
+
+# The kinds of fields that a table answers.
+_ANSWERED = ("groups", "classes", "values")
+
+
+def _answered(field: Field, arguments: Mapping[str, Any], table: FieldTable) -> Any:
+    """What a table answers to a field that nobody was asked about."""
+    if field.kind == "groups":
+        return table.levels
+    if field.kind == "classes":
+        return table.labels
+    features = arguments.get("features") or ()
+    return {name: table.values(name) for name in ([features] if isinstance(features, str) else features)}
+
+
+def belief_types() -> dict[str, type[Belief]]:
+    """The beliefs that a command line or a form can offer, by their command; those of other packages among them."""
+    return {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
 
 
 def known_kinds() -> dict[str, type[Belief]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from problog4fairness.audit import AuditTable
-from problog4fairness.beliefs.belief import Belief, known_kinds
+from problog4fairness.beliefs.belief import Belief, belief_types, known_kinds
 from problog4fairness.beliefs.describe.files import read_belief
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.none import NoBias
@@ -38,7 +38,7 @@ def named_belief(name: str, table: AuditTable) -> Belief:
     table
         The audited table.
     """
-    kinds = {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
+    kinds = belief_types()
     if name in kinds:
         return table.used_by(kinds[name].from_table(table))
     if not name.endswith(".pl") and not Path(name).exists():

@@ -64,7 +64,7 @@ class Stated(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal belief."""
+        """See :meth:`Belief.to_json`."""
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         """The same assumption with other values; a parameter of the same name is about the same cell."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from problog4fairness.beliefs.belief import Belief
+from problog4fairness.beliefs.belief import Belief, known_kinds
+from problog4fairness.beliefs.fields import MOST_CELLS, is_number, read_parameters
 from problog4fairness.data import parse_json
 from problog4fairness.errors import P4FError
 from problog4fairness.program import is_plain
 
-# Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
-MOST_CELLS = 100_000
 # Values in the line: some fifteen for each parameter.
 MOST_VALUES = 1_000_000
-# Of the line: 1 had "rates" in place of "probabilities", and parameters without cells.
-FORMAT = 2
-_PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
-_MAYBE = {"prior", "information"}
+# Of the line: 2 had parts of its own for each kind of belief; 3 has the fields that the belief declares.
+FORMAT = 3
 
 
 class BeliefError(P4FError):
@@ -78,9 +74,15 @@ def belief_of(value: Any) -> Belief:
 
 def _check(value: Any, key: str) -> None:
     """Whether each part is of the kind that its key says."""
+    declared = known_kinds().get(str(value.get("kind"))) if isinstance(value, dict) else None
+    if declared is not None and declared.fields:
+        # Its fields check themselves what they hold.
+        for field in declared.fields:
+            if field.kind in ("belief", "beliefs") and field.name in value:
+                _check(value[field.name], "")
+        return
     if key == "probabilities":
-        _require(isinstance(value, list) and all(map(_is_parameter, value)), "a parameter is not as it should be")
-        _require(len({parameter["name"] for parameter in value}) == len(value), "a parameter occurs twice")
+        read_parameters(value)
         return
     if key == "levels":
         _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
@@ -97,12 +99,12 @@ def _check(value: Any, key: str) -> None:
     elif key == "groups":
         _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
     elif key in ("slopes", "middles", "cuts"):
-        _require(isinstance(value, list) and all(map(_is_number, value)), f"its {key} are not numbers")
+        _require(isinstance(value, list) and all(map(is_number, value)), f"its {key} are not numbers")
     elif key in ("name", "kind", "text", "classifier"):
         _require(isinstance(value, str), f"its {key} is not text")
         _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")
     elif key == "favourable":
-        _require(isinstance(value, bool | str) or _is_number(value), "its favourable label is not a label")
+        _require(isinstance(value, bool | str) or is_number(value), "its favourable label is not a label")
     elif isinstance(value, dict):
         for name, part in value.items():
             _check(part, name)
@@ -140,42 +142,3 @@ def _is_level(value: Any) -> bool:
     return isinstance(value, int | str) or (
         isinstance(value, list) and bool(value) and all(isinstance(part, int | str) for part in value)
     )
-
-
-def _is_parameter(value: Any) -> bool:
-    if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
-        return False
-    if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
-        return False
-    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
-        return False
-    ends = [value[name] for name in ("value", "low", "high")]
-    if not all(end is None or (_is_number(end) and 0 <= end <= 1) for end in ends):
-        return False
-    rows, source = value["rows"], value["source"]
-    if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):
-        return False
-    known = [end for end in ends[1:] if end is not None]
-    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
-
-
-def _is_prior(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(_is_number(own) and 0 < own < 1e15 for own in value)
-
-
-def _is_information(value: Any) -> bool:
-    if not isinstance(value, dict) or len(value) > MOST_CELLS:
-        return False
-    return all(isinstance(name, str) and _is_number(own) and abs(own) < 1e15 for name, own in value.items())
-
-
-def _is_cell(value: Any) -> bool:
-    if value is None:
-        return True
-    if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
-        return False
-    return all(type(place) is int and place >= 0 for place in value[:3])
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from torch import Tensor
 
@@ -13,13 +13,14 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import FEATURES, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.favourable import favourable_comment
+from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.combinations import occurring, part_of
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import observe_tables
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
-from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table, stage_from_json
-from problog4fairness.beliefs.variables import declaration, sensitive_comment, variable_from_json, variable_json
+from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table
+from problog4fairness.beliefs.variables import declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram, Node, Program, comment, distinct, predicates
@@ -68,6 +69,7 @@ class Chain(Belief):
     title = "chain of biases"
     identified_by = "audited rows, and of biases of the label only what they do together."
     overlap = True
+    fields: ClassVar[tuple[Field, ...]] = (Field("beliefs", "beliefs", "Biases in the order in which they acted"),)
     measures: ClassVar[type[Any]] = MeasurementBias
 
     def __init__(self, beliefs: tuple[Any, ...]) -> None:
@@ -89,6 +91,7 @@ class Chain(Belief):
             raise P4FError(f"in a chain, {type(early).__name__} comes last: after it there are rows without a label")
         if measured and not all(stage.tabular for stage in stages):
             raise P4FError(f"a chain with {kind} needs all rows; it cannot take SelectiveLabels(kept='accepted')")
+        super().__init__(beliefs)
         order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
         names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
@@ -277,31 +280,6 @@ class Chain(Belief):
             node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.parameters)
             nodes.append(replace(node, observed=number == len(self.stages)))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": type(self).__name__,
-            "variables": [variable_json(v) for v in self.variables],
-            "measurement": self.measurement.to_json() if self.measurement else None,
-            "stages": [stage.to_json() for stage in self.stages],
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        belief.variables = tuple(variable_from_json(v) for v in value["variables"])
-        measured = value["measurement"]
-        belief.measurement = None if measured is None else cls.measures._from_json(measured)
-        belief.features = belief.measurement.features if belief.measurement else ()
-        belief.stages = tuple(stage_from_json(stage) for stage in value["stages"])
-        belief.classes = belief.stages[0].classes if belief.stages else None
-        belief.parameters = tuple(own for part in belief._parts() for own in part.parameters)
-        if not {variable for part in belief._parts() for variable in part.variables} <= set(belief.variables):
-            raise ValueError("a part is about a sensitive variable that the chain does not have")
-        belief.favourable = _favourable(belief.stages)
-        belief._take_record()
-        return belief
 
 
 def _identity(variable: Sensitive) -> Sensitive:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,14 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import of_program
 from problog4fairness.beliefs.describe.words import Label, program_words
-from problog4fairness.beliefs.favourable import agreed, favourable_json, plain_label
+from problog4fairness.beliefs.favourable import agreed, plain_label
+from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
 from problog4fairness.data import Grouping, Rows, Sensitive, plain
 from problog4fairness.errors import NetworkError, P4FError, among
 from problog4fairness.program import Ground, Program, Structure, text, unquoted
-from problog4fairness.statistics import UNSAID, Parameter, known_values, parameters_from_json, parameters_json
+from problog4fairness.statistics import UNSAID, Parameter, known_values
 
 if TYPE_CHECKING:
     from problog4fairness.audit import Stratified
@@ -74,6 +75,15 @@ class ProgramBelief(Belief):
     """
 
     title = "program"
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("program", "text", "The program"),
+        Field("classifier", "text", "The network that is trained", "h"),
+        Field("columns", "mapping", "The column that each other network reads"),
+        Field("features", "columns", "The columns that x_(b1,...,bn) flips", ()),
+        Field("values", "values", "The two values of a network's column, where they are not 0 and 1"),
+        Field("recorded", "columns", "The columns of the record, where it is in several", ()),
+        Field("replaced", "mapping", "What constants other than x stand for", ()),
+    )
 
     def __init__(
         self,
@@ -119,6 +129,8 @@ class ProgramBelief(Belief):
         unread = [name for name in self.recorded_columns if name not in self.columns.values()]
         if unread:
             raise P4FError(f"no network of the program reads the recorded column {unread[0]!r}; bind it by columns=...")
+        known = {"features": self.features, "values": self.values, "recorded": recorded, "replaced": self.replaced}
+        super().__init__(self._program.text, classifier, self.columns, **known)
         self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
         bound = self._program.bound
         self.parameters = tuple(
@@ -317,32 +329,7 @@ class ProgramBelief(Belief):
             raise P4FError(
                 f"the functions of {', '.join(self.functions)} cannot be saved; make them columns of the data"
             )
-        return {
-            "kind": "ProgramBelief",
-            "text": self._program.text,
-            "classifier": self.classifier,
-            "columns": self.columns,
-            "features": list(self.features),
-            "values": {name: list(pair) for name, pair in self.values.items()},
-            **({"recorded": list(self.recorded_columns)} if self.recorded_columns else {}),
-            **({"replaced": self.replaced} if self.replaced else {}),
-            "probabilities": parameters_json(self.parameters),
-            **favourable_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> ProgramBelief:
-        belief = cls(
-            str(value["text"]),
-            classifier=value["classifier"],
-            columns=value["columns"],
-            features=value["features"],
-            values=value.get("values"),
-            recorded=value.get("recorded", ()),
-            replaced=value.get("replaced"),
-            favourable=value.get("favourable"),
-        )
-        return belief.with_parameters(parameters_from_json(value["probabilities"]))
+        return super().to_json()
 
     def __eq__(self, other: object) -> bool:
         return (

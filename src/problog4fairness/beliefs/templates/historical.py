@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from problog4fairness.audit import NoStrataError
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, recorded, sensitive
 from problog4fairness.beliefs.describe.words import Label
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.chains import Chain
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
 from problog4fairness.beliefs.templates.labels.label import LabelBias
-from problog4fairness.beliefs.templates.labels.stage import LabelStage, stage_from_json
+from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.beliefs.variables import Strength
 from problog4fairness.data import Floats, Level, Rows
@@ -25,7 +27,7 @@ from problog4fairness.statistics import Beta, Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditTable, Column, Drawn
+    from problog4fairness.audit import Audit, AuditTable, Column, Design, Drawn
 
 
 class HistoricalBias(Belief):
@@ -58,6 +60,22 @@ class HistoricalBias(Belief):
     title = "historical bias"
     identified_by = "what features would be in a fair world, which no record and few audits tell; mostly it is stated."
     command = "historical"
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("features", "columns", "The features that discrimination made worse"),
+        SENSITIVE,
+        Field("negative", "probability", "A feature may be lower than in a fair world", True),
+        Field("positive", "probability", "A feature may be higher than in a fair world", True),
+        Field("label", "belief", "How the recorded label came from that of the fair world"),
+        GROUPS,
+        AFFECTED,
+        Field("values", "values", "The values of each feature, where they are not 0 and 1"),
+    )
+    question = Question(
+        "feature",
+        "An unfair past shaped it",
+        "It is measured rightly, but a fair world would have led to another value.",
+        (("?in a fair world", "group"), ("feature",)),
+    )
     predicts_from = "biased"
 
     def __init__(
@@ -73,6 +91,8 @@ class HistoricalBias(Belief):
         values: Mapping[str, Sequence[int | str]] | None = None,
     ) -> None:
         measured = MeasurementBias(features, sensitive, negative, positive, levels=levels, groups=groups, values=values)
+        about = {"levels": levels, "groups": groups, "values": measured.values}
+        super().__init__(features, sensitive, negative, positive, label, **about)
         self._set(measured, label)
 
     def _set(self, measurement: MeasurementBias, label: LabelStage | None) -> None:
@@ -84,7 +104,6 @@ class HistoricalBias(Belief):
         self.parameters = self._whole.parameters
         self.classes = self._whole.classes
         self.favourable = self._whole.favourable
-        self.design = measurement.design if label is None else None
 
     def text(self) -> str:
         """The program as text."""
@@ -169,16 +188,38 @@ class HistoricalBias(Belief):
     def from_table(cls, table: AuditTable) -> HistoricalBias:
         """See :meth:`Belief.from_table`; the label is part of it where its columns are named."""
         label = LabelBias.from_table(table) if table.has_labels else None
-        return cls._of(MeasurementBias.from_table(table), label)
+        return cls(
+            [recorded for recorded, _ in table.feature_pairs],
+            table.sensitive,
+            None if table.negative else False,
+            None if table.positive else False,
+            label=label if isinstance(label, LabelStage) else None,
+            levels=table.levels,
+            groups=table.acting,
+            values=table.feature_values,
+        )
 
     def estimate_table(self, table: AuditTable) -> HistoricalBias:
         """See :meth:`Belief.estimate_table`."""
         label = None if self.label is None else self.label.estimate_table(table)
         return self._of(self.measurement.estimate_table(table), label)
 
-    @classmethod
-    def _of(cls, measurement: MeasurementBias, label: LabelStage | None) -> HistoricalBias:
-        belief = cls.__new__(cls)
+    @property
+    def design(self) -> Design | None:
+        """See :class:`Belief`: that of the features."""
+        return self.measurement.design if self.label is None else None
+
+    @design.setter
+    def design(self, design: Design | None) -> None:
+        self.measurement.design = design
+
+    @property
+    def _strata_shape(self) -> tuple[int, ...]:
+        return self.measurement._kinds.shape
+
+    def _of(self, measurement: MeasurementBias, label: LabelStage | None) -> Self:
+        """The same belief with other parameters of its parts."""
+        belief = copy.copy(self)
         belief._set(measurement, label)
         return belief
 
@@ -227,16 +268,3 @@ class HistoricalBias(Belief):
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""
         return ["The model's probabilities speak of a fair world, not of what will happen in this one."]
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": "HistoricalBias",
-            "measurement": self.measurement.to_json(),
-            "label": None if self.label is None else self.label.to_json(),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> HistoricalBias:
-        label = None if value["label"] is None else stage_from_json(value["label"])
-        return cls._of(MeasurementBias._from_json(value["measurement"]), label)

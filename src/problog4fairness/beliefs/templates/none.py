@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import FEATURES
 from problog4fairness.beliefs.describe.words import Label
@@ -42,11 +40,3 @@ class NoBias(Belief):
         """See :meth:`Belief.picture`."""
         name = "label" if label is None else label.column
         return Diagram((Node(FEATURES, observed=True), Node(name, (FEATURES,), observed=True, classifier=True)))
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {"kind": "NoBias"}
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> NoBias:  # noqa: ARG003
-        return cls()

@@ -136,9 +136,7 @@ class NumericChain(Chain):
         place = self.variables.index(self.numeric.variable)
         return self.numeric.observed(rows, groups, place, labels, self.record(rows).codes)
 
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = super()._from_json(value)
-        if not belief.stages or belief.measurement is None:
-            raise ValueError("it is no chain of numbers and labels")
-        return belief
+    def field_values(self) -> dict[str, Any]:
+        """See :meth:`Belief.field_values`; the amounts of the numbers are among them."""
+        _, *stages = super().field_values()["beliefs"]
+        return {"beliefs": [self.numeric.to_json(), *stages]}

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.audit import AuditWarning, tell
+from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.templates.labels.change_point import ChangeFound, search_change
-from problog4fairness.beliefs.templates.labels.dependence import By, depends_on
-from problog4fairness.beliefs.templates.labels.row import RowBias
+from problog4fairness.beliefs.templates.labels.dependence import By
+from problog4fairness.beliefs.templates.labels.row import DEPENDS, RowBias
 from problog4fairness.data import Codes, Floats, Level, Period, Rows, Sensitive, days_of
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.statistics import Parameter, equal_rows
 
 if TYPE_CHECKING:
-    from problog4fairness.audit import AuditTable, Column, Drawn, Stratified
+    from problog4fairness.audit import Column, Drawn, Stratified
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05
@@ -74,6 +76,20 @@ class ChangedBias(RowBias):
     title = "bias that changed over time"
     identified_by = "audited rows from before and after the change."
     command = "changed"
+    fields: ClassVar[tuple[Field, ...]] = (
+        SENSITIVE,
+        Field("when", "column", "Column with the day of each row, as 2020-03-01"),
+        Field("changed", "days", "The first day after each change, as 2020-03-01; searched for where it is not stated"),
+        *DEPENDS,
+        GROUPS,
+        AFFECTED,
+    )
+    question = Question(
+        "label",
+        "Unfairly, until something changed",
+        "Before a reform many were turned down, after it hardly any.",
+        (("*fair label", "group", "day"), ("recorded label",)),
+    )
     about = "Bias that changed over time: the recorded label y_ is a copy of the fair label y_h, distorted by period."
     found: ChangeFound | None = None
 
@@ -91,7 +107,10 @@ class ChangedBias(RowBias):
     ) -> None:
         period = _period(when, changed)
         parts = [_in_periods(own, period, name) for own, name in ((negative, "negative"), (positive, "positive"))]
-        super().__init__(sensitive, *parts, levels=levels, groups=groups, favourable=favourable)
+        days = list(period.changes) or None
+        Belief.__init__(self, sensitive, when, days, negative, positive, levels=levels, groups=groups)
+        self.favourable = plain_label(favourable)
+        self._depend(*parts)
 
     @property
     def period(self) -> Period:
@@ -138,20 +157,13 @@ class ChangedBias(RowBias):
                 f"the audit does not show that the bias changed (p = {found.p:.2f}); the likeliest day, {found.day}, "
                 "is taken, or believe in LabelBias"
             )
-        other = self._from(found.day)
-        other.found = found
-        return RowBias._fitted_to(other, rows)
+        fitted = RowBias._fitted_to(self._from(found.day), rows)
+        fitted.found = found
+        return fitted
 
     def _from(self, day: str) -> Self:
         """The same belief, in which the later period begins on a day."""
-        period = replace(self.period, changes=(day,))
-        reads = {
-            change: [period if isinstance(own, Period) else own for own in self._read(change)[1:]]
-            for change in self.reads
-        }
-        other = copy.copy(self._about(reads))
-        other.open = self.open
-        return other
+        return self._remade(changed=[day])
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         """See :meth:`Belief._estimated`: where the day was searched, intervals hold whichever of the likely days it is.
@@ -204,9 +216,7 @@ class ChangedBias(RowBias):
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = super()._from_json(value)
-        if not any(isinstance(own, Period) for own in belief.variables):
-            raise ValueError("it has no periods")
+        belief = cast("Self", super()._from_json(value))
         if "found" in value:
             belief.found = ChangeFound(**value["found"])
             if not 0 < belief.found.p <= 1:
@@ -214,20 +224,11 @@ class ChangedBias(RowBias):
         return belief
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> Self:
-        """See :meth:`Belief.from_table`."""
-        if table.when is None:
+    def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
+        """See :meth:`Belief.from_fields`."""
+        if values.get("when") is None:
             raise P4FError("name the column with the day of each row: when=...")
-        said = depends_on(*table.by, model=table.model) if table.by or table.model else None
-        return cls(
-            table.sensitive,
-            table.when,
-            table.changed or None,
-            said if table.negative else False,
-            said if table.positive else False,
-            levels=table.levels,
-            groups=table.acting,
-        )
+        return super().from_fields(values, table)
 
 
 def _with_all(own: Parameter, others: Sequence[Parameter], confidence: float) -> Parameter:

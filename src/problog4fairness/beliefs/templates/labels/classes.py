@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
 from problog4fairness.beliefs.templates.labels.flips import flip_rules
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
-from problog4fairness.beliefs.variables import acting_groups
-from problog4fairness.data import Level, Sensitive
+from problog4fairness.data import Level
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom
 from problog4fairness.statistics import Cell, Parameter
-
-if TYPE_CHECKING:
-    from problog4fairness.audit import AuditTable
 
 
 class ClassBias(LabelStage):
@@ -50,6 +47,13 @@ class ClassBias(LabelStage):
     'a fair high is recorded as middle where a = 1'
     """
 
+    fields: ClassVar[tuple[Field, ...]] = (
+        SENSITIVE,
+        Field("classes", "classes", "The classes of the label, the favourable one last"),
+        Field("transitions", "probability", "Any class may be recorded as any other", True),
+        GROUPS,
+        AFFECTED,
+    )
     names_classes = True
     identified_by = "audited rows of every group and fair class; the record alone tells little."
     classes: tuple[int | str, ...]
@@ -63,9 +67,7 @@ class ClassBias(LabelStage):
         levels: Sequence[Level] | None = None,
         groups: Sequence[Level] | str | None = None,
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
-        self.variables = (variable,)
-        self.groups = acting_groups(variable, groups)
+        super().__init__(sensitive, classes, transitions, levels=levels, groups=groups)
         self.classes = tuple(classes)
         if len(set(self.classes)) < 3:
             raise P4FError("ClassBias is for labels with three or more classes; use LabelBias for a binary label")
@@ -105,12 +107,3 @@ class ClassBias(LabelStage):
         """See :meth:`Belief.with_favourable`: it is the last class."""
         self.favourable_among(self.classes, plain_label(label))
         return self
-
-    @classmethod
-    def from_table(cls, table: AuditTable) -> Self:
-        """See :meth:`Belief.from_table`."""
-        if table.noise or not (table.negative and table.positive):
-            raise P4FError(
-                "negative, positive and noise are about two labels; of more classes any may become any other"
-            )
-        return cls(table.sensitive, table.labels, levels=table.levels, groups=table.acting)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from problog4fairness.audit import fitted_score
+from problog4fairness.beliefs.fields import plain_value
+from problog4fairness.beliefs.variables import variable_from_json, variable_json
 from problog4fairness.data import OTHER, Category, Floats, Level, Period, Rows, Sensitive, numbers_of, values_of
 from problog4fairness.errors import P4FError
 
@@ -28,11 +30,14 @@ class By:
         Columns of numbers that the bias may depend on.
     period
         The periods, where it depends on the time.
+    found
+        What audited rows told of it: the values of columns, and a score of numbers.
     """
 
     columns: tuple[tuple[str, tuple[Level, ...]], ...] = ()
     model: tuple[str, ...] = ()
     period: Period | None = None
+    found: tuple[Sensitive, ...] = ()
 
     @property
     def waiting(self) -> By | None:
@@ -50,36 +55,51 @@ class By:
         twice = next((name for name in self.model if name in names), None)
         if twice is not None:
             raise P4FError(f"column {twice!r} is the sensitive variable already; leave it out of model=...")
-        return By(tuple(own for own in self.columns if own[0] not in names), self.model, self.period)
+        return replace(self, columns=tuple(own for own in self.columns if own[0] not in names))
 
     def variables(self) -> list[Sensitive]:
         """What the bias depends on as far as it is said, each a variable of the program."""
-        found: list[Sensitive] = [Category.listing(name, values, name) for name, values in self.columns if values]
-        return found if self.period is None else [*found, self.period]
+        known: list[Sensitive] = [Category.listing(name, values, name) for name, values in self.columns if values]
+        return [*known, *([] if self.period is None else [self.period]), *self.found]
 
-    def found_in(self, rows: Rows, hit: Floats, groups: Floats) -> list[Sensitive]:
-        """What audited rows tell of it: the values that occur, and the score where the audit supports one.
+    def found_in(self, rows: Rows, hit: Floats, groups: Floats) -> By:
+        """The same with what audited rows tell: the values that occur, and the score where the audit supports one.
 
         Parameters
         ----------
         rows, hit, groups
             Audited rows that could have been distorted, whether they were, and ``[rows, groups]``.
         """
-        found: list[Sensitive] = [Category.listing(name, _values(rows, name), name) for name, _ in self.columns]
+        found: list[Sensitive] = [
+            Category.listing(name, _values(rows, name), name) for name, values in self.columns if not values
+        ]
         if self.model:
             numbers = {name: numbers_of(rows.column(name, "model=...")) for name in self.model}
             score = fitted_score(numbers, hit, groups, rows.weights)
             found += [] if score is None else [score]
-        return found
+        known = tuple(own for own in self.columns if own[1])
+        return replace(self, columns=known, model=(), found=(*self.found, *found))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data of what is still open."""
-        return {"columns": [name for name, _ in self.columns], "model": {"columns": list(self.model)}}
+        """Plain data, the periods aside."""
+        found = [variable_json(own) for own in self.found]
+        return {
+            "columns": {name: [plain_value(own) for own in values] for name, values in self.columns},
+            "model": list(self.model),
+            **({"found": found} if found else {}),
+        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> By:
         """The inverse of :meth:`to_json`."""
-        return cls(tuple((name, ()) for name in value["columns"]), tuple(value["model"]["columns"]))
+        columns = value.get("columns") or {}
+        found = tuple(map(variable_from_json, value.get("found", ())))
+        if any(own.people for own in found):
+            raise ValueError("a bias depends on one sensitive variable only")
+        if not columns and not value.get("model"):
+            return cls(found=found)
+        said = depends_on(*([columns] if isinstance(columns, Mapping) else columns), model=value.get("model") or ())
+        return replace(said, found=found)
 
 
 def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str] = ()) -> By:

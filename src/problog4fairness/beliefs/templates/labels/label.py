@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
+from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage, share
 from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.templates.labels.classes import ClassBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
-from problog4fairness.beliefs.variables import Strength, acting_groups, goal, parameter_name, strengths
-from problog4fairness.data import Level, Sensitive
+from problog4fairness.beliefs.variables import Strength, goal, parameter_name, strengths
+from problog4fairness.data import Level
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Cell, Parameter
-
-if TYPE_CHECKING:
-    from problog4fairness.audit import AuditTable
 
 # Fair and recorded class of the two biases, with what a user calls them and what they are called in a program.
 NEGATIVE, POSITIVE = (1, 0), (0, 1)
@@ -71,6 +70,20 @@ class LabelBias(LabelStage):
     """
 
     command = "label"
+    fields: ClassVar[tuple[Field, ...]] = (
+        SENSITIVE,
+        LOST,
+        GIVEN,
+        GROUPS,
+        AFFECTED,
+        Field("noise", "probability", "Anybody's label may be wrong by mistake, too", False),
+    )
+    question = Question(
+        "label",
+        "Somebody recorded it unfairly",
+        "Officers turned down people who should have been accepted.",
+        (("*fair label", "group"), ("recorded label",)),
+    )
     identified_by = "audited rows of every group and fair label; the record alone tells little."
 
     def __init__(
@@ -84,14 +97,12 @@ class LabelBias(LabelStage):
         noise: float | Literal[False] | None = False,
         favourable: Any = None,
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
-        self.variables = (variable,)
-        self.groups = acting_groups(variable, groups)
+        super().__init__(sensitive, negative, positive, levels=levels, groups=groups, noise=noise)
         self.favourable = plain_label(favourable)
         probabilities = [
             self._parameter(Cell(level, *change), value)
             for change, strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
-            for level, value in strengths(strength, variable, self.groups, name).items()
+            for level, value in strengths(strength, self.variable, self.groups, name).items()
         ]
         if noise is not False:
             probabilities.append(Parameter(self.parameter_name(None), "a mistake flips the label of anybody", noise))
@@ -146,17 +157,13 @@ class LabelBias(LabelStage):
         return found
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> LabelStage:
-        """See :meth:`Belief.from_table`; of three or more classes it is a :class:`ClassBias`."""
-        if len(table.labels) > 2:
-            return ClassBias.from_table(table)
-        if not (table.negative or table.positive or table.noise):
-            raise P4FError("without negative and positive bias, and without noise, there is nothing to estimate")
-        return cls(
-            table.sensitive,
-            None if table.negative else False,
-            None if table.positive else False,
-            levels=table.levels,
-            groups=table.acting,
-            noise=None if table.noise else False,
-        )
+    def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
+        """See :meth:`Belief.from_fields`; of three or more classes it is a :class:`ClassBias`."""
+        if table is None or len(table.labels) <= 2:
+            return super().from_fields(values, table)
+        if values.get("noise") or not (values.get("negative", True) and values.get("positive", True)):
+            raise P4FError(
+                "negative, positive and noise are about two labels; of more classes any may become any other"
+            )
+        known = {field.name for field in ClassBias.fields}
+        return ClassBias.from_fields({name: own for name, own in values.items() if name in known}, table)

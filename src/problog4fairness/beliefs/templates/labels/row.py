@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -17,34 +17,36 @@ from problog4fairness.audit import counted_cells, tell
 from problog4fairness.beliefs.describe.row_words import row_sentences
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.likelihood.combinations import every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import observe_tables
-from problog4fairness.beliefs.templates.labels.dependence import By, depends_on
+from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import (
     Strength,
-    acting_groups,
     goal,
-    sensitive_from_json,
     strengths,
-    variable_from_json,
-    variable_json,
 )
 from problog4fairness.data import Category, Codes, Floats, Level, Period, Rows, Score, Sensitive
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.program import atom, predicates
-from problog4fairness.statistics import Cell, Parameter, parameters_from_json
+from problog4fairness.statistics import Cell, Parameter
 
 if TYPE_CHECKING:
-    from problog4fairness.audit import AuditTable, Stratified
+    from problog4fairness.audit import Stratified
+    from problog4fairness.beliefs.belief import Belief
 
 # A fair and a recorded class, and what a user and the program call the change from the one to the other.
 Change: TypeAlias = tuple[int, int]
 NAMES: Mapping[Change, str] = {NEGATIVE: "negative", POSITIVE: "positive"}
 # Cells of one kind of bias; an audit could not tell more apart.
 MOST_CELLS = 10_000
+DEPENDS = (
+    Field("negative", "depends_on", "A fair 1 may be recorded as 0", True),
+    Field("positive", "depends_on", "A fair 0 may be recorded as 1", True),
+)
 
 
 class RowBias(LabelStage):
@@ -108,6 +110,13 @@ class RowBias(LabelStage):
     title = "bias that depends on the row"
     identified_by = "audited rows of every group; cells with few of them are drawn to the others."
     command = "row"
+    fields: ClassVar[tuple[Field, ...]] = (SENSITIVE, *DEPENDS, GROUPS, AFFECTED)
+    question = Question(
+        "label",
+        "Some decided more unfairly than others",
+        "One officer turned down most applicants from poor areas, another one none.",
+        (("*fair label", "group", "officer"), ("recorded label",)),
+    )
     about = "Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell."
 
     def __init__(
@@ -120,9 +129,13 @@ class RowBias(LabelStage):
         groups: Sequence[Level] | str | None = None,
         favourable: Any = None,
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
-        self.groups = acting_groups(variable, groups)
+        super().__init__(sensitive, negative, positive, levels=levels, groups=groups)
         self.favourable = plain_label(favourable)
+        self._depend(negative, positive)
+
+    def _depend(self, negative: By | Strength, positive: By | Strength) -> None:
+        """Take what each kind of bias depends on besides the group, or how strong it is in each group."""
+        variable = self.variables[0]
         said = {change: own for change, own in ((NEGATIVE, negative), (POSITIVE, positive)) if own is not False}
         if not said:
             raise P4FError("with negative=False and positive=False there is no bias; believe in NoBias()")
@@ -295,12 +308,13 @@ class RowBias(LabelStage):
 
     def _fitted_to(self, rows: Rows) -> Self:
         """See :meth:`Belief._fitted_to`: the values of columns, and scores."""
-        reads = {change: self._read(change)[1:] for change in self.reads}
-        for change, own in self.open.items():
+        found: dict[str, Any] = {}
+        for change in self.open:
             part = rows.take(np.flatnonzero(self._at_risk(rows, change)))
             hit = (np.asarray(part.recorded) == change[1]).astype(np.float64)
-            reads[change] += own.found_in(part, hit, part.shares(self.variable))
-        return self._about(reads) if self.open else self
+            own = By.from_json(self.field_values()[NAMES[change]]).without(self.variable.columns)
+            found[NAMES[change]] = own.found_in(part, hit, part.shares(self.variable)).to_json()
+        return self._remade(**found) if found else self
 
     def _at_risk(self, rows: Rows, *changes: Change) -> Any:
         """Which audited rows are of groups on which the bias acts, with a fair label that these changes distort."""
@@ -309,11 +323,11 @@ class RowBias(LabelStage):
         acting = np.isin(rows.shares(self.variable).argmax(axis=1), self.groups)
         return acting & np.isin(rows.fair, [fair for fair, _ in changes])
 
-    def _about(self, reads: Mapping[Change, Sequence[Sensitive]]) -> Self:
-        """The same belief, which depends on other things besides the group; parameters of the same name stay."""
-        other, kept = copy.copy(self), {own.name: own for own in self.parameters}
-        other.open = {}
-        other._set(self.variable, reads)
+    def _remade(self, **values: Any) -> Self:
+        """The same belief with other values of some fields; parameters of the same name stay."""
+        kept = {own.name: own for own in self.parameters}
+        made = type(self).from_fields(self.field_values() | values)
+        other = cast("Self", made).with_favourable(self.favourable)
         renewed = (replace(kept.get(own.name, own), meaning=own.meaning) for own in other.parameters)
         return other.with_parameters(tuple(renewed))
 
@@ -345,53 +359,13 @@ class RowBias(LabelStage):
             there |= {(int(cell), change) for cell in cells.tolist()}
         return [own for own in parameters if own.cell and (own.cell.group, (own.cell.fair, own.cell.recorded)) in there]
 
-    def _check_cells(self) -> None:
-        """See :meth:`LabelStage._check_cells`."""
-        if [(own.name, own.cell) for own in self.parameters] != [(self.parameter_name(c), c) for c in self._cells()]:
-            raise ValueError("its parameters are not those of its cells")
-
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """See :meth:`LabelStage.sentences`."""
         return row_sentences(self, label, stage or Stage())
 
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            **super().to_json(),
-            "by": [variable_json(variable) for variable in self.variables[1:]],
-            "reads": {NAMES[change]: list(places) for change, places in self.reads.items()},
-            "open": {NAMES[change]: own.to_json() for change, own in self.open.items()},
-        }
-
     @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        belief.variables = (sensitive_from_json(value), *map(variable_from_json, value["by"]))
-        changes = {name: change for change, name in NAMES.items()}
-        belief.reads = {changes[name]: tuple(places) for name, places in value["reads"].items()}
-        belief.open = {changes[name]: By.from_json(own) for name, own in value["open"].items()}
-        belief.groups = tuple(value["groups"])
-        belief.favourable = value.get("favourable")
-        belief.suffix = value["suffix"]
-        belief.parameters = parameters_from_json(value["probabilities"])
-        if any(own[0] != 0 or min(own) < 0 or len(set(own)) < len(own) for own in belief.reads.values()):
-            raise ValueError("it does not say what its parameters depend on")
-        if any(variable.people for variable in belief.variables[1:]):
-            raise ValueError("it has two sensitive variables")
-        belief._check_cells()
-        belief._take_columns()
-        return belief
-
-    @classmethod
-    def from_table(cls, table: AuditTable) -> Self:
-        """See :meth:`Belief.from_table`."""
-        if not table.by and not table.model:
+    def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
+        """See :meth:`Belief.from_fields`; whoever is asked names a column that the bias depends on."""
+        if table is not None and "when" not in values and True in (values.get(name, True) for name in NAMES.values()):
             raise P4FError("name a column that the bias depends on: by=... for its values, model=... for numbers")
-        said = depends_on(*table.by, model=table.model)
-        return cls(
-            table.sensitive,
-            said if table.negative else False,
-            said if table.positive else False,
-            levels=table.levels,
-            groups=table.acting,
-        )
+        return super().from_fields(values, table)

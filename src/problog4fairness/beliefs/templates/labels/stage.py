@@ -5,22 +5,21 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import design_json, design_of
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, joined, share
-from problog4fairness.beliefs.favourable import favourable_comment, favourable_json
+from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.likelihood.combinations import answers, every
-from problog4fairness.beliefs.variables import declaration, sensitive_comment, sensitive_from_json, sensitive_json
+from problog4fairness.beliefs.variables import declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Rows, Sensitive, plain
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram, Node, Program, atom, comment
-from problog4fairness.statistics import Cell, Parameter, parameters_from_json, parameters_json, percent
+from problog4fairness.statistics import Cell, Parameter, percent
 
 if TYPE_CHECKING:
     from problog4fairness.audit import Stratified
@@ -52,7 +51,6 @@ class LabelStage(Belief):
     names_classes: ClassVar[bool] = False
     last: ClassVar[bool] = False
     tabular: bool = True
-    groups: tuple[int, ...]
     suffix: str = ""
 
     @property
@@ -121,14 +119,6 @@ class LabelStage(Belief):
         other.parameters = tuple(own.renamed(names) for own in self.parameters)
         return other
 
-    def _check_cells(self) -> None:
-        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
-        for own in self.parameters:
-            group, fair, recorded, feature = own.cell or (self.groups[0], 0, 1, None)
-            there = group in self.groups and feature is None and fair != recorded
-            if not there or max(fair, recorded) >= self.class_count or own.name != self.parameter_name(own.cell):
-                raise ValueError(f"parameter {own.name} is not about its cell")
-
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""
         first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
@@ -178,40 +168,6 @@ class LabelStage(Belief):
         drawn = {column for variable in self.variables for column in variable.columns}
         waiting = (Node(name, observed=True) for name in self.read_columns if name not in drawn)  # for an audit
         return labelled(said.fair, self.variables, *waiting, outcome)
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": type(self).__name__,
-            **sensitive_json(self.variable),
-            "suffix": self.suffix,
-            "groups": list(self.groups),
-            "probabilities": parameters_json(self.parameters),
-            **({"classes": list(self.classes or ())} if self.names_classes else {}),
-            **favourable_json(self),
-            **design_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        belief.classes = tuple(value["classes"]) if cls.names_classes else None
-        belief.favourable = value.get("favourable")
-        belief.suffix = value["suffix"]
-        belief.variables = (sensitive_from_json(value),)
-        belief.groups = tuple(int(level) for level in value["groups"])
-        belief.parameters = parameters_from_json(value["probabilities"])
-        belief._check_cells()
-        belief.design = design_of(value, (len(belief.variable.levels), belief.class_count))
-        return belief
-
-
-def stage_from_json(value: dict[str, Any]) -> LabelStage:
-    """The bias of the label that :meth:`LabelStage.to_json` described."""
-    belief = Belief.from_json(value)
-    if not isinstance(belief, LabelStage):
-        raise ValueError(f"{value['kind']} is not a bias of the label")
-    return belief
 
 
 def classifier(classes: Sequence[int | str] | None) -> str:

@@ -1,0 +1,332 @@
+"""The fields that a belief declares: what its constructor takes, a file holds, and a command line or a form asks for.
+
+Each template has ``fields: ClassVar[tuple[Field, ...]]``, one :class:`Field` for each argument of its constructor but
+``favourable``, and begins its constructor with ``super().__init__(...)``, which checks the arguments as declared, keeps
+them, and sets ``variables`` (the sensitive variable) and ``groups`` (positions of those on which the bias acts). From
+the declaration follow ``to_json`` and ``from_json``, and with them files, saved models and equality.
+
+- ``belief_types()``: all beliefs that a command line or a form can offer, by ``command``; ``belief.question`` says how
+  a person finds it (:class:`Question`).
+- ``Belief.from_fields(values, table)``: a belief, its parameters unknown, from answers by field name. What is left out
+  is read from the table (groups, classes, values of features) or has its default. Answers are plain data, as in JSON.
+- ``belief.field_values()``: the answers that lead to a belief, so that ``from_fields(field_values())`` is the belief
+  with unknown parameters.
+
+Answers by kind: "sensitive", "columns", "days": names; "column": a name; "groups", "classes": their values;
+"affected": groups, None for all; "probability": whether the bias happens; "depends_on": the same, or
+``{"columns": names or {name: values}, "model": names}``; "values": ``{feature: values}``; "flag": true or false;
+"choice": one of ``choices``; "count": a number; "text", "mapping": as they are; "belief": what ``to_json`` gives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Parameter, parameters_from_json
+
+Kind: TypeAlias = Literal[
+    "sensitive", "groups", "affected", "probability", "depends_on", "column", "columns", "classes", "values", "days",
+    "flag", "choice", "count", "text", "mapping", "belief", "beliefs",
+]  # fmt: skip
+
+# Parameters that a belief may have room for: one for each group, and each pair of classes or of a feature's values.
+MOST_CELLS = 100_000
+
+
+class Question(NamedTuple):
+    """How a person finds the belief that is theirs.
+
+    Attributes
+    ----------
+    doubted
+        What cannot be trusted: ``label``, ``feature``, ``group`` or ``other``.
+    answer, example
+        How that came about, and a case of it.
+    boxes
+        A sketch: the causes above and the effects below; ``*`` marks what the classifier gives, ``?`` what nobody saw.
+    """
+
+    doubted: str
+    answer: str
+    example: str
+    boxes: tuple[tuple[str, ...], ...]
+
+
+class FieldTable(Protocol):
+    """The table that answers what nobody was asked."""
+
+    @property
+    def levels(self) -> Sequence[Any]:
+        """The groups; of two, the sensitive one is the second."""
+        ...
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """The classes of the label, the favourable one last."""
+        ...
+
+    def values(self, column: str) -> Sequence[Any]:
+        """The different values of a column in order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Field:
+    """One argument of a belief's constructor.
+
+    Attributes
+    ----------
+    name
+        The argument, and its key in JSON.
+    kind
+        What it holds; see the head of this module.
+    words
+        What it says, for help and forms.
+    default
+        Its plain value where nobody says it.
+    choices
+        Of a ``choice``.
+    low, high
+        Of a ``count``.
+
+    Examples
+    --------
+    >>> kept = Field("kept", "choice", "Which rows there are", "all", choices=("all", "accepted"))
+    >>> kept.plain("accepted")
+    'accepted'
+    """
+
+    name: str
+    kind: Kind
+    words: str = ""
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    low: int = 1
+    high: int = 1 << 16
+
+    def plain(self, value: Any) -> Any:
+        """An argument as plain data, or the error that says why it cannot be one."""
+        if value is None and self.kind not in ("probability", "depends_on", "column", "text"):
+            return None
+        return _PLAIN[self.kind](self, value)
+
+    def argument(self, plain: Any) -> Any:
+        """What the constructor takes for plain data."""
+        if self.kind == "probability":
+            return None if plain is True else plain
+        read = _ARGUMENTS.get(self.kind)
+        return plain if read is None or plain is None else read(plain)
+
+    def refused(self, value: Any, wanted: str) -> P4FError:
+        """The error of an argument that is something else than wanted."""
+        return P4FError(f"{self.name} must be {wanted}, not {value!r}")
+
+
+def _text(field: Field, value: Any) -> str:
+    if not isinstance(value, str):
+        raise field.refused(value, "text")
+    return value
+
+
+def _names(field: Field, value: Any) -> list[str]:
+    names = [value] if isinstance(value, str) else list(value)
+    if not all(isinstance(name, str) for name in names):
+        raise field.refused(names, "the name of a column, or several")
+    if len(set(names)) < len(names):
+        raise field.refused(names, "different columns")
+    return names
+
+
+def plain_value(value: Any) -> Any:
+    """A group, class or value of a feature as plain data."""
+    if isinstance(value, tuple | list):
+        return [plain_value(part) for part in value]
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, bool | int | float | str):
+        raise P4FError(f"{value!r} is neither text nor a number; recode it")
+    return value
+
+
+def _values(field: Field, value: Any) -> list[Any]:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, Sequence) and not hasattr(value, "__iter__"):
+        raise field.refused(value, "a list of values")
+    return [plain_value(part) for part in value]
+
+
+def _options(field: Field, value: Any) -> dict[str, list[Any]]:
+    if not isinstance(value, Mapping):
+        raise field.refused(value, "the values of each column, {name: values}")
+    return {_text(field, name): _values(field, options) for name, options in value.items()}
+
+
+def _flag(field: Field, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise field.refused(value, "true or false")
+    return value
+
+
+def _choice(field: Field, value: Any) -> Any:
+    if value not in field.choices:
+        raise field.refused(value, " or ".join(map(repr, field.choices)))
+    return value
+
+
+def _count(field: Field, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not field.low <= value <= field.high:
+        raise field.refused(value, f"a whole number from {field.low} to {field.high}")
+    return value
+
+
+def _mapping(field: Field, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise field.refused(value, "a mapping of names")
+    return {_text(field, name): dict(own) if isinstance(own, Mapping) else own for name, own in value.items()}
+
+
+def _depends_on(field: Field, value: Any) -> Any:  # noqa: ARG001
+    from problog4fairness.beliefs.templates.labels.dependence import By
+
+    return value.to_json() if isinstance(value, By) else value is not False
+
+
+def _as_depends_on(plain: Any) -> Any:
+    from problog4fairness.beliefs.templates.labels.dependence import By
+
+    return By.from_json(plain) if isinstance(plain, Mapping) else None if plain is True else plain
+
+
+def _belief(field: Field, value: Any) -> dict[str, Any]:
+    from problog4fairness.beliefs.belief import Belief
+
+    if not isinstance(value, Belief):
+        raise field.refused(value, "a belief")
+    plain = value.unknown().to_json()
+    return {name: own for name, own in plain.items() if name not in ("parameters", "favourable", "design")}
+
+
+def _as_belief(plain: Any) -> Any:
+    from problog4fairness.beliefs.belief import Belief
+
+    return plain if isinstance(plain, Belief) else Belief.from_json(plain)
+
+
+def _tupled(plain: Any) -> Any:
+    """Groups of several columns are tuples."""
+    return tuple(tuple(own) if isinstance(own, list) else own for own in plain)
+
+
+_PLAIN: Mapping[Kind, Callable[[Field, Any], Any]] = {
+    "sensitive": _names,
+    "groups": _values,
+    "affected": _values,
+    "probability": lambda field, value: value is not False,  # noqa: ARG005
+    "depends_on": _depends_on,
+    "column": _text,
+    "columns": _names,
+    "classes": _values,
+    "values": _options,
+    "days": _names,
+    "flag": _flag,
+    "choice": _choice,
+    "count": _count,
+    "text": _text,
+    "mapping": _mapping,
+    "belief": _belief,
+    "beliefs": lambda field, value: [_belief(field, own) for own in value],
+}
+_ARGUMENTS: Mapping[Kind, Callable[[Any], Any]] = {
+    "groups": _tupled,
+    "affected": _tupled,
+    "classes": tuple,
+    "depends_on": _as_depends_on,
+    "belief": _as_belief,
+    "beliefs": lambda plain: tuple(map(_as_belief, plain)),
+}
+
+SENSITIVE = Field("sensitive", "sensitive", "Column of the sensitive variable, or several that make a group together")
+GROUPS = Field("levels", "groups", "Which groups there are; of two, the sensitive one is the second")
+AFFECTED = Field("groups", "affected", "The groups on which the bias acts; all by default")
+LOST = Field("negative", "probability", "A fair 1 may be recorded as 0", True)
+GIVEN = Field("positive", "probability", "A fair 0 may be recorded as 1", True)
+
+
+def arguments_of(
+    cls: type[Any], fields: Sequence[Field], positional: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a constructor was given, by field name."""
+    given = dict(zip((field.name for field in fields), positional, strict=False))
+    unknown = [name for name in named if name in given or name not in {field.name for field in fields}]
+    if unknown or len(positional) > len(fields):
+        raise TypeError(f"{cls.__name__}() has no argument {unknown[0] if unknown else len(positional)} here")
+    return given | dict(named)
+
+
+def check_room(fields: Sequence[Field], values: Mapping[str, Any], groups: int) -> None:
+    """Raise the error of a belief with room for too many parameters, before they are made."""
+    options = [values[field.name] or [] for field in fields if field.kind == "classes"]
+    options += [own for field in fields if field.kind == "values" for own in (values[field.name] or {}).values()]
+    cells = groups * max(1, sum(len(own) ** 2 for own in options))
+    if cells > MOST_CELLS:
+        raise P4FError(
+            f"the belief has room for {cells} parameters, more than {MOST_CELLS}; name fewer groups or values"
+        )
+
+
+# What every parameter in a file has, and what only some have.
+_PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
+_MAYBE = {"prior", "information"}
+
+
+def read_parameters(value: Any) -> tuple[Parameter, ...]:
+    """Parameters from plain data that anybody may have written."""
+    if not isinstance(value, list) or not all(map(_is_parameter, value)):
+        raise ValueError("a parameter is not as it should be")
+    if len({parameter["name"] for parameter in value}) < len(value):
+        raise ValueError("a parameter occurs twice")
+    return parameters_from_json(value)
+
+
+def _is_parameter(value: Any) -> bool:
+    if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
+        return False
+    if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
+        return False
+    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
+        return False
+    ends = [value[name] for name in ("value", "low", "high")]
+    if not all(end is None or (is_number(end) and 0 <= end <= 1) for end in ends):
+        return False
+    rows, source = value["rows"], value["source"]
+    if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):
+        return False
+    known = [end for end in ends[1:] if end is not None]
+    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_prior(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(is_number(own) and 0 < own < 1e15 for own in value)
+
+
+def _is_information(value: Any) -> bool:
+    if not isinstance(value, dict) or len(value) > MOST_CELLS:
+        return False
+    return all(isinstance(name, str) and is_number(own) and abs(own) < 1e15 for name, own in value.items())
+
+
+def _is_cell(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
+        return False
+    return all(type(place) is int and place >= 0 for place in value[:3])
+
+
+def is_number(value: Any) -> bool:
+    """Whether plain data are a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
