@@ -1,5 +1,5 @@
 from .circuit.circuit import Circuit
-from .circuit.compiled import CircuitData, Ground, Leaf, Structure, text
+from .circuit.compiled import CircuitData, Ground, Leaf, Structure, ground_text
 from .circuit.observed import (
     KNOWN_RULED_OUT,
     SAFE_SUM,
@@ -11,7 +11,7 @@ from .circuit.observed import (
     log_outcomes,
     split_by,
 )
-from .circuit.specialised import Affine, Folded, Specialised
+from .circuit.specialised import Affine, Specialised
 from .diagram.diagram import Diagram, Node
 from .language.writing import BUILT_IN, atom, comment, distinct, is_plain, number, predicates, printed, unquoted
 from .program import Program, read_text
@@ -31,7 +31,6 @@ __all__ = [
     "Circuit",
     "CircuitData",
     "Diagram",
-    "Folded",
     "Ground",
     "Leaf",
     "Limits",
@@ -45,6 +44,7 @@ __all__ = [
     "comment",
     "distinct",
     "end_with_parent",
+    "ground_text",
     "in_lasting_thread",
     "is_plain",
     "log_outcomes",
@@ -53,6 +53,5 @@ __all__ = [
     "printed",
     "read_text",
     "split_by",
-    "text",
     "unquoted",
 ]

@@ -110,6 +110,12 @@ class Program:
     def __init__(self, text: str, *, limits: Limits | None = None) -> None:
         self._set(text, limits or Limits(), None, {})
 
+    @classmethod
+    def _made(cls, *state: Any) -> Program:
+        program = cls.__new__(cls)
+        program._set(*state)
+        return program
+
     def _set(self, text: str, limits: Limits, source: str | None, bound: dict[str, float]) -> None:
         if not isinstance(text, str):
             raise ProgramSyntaxError(f"a program is text, not {type(text).__name__}")
@@ -127,9 +133,7 @@ class Program:
     @classmethod
     def from_file(cls, path: str | PathLike[str], *, limits: Limits | None = None) -> Program:
         """Read a program from a UTF-8 file; errors name the file."""
-        program = cls.__new__(cls)
-        program._set(read_text(path), limits or Limits(), str(path), {})
-        return program
+        return cls._made(read_text(path), limits or Limits(), str(path), {})
 
     @property
     def limits(self) -> Limits:
@@ -183,10 +187,8 @@ class Program:
                 )
             if not _is_probability(value):
                 raise ProbabilityError(f"probability {value!r} of parameter {name} is not between 0 and 1")
-        program = Program.__new__(Program)
         bound = {**self._bound, **{name: float(value) for name, value in values.items()}}
-        program._set(self._text, self._limits, self._source, bound)
-        return program
+        return Program._made(self._text, self._limits, self._source, bound)
 
     def compile(self) -> Circuit:
         """Ground and compile. Done once for a text: the result is kept in memory and in the user's cache folder."""
@@ -244,12 +246,13 @@ class Program:
     def _repr_html_(self) -> str:
         """In a notebook: its picture, and what it leaves open."""
         try:
-            drawn = self.diagram()._repr_svg_()
+            svg = self.diagram()._repr_svg_()
+            picture = svg[svg.find("<svg") :]
         except P4FError as error:
-            drawn = f"<p>{html.escape(str(error))}</p>"
-        open_ = [*(f"nn({network.name})" for network in self.networks), *self.parameters]
-        left = ", ".join(name for name in open_ if name not in self._bound) or "nothing"
-        return f"<div>{drawn[max(drawn.find('<svg'), 0) :]}<p>Left open: {html.escape(left)}.</p></div>"
+            picture = f"<p>{html.escape(str(error))}</p>"
+        names = [*(f"nn({network.name})" for network in self.networks), *self.parameters]
+        left = ", ".join(name for name in names if name not in self._bound) or "nothing"
+        return f"<div>{picture}<p>Left open: {html.escape(left)}.</p></div>"
 
     def __repr__(self) -> str:
         parts = [f"networks={[n.name for n in self.networks]}", f"parameters={list(self.parameters)}"]
@@ -267,13 +270,7 @@ class Program:
         return hash(self._meaning())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._text, self._limits, self._source, self._bound)
-
-
-def _rebuild(text: str, limits: Limits, source: str | None, bound: dict[str, float]) -> Program:
-    program = Program.__new__(Program)
-    program._set(text, limits, source, bound)
-    return program
+        return Program._made, (self._text, self._limits, self._source, self._bound)
 
 
 def _is_probability(value: Any) -> bool:

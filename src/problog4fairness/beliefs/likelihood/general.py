@@ -12,7 +12,7 @@ from problog4fairness.beliefs.likelihood.inputs import FairInputs
 from problog4fairness.beliefs.likelihood.observation import Observation, View
 from problog4fairness.data import Codes, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.program import Affine, Folded, Observed, Program, Specialised, log_outcomes
+from problog4fairness.program import Affine, Observed, Program, Specialised, log_outcomes
 
 if TYPE_CHECKING:
     from problog4fairness.program import Leaf
@@ -96,7 +96,7 @@ class ProgramView(View):
 
     def __init__(self, special: Specialised, rows: int, before: bool, alone: bool) -> None:
         self.special, self.before, self.alone = special, before, alone
-        self.width = special.width if isinstance(special, Folded) else 1
+        self.width = special.width
         self.codes = torch.zeros(rows, dtype=torch.long) if special.codes is None else special.codes
 
     def log_recorded(self, logits: Tensor, rows: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
 from problog4fairness.data import Grouping, Rows, Sensitive, plain
 from problog4fairness.errors import NetworkError, P4FError, among
-from problog4fairness.program import Ground, Program, Structure, text, unquoted
+from problog4fairness.program import Ground, Program, Structure, ground_text, unquoted
 from problog4fairness.statistics import UNSAID, Parameter, known_values
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class ProgramBelief(Belief):
     def _asked(self) -> list[str]:
         """The constants that the classifier is asked about."""
         leaves = [leaf for leaf in self._program.compiled().leaves if leaf.name == self.classifier and leaf.arguments]
-        found = list(dict.fromkeys(text(leaf.arguments[0]) for leaf in leaves))
+        found = list(dict.fromkeys(ground_text(leaf.arguments[0]) for leaf in leaves))
         unknown = [name for name in found if name != "x" and name not in self.replaced]
         if unknown:
             raise NetworkError(f"the program asks about {unknown[0]}; replaced names {', '.join(self.replaced)}")
@@ -231,7 +231,7 @@ class ProgramBelief(Belief):
 
     def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:
         if self.replaced:
-            return inputs.index[:, self._asked.index(text(leaf.arguments[0]))]
+            return inputs.index[:, self._asked.index(ground_text(leaf.arguments[0]))]
         flips = self._flips(leaf.arguments[0]) if leaf.arguments else ()
         index = inputs.needed()
         return index[:, 0] if index.shape[1] == 1 else index.gather(1, self._variant(flips, rows)).squeeze(1)
@@ -250,7 +250,7 @@ class ProgramBelief(Belief):
             return ()
         bits = tuple(bit for bit in vector.arguments if bit in (0, 1))
         if len(bits) != len(self.features) or len(bits) != len(vector.arguments):
-            raise NetworkError(f"the program flips {text(vector)}, but features names {len(self.features)} columns")
+            raise NetworkError(f"the program flips {ground_text(vector)}, but there are {len(self.features)} features")
         return tuple(int(bit) for bit in bits)
 
     def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
@@ -274,7 +274,7 @@ class ProgramBelief(Belief):
 
     def _outcomes(self, leaf: Leaf, frame: pd.DataFrame) -> Tensor:
         column = self.column(leaf.name, frame)
-        names = [text(outcome) for outcome in leaf.outcomes or ()]
+        names = [ground_text(outcome) for outcome in leaf.outcomes or ()]
         place = {unquoted(name): i for i, name in enumerate(names)}
         known = [MISSING if value is None or value != value else str(plain(value)) for value in column.tolist()]  # noqa: PLR0124
         codes = pd.Series([place.get(value, -1) for value in known], dtype=np.int64)

@@ -111,11 +111,11 @@ class Circuit:
         shape = batch_shape(given)
         if not self.data.conditioned:
             inputs = circuit_inputs(self.data, given, shape, log_space=False)
-            true = self._split(evaluate(self._plan, inputs.linear))[1]
+            true = self._split(evaluate(self._plan, inputs))[1]
             return true.T.reshape(*shape, -1)
         # However unlikely the evidence is, in log space it can be divided by.
         inputs = circuit_inputs(self.data, given, shape, log_space=True)
-        evidence, shares = evaluate_ratio(self._plan, inputs.linear, inputs.as_logs, inputs.is_log)
+        evidence, shares = evaluate_ratio(self._plan, inputs)
         self._check_evidence(evidence > -torch.inf)
         return shares[: len(self.data.queries)].T.reshape(*shape, -1)
 
@@ -135,7 +135,7 @@ class Circuit:
         given = self._values(nn, parameters, logits)
         shape = batch_shape(given)
         inputs = circuit_inputs(self.data, given, shape, log_space=True)
-        roots = evaluate_log(self._plan, inputs.linear, inputs.as_logs, inputs.is_log)
+        roots = evaluate_log(self._plan, inputs)
         evidence, true, false = self._split(roots)
         result = false if negated else true
         if self.data.conditioned:

@@ -29,16 +29,16 @@ class Structure:
 Ground: TypeAlias = int | float | str | Structure | tuple["Ground", ...]
 
 
-def text(term: Ground) -> str:
+def ground_text(term: Ground) -> str:
     """The term as ProbLog text, without spaces."""
     if isinstance(term, tuple):
-        return "[" + ",".join(map(text, term)) + "]"
+        return "[" + ",".join(map(ground_text, term)) + "]"
     return str(term)
 
 
 def call_text(name: str, arguments: tuple[Ground, ...]) -> str:
     """``name(arg,...)``, or the bare name where there are no arguments."""
-    return f"{name}({','.join(map(text, arguments))})" if arguments else name
+    return f"{name}({','.join(map(ground_text, arguments))})" if arguments else name
 
 
 def spaceless(name: str) -> str:
@@ -188,8 +188,3 @@ def _leaf(value: Any) -> Leaf:
 
 def _tupled(value: Any) -> Any:
     return tuple(_tupled(item) for item in value) if isinstance(value, list) else value
-
-
-def outcome_text(leaf: Leaf) -> str:
-    """The outcomes of a leaf, for messages."""
-    return ", ".join(text(outcome) for outcome in leaf.outcomes or ())

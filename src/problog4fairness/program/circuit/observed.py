@@ -197,8 +197,8 @@ class AffineObserved(Observed):
 
     def possible(self) -> Tensor:
         """See :meth:`Observed.possible`."""
-        found = (self.base > 0) | (self.coefficients > 0).any(-1)
-        return found.reshape(-1, found.shape[-1]).all(0)
+        possible = (self.base > 0) | (self.coefficients > 0).any(-1)
+        return possible.reshape(-1, possible.shape[-1]).all(0)
 
     def terms(self) -> AffineTerms | None:
         """See :meth:`Observed.terms`."""

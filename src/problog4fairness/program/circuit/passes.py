@@ -28,6 +28,15 @@ from torch.utils.checkpoint import checkpoint
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """The inputs of a circuit, ``[inputs, batch]``; only those with ``is_log`` are read from ``logs``."""
+
+    linear: Tensor
+    logs: Tensor
+    is_log: Tensor
+
+
+@dataclass(frozen=True)
 class _Level:
     """The rows ``start:stop`` are sums over edges: edge e adds ``left[e] x right[e]`` to row ``start + into[e]``."""
 
@@ -183,8 +192,8 @@ def _log_values(linear: Tensor, logs: Tensor, is_log: Tensor, plan: Plan) -> Ten
 def _log_slopes(plan: Plan, values: Tensor, is_log: Tensor, seeds: Tensor, scale: Tensor) -> tuple[Tensor, Tensor]:
     """The slopes of sum(seeds * roots / exp(scale)) in the inputs, for probabilities and for logarithms."""
     # A log-space pass cannot carry signs: one pass for the positive seeds, one for the negative.
-    own = torch.where(is_log, values[: plan.inputs], 0.0)
-    halves = [_log_downward(plan, values, part, scale) + own for part in (seeds, -seeds)]
+    of_log = torch.where(is_log, values[: plan.inputs], 0.0)
+    halves = [_log_downward(plan, values, part, scale) + of_log for part in (seeds, -seeds)]
     total = _difference(*halves)
     zero = torch.zeros((), dtype=total.dtype, device=total.device)
     return torch.where(is_log, zero, total), torch.where(is_log, total, zero)
@@ -239,26 +248,29 @@ def _in_pieces(function: Callable[..., Any], plan: Plan, *tensors: Tensor) -> An
         piece = [tensor if tensor.shape[1] == 1 else tensor[:, start : start + step] for tensor in tensors]
         parts.append(checkpoint(function, *piece, use_reentrant=False) if slopes else function(*piece))
     if isinstance(parts[0], tuple):
-        return tuple(torch.cat(own, dim=-1) for own in zip(*parts, strict=True))
+        return tuple(torch.cat(results, dim=-1) for results in zip(*parts, strict=True))
     return torch.cat(parts, dim=-1)
 
 
-def evaluate(plan: Plan, inputs: Tensor) -> Tensor:
-    """Values of the roots, ``[roots, batch]``, from input values ``[inputs, batch]``."""
-    moved = plan.to(inputs.device)
-    result: Tensor = _in_pieces(lambda own: _Linear.apply(own, moved), moved, inputs)  # type: ignore[no-untyped-call]
+def evaluate(plan: Plan, inputs: Inputs) -> Tensor:
+    """Values of the roots, ``[roots, batch]``."""
+    plan = plan.to(inputs.linear.device)
+    result: Tensor = _in_pieces(lambda linear: _Linear.apply(linear, plan), plan, inputs.linear)  # type: ignore[no-untyped-call]
     return result
 
 
-def evaluate_log(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> Tensor:
-    """Log-values of the roots; input i is read from ``logs`` where ``is_log[i]`` and from ``linear`` otherwise."""
-    moved, kinds = plan.to(linear.device), is_log.unsqueeze(1)
-    result: Tensor = _in_pieces(lambda *own: _Log.apply(*own, kinds, moved), moved, linear, logs)  # type: ignore[no-untyped-call]
+def evaluate_log(plan: Plan, inputs: Inputs) -> Tensor:
+    """Log-values of the roots, ``[roots, batch]``."""
+    result: Tensor = _logs_in_pieces(_Log, plan, inputs)
     return result
 
 
-def evaluate_ratio(plan: Plan, linear: Tensor, logs: Tensor, is_log: Tensor) -> tuple[Tensor, Tensor]:
+def evaluate_ratio(plan: Plan, inputs: Inputs) -> tuple[Tensor, Tensor]:
     """The log-value of the first root, without a slope, and the values of the others divided by that of the first."""
-    moved, kinds = plan.to(linear.device), is_log.unsqueeze(1)
-    whole, shares = _in_pieces(lambda *own: _Ratio.apply(*own, kinds, moved), moved, linear, logs)  # type: ignore[no-untyped-call]
+    whole, shares = _logs_in_pieces(_Ratio, plan, inputs)
     return whole, shares
+
+
+def _logs_in_pieces(function: Any, plan: Plan, inputs: Inputs) -> Any:
+    plan, is_log = plan.to(inputs.linear.device), inputs.is_log.unsqueeze(1)
+    return _in_pieces(lambda *tensors: function.apply(*tensors, is_log, plan), plan, inputs.linear, inputs.logs)

@@ -160,9 +160,9 @@ class _Expansion:
             base, rise = torch.stack(bases, dim=-1), torch.stack(coefficients, dim=-2)
             for _ in range(2):
                 point = self._random_point()
-                found = base + (rise * self._weights(point).unsqueeze(-2)).sum(-1)
+                affine = base + (rise * self._weights(point).unsqueeze(-2)).sum(-1)
                 true = self._probability(point)[0].movedim(0, -1)
-                if not torch.allclose(found, true, rtol=0, atol=AFFINE_TOLERANCE):
+                if not torch.allclose(affine, true, rtol=0, atol=AFFINE_TOLERANCE):
                     return None
         return base, rise
 
@@ -185,7 +185,7 @@ class _Expansion:
             for leaf, entry in zip(self._data.leaves, self._given, strict=True)
         ]
         inputs = circuit_inputs(self._data, given, self._shape, log_space=False)
-        roots = evaluate(self._plan, inputs.linear).reshape(-1, *self._shape)
+        roots = evaluate(self._plan, inputs).reshape(-1, *self._shape)
         return roots[1:] / roots[0], roots[0]
 
     def _weights(self, point: Sequence[Tensor]) -> Tensor:

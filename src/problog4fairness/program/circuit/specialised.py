@@ -37,6 +37,8 @@ class Specialised(ABC):
         ``[rows]``: the entry of each row, rows with the same fixed values sharing one; None where all share it.
     affine
         Whether the probabilities are affine in the free outputs.
+    width
+        Numbers that one evaluation of a row keeps at once.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Specialised(ABC):
     """
 
     affine: bool
+    width = 1
 
     def __init__(self, queries: Sequence[str], free: Sequence[Leaf], codes: Tensor | None) -> None:
         self.queries = tuple(queries)
@@ -181,17 +184,13 @@ class Folded(Specialised):
         self._given = given
         self._moving = _moving_variables(circuit.data, {i for i, entry in enumerate(given) if entry is None})
         self._frontier, self._plan = _upper_part(circuit.data, self._moving)
+        self.width = self._plan.rows
         self._fixed = Cast(self._fixed_values())
 
     @property
     def edges(self) -> int:
         """Products that one evaluation of a row computes."""
         return self._plan.edges
-
-    @property
-    def width(self) -> int:
-        """Numbers that one evaluation of a row keeps at once."""
-        return self._plan.rows
 
     def _fixed_values(self) -> Tensor:
         """Log-values ``[..., entries, frontier]`` of the fixed nodes that the moving part reads."""
@@ -207,8 +206,7 @@ class Folded(Specialised):
         ]
         plan = Plan(self._data.first_decision, self._data.nodes, self._frontier)
         inputs = circuit_inputs(self._data, filled, shape, log_space=True)
-        logs = inputs.logs if inputs.logs is not None else inputs.linear
-        values = evaluate_log(plan, inputs.linear, logs, inputs.is_log)
+        values = evaluate_log(plan, inputs)
         return values.T.reshape(*shape, len(self._frontier))
 
     def log_probability(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -233,9 +231,7 @@ class Folded(Specialised):
         shape = torch.Size(np.broadcast_shapes(frontier.shape[:-1], logits.shape[:-1]))
         moving = [Row(value, is_log=True) for value in frontier.unbind(-1)]
         moving += variable_rows(self._data, given, self._moving, log_space=True)
-        inputs = stack_rows(moving, shape, log_space=True)
-        logs = inputs.logs if inputs.logs is not None else inputs.linear
-        roots = evaluate_log(self._plan, inputs.linear, logs, inputs.is_log)
+        roots = evaluate_log(self._plan, stack_rows(moving, shape, log_space=True))
         return roots[0].reshape(shape), roots[1:].T.reshape(*shape, -1)
 
     def observed(self, outcome: Tensor) -> Observed:
@@ -263,8 +259,8 @@ class FoldedObserved(Observed):
             leaf = logits.detach().requires_grad_()
             (slope,) = torch.autograd.grad(self._joint(leaf, rows)[1].sum(), leaf)
         prior, parts = log_outcomes(self.widths, logits).exp(), []
-        for width, own in zip(self.widths, slope.split(list(self.widths), dim=-1), strict=True):
-            parts.append(torch.cat([-own, own], dim=-1) if width == 1 else own)
+        for width, part in zip(self.widths, slope.split(list(self.widths), dim=-1), strict=True):
+            parts.append(torch.cat([-part, part], dim=-1) if width == 1 else part)
         return (prior + torch.cat(parts, dim=-1)).clamp(0, 1)
 
     def known(self, outcome: Tensor) -> Observed:

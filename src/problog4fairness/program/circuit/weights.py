@@ -26,7 +26,8 @@ from problog4fairness.errors import (
     UnknownNameError,
     among,
 )
-from problog4fairness.program.circuit.compiled import CircuitData, Leaf, outcome_text, spaceless
+from problog4fairness.program.circuit.compiled import CircuitData, Leaf, ground_text, spaceless
+from problog4fairness.program.circuit.passes import Inputs
 
 Value: TypeAlias = float | Tensor | Callable[..., float | Tensor]
 Values: TypeAlias = Mapping[str, Value]
@@ -65,17 +66,17 @@ def find(
     for name in nn.keys() & logits.keys():
         raise P4FError(f"network {name!r} has values in nn and in logits; give one of them")
     _check_names("parameter", parameters, leaves, names)
-    found: list[tuple[Leaf, Any, bool] | None] = []
+    entries: list[tuple[Leaf, Any, bool] | None] = []
+    parameters = {**_spaceless(default), **parameters}
     for leaf in leaves:
-        if leaf.kind == "parameter":
-            value, is_logit = _look_up(leaf, {**_spaceless(default), **parameters}), False
-        else:
-            value, is_logit = _look_up(leaf, nn), False
-            if value is None:
-                value, is_logit = _look_up(leaf, logits), True
-        found.append(None if value is None else (leaf, value(*leaf.arguments) if callable(value) else value, is_logit))
-    like = _common([entry[1] for entry in found if entry is not None])
-    return [None if entry is None else _given(*entry, like) for entry in found]
+        value, is_logit = _look_up(leaf, parameters if leaf.kind == "parameter" else nn), False
+        if value is None and leaf.kind == "network":
+            value, is_logit = _look_up(leaf, logits), True
+        if callable(value):
+            value = value(*leaf.arguments)
+        entries.append(None if value is None else (leaf, value, is_logit))
+    like = _common([entry[1] for entry in entries if entry is not None])
+    return [None if entry is None else _given(*entry, like) for entry in entries]
 
 
 def _spaceless(values: Values | None) -> dict[str, Value]:
@@ -94,8 +95,8 @@ def _check_names(
     known = {name for leaf in mine for name in (leaf.name, str(leaf))} | names[kind]
     for name in values:
         if name not in known:
-            there = dict.fromkeys([*(leaf.name for leaf in mine), *sorted(names[kind])])
-            raise UnknownNameError(f"the program has no {kind} {name!r}; {among(name, there, 'it has')}")
+            every = dict.fromkeys([*(leaf.name for leaf in mine), *sorted(names[kind])])
+            raise UnknownNameError(f"the program has no {kind} {name!r}; {among(name, every, 'it has')}")
 
 
 def _common(values: Sequence[Any]) -> Tensor:
@@ -117,7 +118,7 @@ def _given(leaf: Leaf, value: Any, logits: bool, like: Tensor) -> Given:
     if leaf.outcomes is not None:
         if tensor.ndim == 0 or tensor.shape[-1] != len(leaf.outcomes):
             raise ShapeError(
-                f"network {leaf} has the outcomes {outcome_text(leaf)}: "
+                f"network {leaf} has the outcomes {', '.join(map(ground_text, leaf.outcomes))}: "
                 f"its last dimension must be {len(leaf.outcomes)}, not {list(tensor.shape)}"
             )
         if not logits:
@@ -156,20 +157,6 @@ def batch_shape(given: Sequence[Given]) -> torch.Size:
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """The inputs of a circuit, ``[2 + 2 variables, batch]``; only rows with ``is_log`` are read from ``logs``."""
-
-    linear: Tensor
-    logs: Tensor | None
-    is_log: Tensor
-
-    @property
-    def as_logs(self) -> Tensor:
-        """``logs``, or something of their shape where no row is read from them."""
-        return self.linear if self.logs is None else self.logs
-
-
-@dataclass(frozen=True)
 class Row:
     """One input of a circuit: a probability, or its logarithm."""
 
@@ -197,7 +184,7 @@ def stack_rows(rows: Sequence[Row], shape: torch.Size, *, log_space: bool) -> In
     zero = like.new_zeros(())
     linear = stack([zero if row.is_log else row.value for row in rows])
     if not log_space:
-        return Inputs(linear, None, is_log)
+        return Inputs(linear, linear, is_log)
     return Inputs(linear, stack([row.value if row.is_log else zero for row in rows]), is_log)
 
 

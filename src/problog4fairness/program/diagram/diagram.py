@@ -69,7 +69,7 @@ class Node:
     @property
     def remark(self) -> str:
         """Its weights for a label, numbers with four digits."""
-        return ", ".join(_LONG.sub(lambda found: f"{float(found[0]):.4g}", weight) for weight in self.weights)
+        return ", ".join(_LONG.sub(lambda match: f"{float(match[0]):.4g}", weight) for weight in self.weights)
 
 
 @dataclass(frozen=True)
@@ -226,4 +226,4 @@ def too_large(diagram: Diagram) -> LimitError:
 
 
 def _mermaid_text(text: str) -> str:
-    return _UNSAFE_IN_MERMAID.sub(lambda found: "#quot;" if found[0] == '"' else f"#{ord(found[0])};", text)
+    return _UNSAFE_IN_MERMAID.sub(lambda match: "#quot;" if match[0] == '"' else f"#{ord(match[0])};", text)

@@ -187,7 +187,7 @@ def _subquery(goal: Any, share: Any, evidence: Any, semiring: Any, compiler: Any
     asked = [str(name).strip("\"'") for name in (semiring, compiler)]
     if asked[0] != _SEMIRING or asked[1] not in _COMPILERS:
         raise UnsafeProgramError(f'subquery/5 is for "{_SEMIRING}" and {" or ".join(_COMPILERS)} in a program')
-    return [(*found, semiring, compiler) for found in _builtin_subquery(goal, share, evidence, **context)]
+    return [(*answer, semiring, compiler) for answer in _builtin_subquery(goal, share, evidence, **context)]
 
 
 _REFUSED = frozenset(SafeEngine().refused)

@@ -236,25 +236,25 @@ def _expand_outcomes(clause: Any, syntax: Syntax) -> Any:
     heads = _heads(clause)
     for head in heads:
         try:
-            found = _network(head.probability)
+            network = _network(head.probability)
         except NetworkError as error:
             raise NetworkError(error.message, **syntax.place(head.probability, head)) from None
-        if found is None or found[3] is None:
+        outcome, outcomes = network[2:] if network else (None, None)
+        if outcomes is None:
             continue
-        _, _, outcome, outcomes = found
         place = syntax.place(head.probability, head)
         if len(heads) > 1:
             raise NetworkError("a network with several outcomes must be the only head of its clause", **place)
         if not isinstance(outcome, Var):
             raise NetworkError(f"the outcome {term_text(outcome)} must be a variable", **place)
-        if len(outcomes or ()) < 2 or any(not value.is_ground() for value in outcomes or ()):
+        if len(outcomes) < 2 or not all(value.is_ground() for value in outcomes):
             raise NetworkError("a network needs two or more outcomes, without variables", **place)
         body = _body(clause)
         if body is not None and outcome.name in {str(v) for v in body.variables()}:
             raise NetworkError(f"the outcome {outcome.name} cannot be used in the body of its own clause", **place)
         choices = []
         weight = head.probability
-        for index, value in enumerate(outcomes or ()):
+        for index, value in enumerate(outcomes):
             choice = head.with_probability().apply(_Substitution({outcome.name: value}))
             choice.probability = weight.with_args(weight.args[0], weight.args[1], Constant(index), weight.args[3])
             choice.location = head.location
@@ -315,9 +315,9 @@ def _collect(clause: Any, syntax: Syntax) -> None:
 def _collect_weight(weight: Any, head: Any, syntax: Syntax) -> None:
     if not isinstance(weight, Term) or isinstance(weight, Var | Constant):
         return
-    found = _network(weight)
-    if found is not None:
-        name, inputs, _, outcomes = found
+    network = _network(weight)
+    if network is not None:
+        name, inputs, _, outcomes = network
         entry = {
             "name": name,
             "inputs": len(inputs),
@@ -371,8 +371,8 @@ def missing_stop(text: str, place: Place) -> Place | None:
         try:
             list(source)
         except ProbLogError as error:
-            there = position_of(source, error.location)
-            if (there.get("line", 0), there.get("column", 0)) <= (line, column):
+            next_place = position_of(source, error.location)
+            if (next_place.get("line", 0), next_place.get("column", 0)) <= (line, column):
                 continue
         except (ValueError, AttributeError, RecursionError):
             continue

@@ -65,7 +65,7 @@ def unquoted(written: str) -> str:
     """The text that an :func:`atom` stands for."""
     if not written.startswith("'"):
         return written
-    return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), written.strip("'"))
+    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), written.strip("'"))
 
 
 def comment(*lines: str) -> str:
@@ -96,12 +96,12 @@ def predicates(names: Iterable[str], mark: str, taken: Collection[str] = ()) -> 
     taken
         Further names that cannot be used.
     """
-    found = []
+    atoms = []
     for name in map(slug, names):
         if name in BUILT_IN or name in taken or _FOR_LABELS.match(name):
             name = f"{mark}_{name}"
-        found.append(f"{name}_{mark}" if _FOR_FEATURES.match(name) else name)
-    return distinct(found, taken)
+        atoms.append(f"{name}_{mark}" if _FOR_FEATURES.match(name) else name)
+    return distinct(atoms, taken)
 
 
 def distinct(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
