@@ -111,6 +111,6 @@ class BandStack(Stack):
             model = p4f.DebiasedClassifier(belief, "linear", random_state=seed).fit(frame, recorded)
             bands = model.bands(frame, recorded, draws=self.draws, random_state=seed, progress=False)
         found = []
-        for true, row in zip(truth().values(), bands.summary.to_dict("records"), strict=True):
+        for true, row in zip(truth().values(), bands.table.to_dict("records"), strict=True):
             found += [float(row["low"] <= true <= row["high"]), row["high"] - row["low"], row["value"] - true]
         return found

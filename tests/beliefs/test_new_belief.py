@@ -117,7 +117,7 @@ def test_it_is_saved_with_a_model(model, tmp_path):
 def test_its_parameters_are_doubted(model):
     from problog4fairness.robustness import sensitivity
 
-    found = sensitivity(model, X, Y, sensitive_features=DATA["poor_area"], values=5, seeds=1, progress=False)
+    found = sensitivity(model, X, Y, sensitive_features=DATA["poor_area"], values=5, progress=False)
     assert set(found.frame["parameter"]) == {"overlooked"}
 
 

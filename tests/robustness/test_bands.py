@@ -42,11 +42,11 @@ def test_every_person_has_a_band_around_what_the_model_says(fitted):
     assert (people["fair_probability"] <= people["high"]).all()
     assert (people["label"] == fitted.predict(new)).all()
     held = (people["low"] < 0.5) & (people["high"] >= 0.5)
-    assert (people.loc[held, "decision"] == "open").all()
+    assert (people.loc[held, "decision"] == "uncertain").all()
     # Boosted trees decide otherwise about some of the others.
     rival = fitted.draws_.rival.log_proba(frame[:80].reset_index(drop=True)[list(fitted.columns_)]).argmax(1).numpy()
-    assert (people["decision"] == np.where(held | (rival != people["label"]), "open", "firm")).all()
-    assert 0 < held.sum() <= bands.open < 80
+    assert (people["decision"] == np.where(held | (rival != people["label"]), "uncertain", "stable")).all()
+    assert 0 < held.sum() <= bands.uncertain < 80
 
 
 def test_the_disparity_the_rates_and_the_accuracy_have_bands(fitted):
@@ -88,8 +88,8 @@ def test_the_same_seed_gives_the_same_bands_and_another_one_others(fitted):
     frame, _, recorded = data()
     first, again, other = (fitted.bands(frame, recorded, draws=10, random_state=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first.people, again.people)
-    pd.testing.assert_frame_equal(first.summary, again.summary)
-    assert not first.summary.equals(other.summary)
+    pd.testing.assert_frame_equal(first.table, again.table)
+    assert not first.table.equals(other.table)
 
 
 @pytest.mark.parametrize(
@@ -124,10 +124,10 @@ def test_features_that_are_distorted_and_several_classes():
     model = p4f.DebiasedClassifier(kinds, "linear", random_state=0).fit(frame, three)
     bands = model.bands(frame, three, draws=10, fair=three)
     rates, means = ["selection rate"] * 2, ["mean fair probability"] * 2
-    assert bands.summary["quantity"].tolist() == ["disparity", *rates, *means, "accuracy"]
+    assert bands.table["quantity"].tolist() == ["disparity", *rates, *means, "accuracy"]
     chosen = (model.predict(frame) == "yes")[frame["area"] == 1].mean()
     assert bands["selection rate"].set_index("group")["value"]["area = 1"] == pytest.approx(chosen)
-    assert set(bands.people["decision"]) == {"firm", "open"}
+    assert set(bands.people["decision"]) == {"stable", "uncertain"}
 
 
 def test_the_summary_is_saved_with_the_model_and_the_draws_are_not(fitted, tmp_path):
@@ -145,11 +145,11 @@ def test_the_summary_is_saved_with_the_model_and_the_draws_are_not(fitted, tmp_p
 def test_it_shows_itself(fitted):
     frame, _, _ = data()
     bands = fitted.fit(*data()[::2], draws=10).bands(frame)
-    assert "<table>" in bands._repr_html_()
-    assert "95% bands from 10 draws" in str(bands)
+    assert "<table" in bands._repr_html_()
+    assert "95% intervals from 10 posterior draws" in str(bands)
     figure = bands.plot()
     figure.canvas.draw()
-    assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith("firm: ")
+    assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith("stable: ")
 
 
 def test_draws_by_which_labels_say_nothing_are_left_out_and_said():
@@ -157,7 +157,7 @@ def test_draws_by_which_labels_say_nothing_are_left_out_and_said():
     few = p4f.LabelBias("area").estimate(frame[:14], recorded=recorded[:14], fair=fair[:14])
     model = p4f.DebiasedClassifier(few, "linear", random_state=0).fit(frame, recorded)
     bands = model.bands(frame, recorded, draws=50)
-    assert any("drawn beliefs were left out" in note for note in bands.notes)
+    assert any("posterior draws were left out" in note for note in bands.notes)
 
 
 @pytest.mark.parametrize(

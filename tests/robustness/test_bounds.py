@@ -12,7 +12,7 @@ import problog4fairness as p4f
 from problog4fairness.data import Rows
 from problog4fairness.estimators import LEAST_SIGNAL, possible
 from problog4fairness.learners import Linear, Network
-from problog4fairness.robustness.extremes import BeliefBox, extremes
+from problog4fairness.robustness.box import BeliefBox, extremes
 from tests.estimators.data import loans
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")

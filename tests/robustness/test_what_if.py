@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.robustness.what_if_analysis import what_if
-from problog4fairness.robustness.what_if_result import WhatIf
+from problog4fairness.robustness import WhatIf, what_if
 from tests.estimators.data import loans
 
 

@@ -25,8 +25,8 @@ bands = model.bands(X, granted, sensitive_features=poor, draws=10 if short else 
 print("\n".join(bands.words()))
 
 # %%
-# A decision is *firm* where a person's whole band is on one side of the threshold, otherwise *open*: somebody should
-# look.
+# A decision is *stable* where a person's whole interval is on one side of the threshold, otherwise *uncertain*:
+# somebody should look.
 
 print(bands.people.head().round(3).to_string())
 

@@ -26,7 +26,7 @@ moves = p4f.robustness.sensitivity(
     audit=(data.audit[features], data.audit["repaid"]),
     progress=False,
 )
-print(moves.spans.round(3).to_string())
+print(moves.table.round(3).to_string())
 
 # %%
 # The shaded range is the interval of the parameter. Outside it, the answer shows what a gross mistake would cost.

@@ -28,7 +28,7 @@ from problog4fairness.metrics import decide
 from problog4fairness.program import Program
 
 if TYPE_CHECKING:
-    from problog4fairness.robustness import Bands, Bounds
+    from problog4fairness.robustness import Bounds, Uncertainty
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -94,7 +94,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     draws_
         The fits through drawn beliefs, where ``fit`` was asked for them. They are not saved with the model.
     bands_
-        What came of them for the training rows: :attr:`Bands.summary`. Saved with the model.
+        What came of them for the training rows: :attr:`Uncertainty.table`. Saved with the model.
     concerns_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
@@ -197,9 +197,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.concerns_ = concerns(self, rows, task.observation, found.unseen)
         if draws is not None:
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
-            from problog4fairness.robustness import bands_of, not_learned
+            from problog4fairness.robustness import not_learned, uncertainty_of
 
-            self.bands_ = bands_of(self, not_learned(self, rows), self.draws_, own=True).summary
+            self.bands_ = uncertainty_of(self, not_learned(self, rows), self.draws_, refitted=True).table
         tell(self.concerns_, stacklevel=2)
         return self
 
@@ -289,13 +289,13 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         confidence: float = 0.95,
         random_state: Any = 0,
         progress: bool | None = None,
-    ) -> Bands:
-        """How far what the audit and the rows leave open reaches: a band for every person, and for the disparity.
+    ) -> Uncertainty:
+        """Posterior intervals of what the model says: of every person, of the disparity and of the rates.
 
         Each draw takes the parameters from their posterior given the audit (:meth:`Belief.draws`) and the weights of
         the rows from the Bayesian bootstrap, and fits the learner again (quickly: see
-        :mod:`problog4fairness.learners.refit`). Bands are quantiles over the draws. Those of the disparity, of rates
-        and of accuracy are about the people that these rows are drawn from, not about these rows alone. That the belief
+        :mod:`problog4fairness.learners.refit`). Intervals are quantiles over the draws. Those of disparity, rates and
+        accuracy are about the people that these rows are drawn from, not about these rows alone. That the belief
         itself is right is taken for granted, and so are the form of the learner and a calibration by audited rows.
 
         Parameters
@@ -312,10 +312,10 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         draws
             How many, where ``y`` is passed.
         threshold
-            A fair label is favourable from this probability on. A decision is *firm* where the person's whole band is
-            on one side of it and a learner of another form, fitted once, decides alike; otherwise *open*.
+            A fair label is favourable from this probability on. A decision is *stable* where the whole interval is on
+            one side of it and a learner of another form, fitted once, decides alike; otherwise *uncertain*.
         confidence
-            Of the bands.
+            Of the intervals.
         random_state
             Seed of the draws.
         progress
@@ -328,14 +328,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found = draw(self, rows, draws, random_state, progress)
         else:
             rows, found = fitting.new_rows(self, X, sensitive_features), kept(self)
-        from problog4fairness.robustness import bands_of, not_learned
+        from problog4fairness.robustness import not_learned, uncertainty_of
 
         rows = not_learned(self, fitting.with_known(rows, fair))
         options = {"threshold": threshold, "confidence": confidence, "random_state": random_state}
-
-        return bands_of(
-            self, not_learned(self, rows), found, own=y is not None, index=getattr(X, "index", None), **options
-        )
+        return uncertainty_of(self, rows, found, refitted=y is not None, index=getattr(X, "index", None), **options)
 
     def bounds(
         self,

@@ -1,24 +1,20 @@
-from .bands import bands_of, not_learned
-from .bands_result import OPEN, Bands
-from .bounds import bounds_of
-from .bounds_result import Bounds
-from .sensitivity_analysis import sensitivity
-from .sensitivity_result import ACCURACY, CHANGED, Sensitivity
-from .what_if_analysis import what_if
-from .what_if_result import Answer, WhatIf
+from .bounds import Bounds, bounds_of
+from .sensitivity import CHANGED, Sensitivity, sensitivity
+from .uncertainty import ACCURACY, UNCERTAIN, Uncertainty, not_learned, uncertainty_of
+from .what_if import Answer, WhatIf, what_if
 
 __all__ = [
     "ACCURACY",
     "CHANGED",
-    "OPEN",
+    "UNCERTAIN",
     "Answer",
-    "Bands",
     "Bounds",
     "Sensitivity",
+    "Uncertainty",
     "WhatIf",
-    "bands_of",
     "bounds_of",
     "not_learned",
     "sensitivity",
+    "uncertainty_of",
     "what_if",
 ]

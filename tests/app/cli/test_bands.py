@@ -29,12 +29,12 @@ def test_bands_say_themselves_and_write_people_and_a_figure(files, tmp_path, ins
     people, figure = tmp_path / "people.csv", tmp_path / "bands.png"
     run = inside("bands", files / "loans.p4f", files / "loans.csv", "--draws", "10", "-o", people, "--figure", figure)
     assert run.returncode == 0, run.stderr
-    assert "95% bands from 10 draws" in run.stdout
+    assert "95% intervals from 10 posterior draws" in run.stdout
     assert "disparity: " in run.stdout
     assert figure.stat().st_size > 0
     table = pd.read_csv(people)
     assert len(table) == 400
-    assert set(table["decision"]) == {"firm", "open"}
+    assert set(table["decision"]) == {"stable", "uncertain"}
 
 
 def test_accuracy_where_fair_labels_are_there_and_json(files, inside):
@@ -42,7 +42,7 @@ def test_accuracy_where_fair_labels_are_there_and_json(files, inside):
         "bands", files / "loans.p4f", files / "audit.csv", "--fair", "repaid", "--draws", "10", "--json"
     )  # fmt: skip
     found = json.loads(run.stdout)
-    assert [row["quantity"] for row in found["summary"]][-1] == "accuracy"
+    assert [row["quantity"] for row in found["table"]][-1] == "accuracy"
 
 
 def test_bounds_of_the_audit_of_a_box_and_of_beliefs(files, inside):

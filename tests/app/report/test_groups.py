@@ -1,4 +1,4 @@
-"""By group: confusion counts, calibration, and firm and open decisions, by hand."""
+"""By group: confusion counts, calibration, and stable and uncertain decisions, by hand."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.report.sections.banded import firm_and_open
+from problog4fairness.app.report.sections.banded import stable_and_uncertain
 from problog4fairness.app.report.sections.groups import calibration, confusion
 from problog4fairness.data import Grouping, Rows
 from problog4fairness.metrics import decide
-from problog4fairness.robustness import Bands
+from problog4fairness.robustness import Uncertainty
 
 
 def random_sample(rows):
@@ -47,10 +47,10 @@ def test_calibrated_probabilities_lie_within_their_intervals():
     assert (off["said"] > off["high"]).sum() >= 4
 
 
-def test_firm_and_open_decisions_are_counted_by_group():
-    people = pd.DataFrame({"decision": ["firm", "open", "open", "firm"]})
+def test_stable_and_uncertain_decisions_are_counted_by_group():
+    people = pd.DataFrame({"decision": ["stable", "uncertain", "uncertain", "stable"]})
     way = Grouping("poor_area", ("poor_area = 0", "poor_area = 1"), np.array([[1.0, 0], [0, 1], [0, 1], [0, 1]]))
-    shown = firm_and_open(way, Bands(pd.DataFrame(), people, draws=2, confidence=0.95, threshold=0.5))
+    shown = stable_and_uncertain(way, Uncertainty(pd.DataFrame(), people, draws=2, confidence=0.95, threshold=0.5))
     cells = [re.sub(r"<[^>]+>", " ", row).split() for row in re.findall(r"<tr>(.*?)</tr>", str(shown), re.DOTALL)]
     assert cells[1:] == [
         ["poor_area", "=", "1", "1", "2", "67%"],

@@ -86,7 +86,7 @@ def test_a_slider_moves_the_numbers_while_it_is_dragged(page):
     page.says("Interpolated between")
     page.pick("[data-do=reset]")
     page.until(f"document.querySelector('[data-number=disparity]').innerText === '{before}'")
-    assert int(number(page, "firm").replace(",", "")) + int(number(page, "open").replace(",", "")) > 0
+    assert int(number(page, "stable").replace(",", "")) + int(number(page, "uncertain").replace(",", "")) > 0
     page.says("What would close the gap?")
 
 

@@ -45,8 +45,8 @@ def bands(
     """How far what the audit and the rows leave open reaches: a band for each person, the disparity and the rates.
 
     The learner is fitted again on the recorded rows of the table, such as those of training, for beliefs that are drawn
-    from what the audit leaves open. Decisions are firm where the whole band is on one side of the threshold
-    and a learner of another form decides alike, else open; the bands take the form of the learner for granted.
+    from what the audit leaves open. Decisions are stable where the whole interval is on one side of the threshold
+    and a learner of another form decides alike, else uncertain; intervals take the form of the learner for granted.
     """
     from problog4fairness.data import check_output, write_figure, write_table
 
@@ -73,7 +73,7 @@ def bands(
     if figure is not None:
         save(lambda path: write_figure(result.plot(), path), figure)
     if as_json:
-        print_json({"draws": result.draws, "open": result.open, "summary": result.summary, "notes": result.notes})
+        print_json({"draws": result.draws, "uncertain": result.uncertain, "table": result.table, "notes": result.notes})
         return
     say(*str(result).splitlines(), *(str(path) for path in (output, figure) if path is not None))
 
@@ -141,7 +141,7 @@ def _read(
     check_column(frame, label, "recorded label", "recorded")
     kept = frame[frame[label].notna()].reset_index(drop=True)
     if not len(kept):
-        raise P4FError(f"no row has a value of {label!r}; bands are made by fitting again on recorded rows")
+        raise P4FError(f"no row has a value of {label!r}; the learner is fitted again on recorded rows")
     return trained, kept, label
 
 

@@ -127,7 +127,7 @@ class Report:
         if self.audited is not None:
             frames["audited"] = self.audited
         if self.sensitivity is not None:
-            frames["sensitivity"] = self.sensitivity.spans
+            frames["sensitivity"] = self.sensitivity.table
         tables = {
             name: [_plain(row) for row in frame.reset_index().to_dict("records")] for name, frame in frames.items()
         }
@@ -227,7 +227,7 @@ def report(
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
     doubt = [
         ("doubts", "Do the data contradict the belief?", doubted(facts, seed, progress)),
-        ("bands", "How sure the model can be", bands(facts, called, seed, progress)),
+        ("uncertainty", "Uncertainty", bands(facts, called, seed, progress)),
     ]
     made = Record(author, purpose, date, sources, seed, reviewed_by, approved_by)
     return _written(facts, compared, varied, doubt, problems, notes, title, called, made)

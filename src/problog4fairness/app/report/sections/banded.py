@@ -13,7 +13,7 @@ from problog4fairness.app.report.html.names import Names
 from problog4fairness.app.report.html.svg import inline, page_style
 from problog4fairness.data import Grouping
 from problog4fairness.errors import P4FError
-from problog4fairness.robustness import OPEN, Bands
+from problog4fairness.robustness import UNCERTAIN, Uncertainty
 from problog4fairness.statistics import count, percent
 
 # Rows that are fitted on, at most, and fits.
@@ -21,7 +21,7 @@ MOST_ROWS, DRAWS = 20_000, 50
 
 
 def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Markup | None:
-    """A band for the disparity, the rates and each person; None where the belief has no parameter."""
+    """An interval for the disparity, the rates and each person; None where the belief has no parameter."""
     if not facts.belief.parameters:
         return None
     model, data = facts.model, facts.data
@@ -39,29 +39,33 @@ def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Marku
             progress=progress,
         )
     except P4FError as error:
-        return tag("p", f"Bands could not be made: {error}")
+        return tag("p", f"The intervals could not be made: {error}")
     with page_style():
-        drawing = replace(found, summary=found.summary.assign(group=found.summary["group"].map(names.said))).plot()
+        drawing = replace(found, table=found.table.assign(group=found.table["group"].map(names.said))).plot()
     told = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
         "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
-        "in its band, if the belief is right and the learner is of the right form. A decision is open where the "
-        "person's band holds the threshold, or where a learner of another form decides otherwise."
+        "in its interval, if the belief is right and the learner is of the right form. A decision is uncertain where "
+        "the person's interval holds the threshold, or where a learner of another form decides otherwise."
     )
     words = found.words()
     shown = figure(
-        inline(drawing, "bands", " ".join(words)), "Bands: quantities on the left, people on the right.", "Bands"
+        inline(drawing, "uncertainty", " ".join(words)),
+        "95% intervals: quantities on the left, people on the right.",
+        "Uncertainty",
     )
-    tables = [firm_and_open(replace(own.way, shares=own.way.shares[chosen]), found) for own in facts.divisions]
+    tables = [stable_and_uncertain(replace(own.way, shares=own.way.shares[chosen]), found) for own in facts.divisions]
     return join([tag("p", told), bullets(words), *tables, shown], "\n")
 
 
-def firm_and_open(way: Grouping, bands: Bands) -> Markup:
+def stable_and_uncertain(way: Grouping, uncertainty: Uncertainty) -> Markup:
     """By group, how many decisions hold under all beliefs that the audit leaves open, and how many do not."""
-    is_open = (bands.people["decision"] == OPEN).to_numpy(dtype=float)
+    is_open = (uncertainty.people["decision"] == UNCERTAIN).to_numpy(dtype=float)
     groups = [(name, way.shares[:, place]) for place, name in enumerate(way.groups)] if len(way.groups) > 1 else []
     rows = []
     for name, share in [*reversed(groups), ("all", np.ones(len(is_open)))]:
         people, unsure = float(share.sum()), float(is_open @ share)
         rows.append([name, count(people - unsure), stacked(count(unsure), percent(unsure / people) if people else "")])
-    return table(["Group", "Firm", "Open"], rows, caption="Firm and open decisions, by group", numbers=(1, 2))
+    return table(
+        ["Group", "Stable", "Uncertain"], rows, caption="Stable and uncertain decisions, by group", numbers=(1, 2)
+    )

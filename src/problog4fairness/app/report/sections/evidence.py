@@ -188,7 +188,7 @@ def _fine(share: float) -> str:
 def _moves(found: Sensitivity) -> list[str]:
     """For each metric, how far it moves."""
     known = bool((found.parameters["low"] < found.parameters["high"]).any())
-    by_metric = {metric: own.dropna() for metric, own in found.spans.groupby("metric")}
+    by_metric = {metric: own.dropna() for metric, own in found.table.groupby("metric")}
     meanings = found.parameters["meaning"]
     return [_move(metric, by_metric[metric], known, meanings) for metric in found.metrics if len(by_metric[metric])]
 

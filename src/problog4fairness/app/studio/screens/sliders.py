@@ -41,7 +41,7 @@ class Sliders:
         self._studio, self._found = studio, found
         self._moves: WhatIf = studio.read(MOVES, WhatIf.load)
         self._values: dict[str, float] = {}
-        self._open = _open(studio)
+        self._uncertain = _uncertain(studio)
         self._told: dict[Any, Any] = {}
 
     def show(self) -> None:
@@ -52,7 +52,7 @@ class Sliders:
             if own.accuracy is not None:
                 self._figure("accuracy", f"right on audited rows; the model: {percent(own.accuracy)}")
             self._figure("changed", "decisions change")
-            self._figure("firm", "of them were firm")
+            self._figure("stable", "of them were stable")
         self._told["outside"] = text("p", "", "soft").props("role=status")
         soft("Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded what the "
              "audit leaves open.")  # fmt: skip
@@ -138,14 +138,14 @@ class Sliders:
         if "accuracy" in told:
             told["accuracy"].set_text(percent(answer.accuracy))
         told["changed"].set_text(f"{answer.changed:,}")
-        told["firm"].set_text(f"{int((self._changed(answer) & ~self._open).sum()):,}")
+        told["stable"].set_text(f"{int((self._changed(answer) & ~self._uncertain).sum()):,}")
         told["outside"].set_text(NOWHERE if answer.outside else "")
         for group, row in answer.groups.iterrows():
             for name, value in row.items():
                 told[group, name].set_text(f"{value:,.0f}")
 
     def _changed(self, answer: Answer) -> Any:
-        return (answer.chance >= 0.5) != (self._moves.own >= 0)
+        return (answer.chance >= 0.5) != (self._moves.log_odds >= 0)
 
     def _groups(self) -> None:
         """Favourable decisions by group; the numbers are filled in by every move."""
@@ -167,7 +167,7 @@ class Sliders:
         if not len(changed):
             soft("Nobody: move a slider.")
             return
-        own = 1 / (1 + np.exp(-self._moves.own[changed]))
+        own = 1 / (1 + np.exp(-self._moves.log_odds[changed]))
         order = changed[np.argsort(-np.abs(answer.chance[changed] - own), kind="stable")][:SHOWN]
         frame = self._studio.project.frame
         known = [place for place in order if numbers and numbers[place] < len(frame)]
@@ -176,7 +176,7 @@ class Sliders:
         rows = frame.iloc[[numbers[place] for place in known]].map(plain)
         told = pd.DataFrame({"row": [numbers[place] + 1 for place in known]})
         told["now"] = [f"{answer.chance[place]:.0%}" for place in known]
-        told["was"] = ["open" if self._open[place] else "firm" for place in known]
+        told["was"] = ["uncertain" if self._uncertain[place] else "stable" for place in known]
         soft("Those that move furthest:")
         table(pd.concat([told, rows.reset_index(drop=True)], axis=1))
 
@@ -211,10 +211,10 @@ class Sliders:
         return tag("svg", *parts, class_="strip", role="img", aria_label=f"disparity from {first} to {last}", **box)
 
 
-def _open(studio: Studio) -> Any:
-    """Which decisions are open, row by row."""
+def _uncertain(studio: Studio) -> Any:
+    """Which decisions are uncertain, row by row."""
     people: pd.DataFrame = studio.read(PEOPLE, pd.read_csv)
-    return (people["decision"] == "open").to_numpy()
+    return (people["decision"] == "uncertain").to_numpy()
 
 
 def _points(disparity: float) -> str:

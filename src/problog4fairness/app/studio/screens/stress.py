@@ -25,7 +25,7 @@ from problog4fairness.statistics import count
 TEACH = (
     "What if a parameter of the belief is wrong? The model is fitted again for beliefs that the audit leaves open, and "
     "for others. Then there is a slider for each parameter that moves the disparity, the accuracy and who is affected "
-    "at once, and you see which decisions are firm and what it would take to close the gap."
+    "at once, and you see which decisions are stable and what it would take to close the gap."
 )
 BINS = 20
 
@@ -81,18 +81,18 @@ def _result(studio: Studio, job: work.Work) -> None:
         box(f"There are no sliders: {found['problem']}")
     else:
         Sliders(studio, found).show()
-    heading("Firm and open decisions")
+    heading("Stable and uncertain decisions")
     with ui.element("div").classes("figures"):
         for name, number in found["people"].items():
             with ui.element("div").classes("figure"):
                 text("b", f"{number:,}").props(f"data-number={name}")
                 text("span", f"decisions are {name}", "soft")
     people = studio.read(PEOPLE, pd.read_csv)
-    chart(_histogram(people), "people by their fair probability, firm and open", "13rem")
+    chart(_histogram(people), "people by their fair probability, stable and uncertain", "13rem")
     heading("What would close the gap?")
     for line in found["bounds"]:
         text("p", line)
-    heading("Bands")
+    heading("Uncertainty")
     with ui.element("div").classes("bands"):
         for row in found["summary"]:
             _band(row)
@@ -101,10 +101,10 @@ def _result(studio: Studio, job: work.Work) -> None:
 
 
 def _histogram(people: pd.DataFrame) -> dict[str, Any]:
-    """How many people have which fair probability, and how many of them are decided firmly."""
+    """How many people have which fair probability, and how many of their decisions are stable."""
     edges = np.linspace(0, 1, BINS + 1)
     series = []
-    for name, painted in (("firm", "#0072B2"), ("open", "#E69F00")):
+    for name, painted in (("stable", "#0072B2"), ("uncertain", "#E69F00")):
         own = people.loc[people["decision"] == name, "fair_probability"]
         counts = np.histogram(own, edges)[0].tolist()
         paint = {"color": colour(painted)}

@@ -12,6 +12,7 @@ from problog4fairness.beliefs import Belief
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import LEAST_SIGNAL, least_signal
+from problog4fairness.robustness.refits import Range
 
 # Points all over the box for each parameter, of which the best are starts of a search.
 POINTS, STARTS = 4, 2
@@ -40,18 +41,18 @@ class BeliefBox:
         The rows that are observed through the beliefs.
     """
 
-    def __init__(self, belief: Belief, ends: Mapping[str, tuple[float, float]], rows: Rows) -> None:
+    def __init__(self, belief: Belief, ends: Mapping[str, Range], rows: Rows) -> None:
         self.belief, self.names = belief, tuple(ends)
-        self.low, self.high = (np.array([own[place] for own in ends.values()], dtype=np.float64) for place in (0, 1))
+        self.low, self.high = np.array(list(ends.values()), dtype=np.float64).T
         self._kinds = belief.kinds_of(rows)
         self._least = min(LEAST_SIGNAL, least_signal(belief.observe(self._kinds)))
-        values = {own.name: own.value or 0.0 for own in belief.parameters}
+        values = {parameter.name: parameter.value or 0.0 for parameter in belief.parameters}
         self.centre = np.clip([values[name] for name in self.names], self.low, self.high)
         self.cut = False
-        if not self._tells(self.centre):
+        if not self._is_informative(self.centre):
             middle = (self.low + self.high) / 2
-            self.centre = next((end for end in (middle, self.low) if self._tells(end)), self.centre)
-        if not self._tells(self.centre):
+            self.centre = next((end for end in (middle, self.low) if self._is_informative(end)), self.centre)
+        if not self._is_informative(self.centre):
             raise P4FError(
                 "in this box recorded labels say nothing about fair ones; leave such beliefs out, by a smaller box"
             )
@@ -63,16 +64,18 @@ class BeliefBox:
     def inside(self, point: Floats) -> Floats:
         """The point in the box, moved to its centre as far as recorded labels need to say something."""
         wanted = np.clip(point, self.low, self.high)
-        if self._tells(wanted):
+        if self._is_informative(wanted):
             return wanted
         self.cut = True
         near, far = 0.0, 1.0
         for _ in range(HALVINGS):
             share = (near + far) / 2
-            near, far = (share, far) if self._tells(self.centre + share * (wanted - self.centre)) else (near, share)
+            near, far = (
+                (share, far) if self._is_informative(self.centre + share * (wanted - self.centre)) else (near, share)
+            )
         return np.asarray(self.centre + near * (wanted - self.centre))
 
-    def _tells(self, point: Floats) -> bool:
+    def _is_informative(self, point: Floats) -> bool:
         return least_signal(self.at(point).observe(self._kinds)) >= self._least - 1e-9
 
 
@@ -122,11 +125,11 @@ def extremes(box: BeliefBox, disparities: Disparities, most: int) -> tuple[list[
         for sign in (-1.0, 1.0)
         for place in np.argsort(-sign * np.array(values), kind="stable")[:STARTS]
     ]
-    while len(points) < most and (active := [own for own in searches if own.step < len(STEPS)]):
-        for own in active:
-            near = own.neighbours(box)
+    while len(points) < most and (active := [search for search in searches if search.step < len(STEPS)]):
+        for search in active:
+            near = search.neighbours(box)
             around = disparities([box.at(point) for point in near])
-            own.move(near, around)
+            search.move(near, around)
             points += near
             values += around
     order = [points[place] for place in np.argsort(values, kind="stable")]
@@ -143,9 +146,9 @@ def _first(box: BeliefBox, disparities: Disparities) -> list[Floats]:
     """The centre, each end alone, the corners to which the ends point, and points all over the box."""
     size = len(box.names)
     ends = [
-        box.inside(np.where(np.arange(size) == place, own, box.centre))
+        box.inside(np.where(np.arange(size) == place, end, box.centre))
         for place in range(size)
-        for own in (box.low, box.high)
+        for end in (box.low, box.high)
     ]
     values = np.array(disparities([box.at(point) for point in ends]))
     rising = values[1::2] >= values[::2]
