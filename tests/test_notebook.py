@@ -72,7 +72,7 @@ def test_a_comparison_shows_its_table_its_verdict_and_its_figure(comparison):
 
 
 def test_sensitivity_shows_its_figure_and_its_spans(moves):
-    assert 'alt="How each metric moves' in moves._repr_html_()
+    assert 'alt="Sensitivity of' in moves._repr_html_()
     assert "data:image/png;base64," in moves._repr_html_()
     assert "lowest" in moves._repr_html_()
 

@@ -1,7 +1,7 @@
 from .bounds import Bounds, bounds_of
-from .sensitivity import CHANGED, Sensitivity, sensitivity
+from .interpolation import Answer, WhatIf, what_if
+from .parameter_sensitivity import CHANGED, Sensitivity, sensitivity
 from .uncertainty import ACCURACY, UNCERTAIN, Uncertainty, not_learned, uncertainty_of
-from .what_if import Answer, WhatIf, what_if
 
 __all__ = [
     "ACCURACY",

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from problog4fairness.robustness.sensitivity import CHANGED, Sensitivity
+from problog4fairness.robustness.parameter_sensitivity import CHANGED, Sensitivity
 from problog4fairness.robustness.uncertainty import ACCURACY, DISPARITY, STABLE, UNCERTAIN, Uncertainty
 from problog4fairness.statistics import called
 
