@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOMS = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "_extensions" / "rooms.py"))
+DOCS = Path(__file__).parents[2] / "docs"
+ROOMS = runpy.run_path(str(DOCS / "_extensions" / "rooms.py"))
 SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(.*?)(?=^[A-Z]\w+\n-+\n|\Z)", re.DOTALL | re.MULTILINE)
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -59,4 +60,6 @@ def test_every_room_of_the_package_is_in_the_reference():
     import problog4fairness as p4f
 
     rooms = {name for name in p4f.__all__ if inspect.ismodule(getattr(p4f, name))}
-    assert rooms <= set(ROOMS["ROOMS"])
+    assert rooms == set(ROOMS["ROOMS"]) - {""}
+    pages = set(re.findall(r"/_generated/reference/(\w+)", (DOCS / "reference" / "index.md").read_text()))
+    assert pages == {room or "package" for room in ROOMS["ROOMS"]}
