@@ -12,7 +12,7 @@ import problog4fairness as p4f
 from problog4fairness.audit import AuditWarning
 from problog4fairness.checks import read_case
 from problog4fairness.data import Rows
-from problog4fairness.estimators import audit_weights, audited_folds, checked, fair_codes, task_through
+from problog4fairness.estimators import audited_folds, checked, task_through, with_known
 from problog4fairness.learners import Calibrated, Linear
 
 ROWS, EACH, REPEATED = 3000, 60, 30
@@ -89,13 +89,7 @@ def test_what_is_computed_agrees_in_expectation_and_with_the_population():
 
 def calibrated_mean(audit):
     """The mean fair probability of the whole table, after calibration on the audited rows of a wrong belief's model."""
-    rows = Rows(
-        TABLE,
-        ("x",),
-        recorded=TABLE["recorded"].to_numpy(),
-        fair=fair_codes(audit, (0, 1), ROWS),
-        audit_weights=audit_weights(audit, ROWS),
-    )
+    rows = with_known(Rows(TABLE, ("x",), recorded=TABLE["recorded"].to_numpy()), audit)
     belief = p4f.LabelBias("group", negative=0.4, positive=0.02)
     task = task_through(belief, rows, 0)
     folds = audited_folds(rows, task)
@@ -127,13 +121,7 @@ def test_a_planned_audit_neither_shifts_nor_spoils_a_right_model():
 def test_the_calibrated_fit_has_the_mean_of_its_calibrated_folds():
     # The whole fit has learned from more audited rows than the fits that the correction is learned from.
     audit = planned(np.random.default_rng(4))
-    rows = Rows(
-        TABLE,
-        ("x",),
-        recorded=TABLE["recorded"].to_numpy(),
-        fair=fair_codes(audit, (0, 1), ROWS),
-        audit_weights=audit_weights(audit, ROWS),
-    )
+    rows = with_known(Rows(TABLE, ("x",), recorded=TABLE["recorded"].to_numpy()), audit)
     belief = p4f.LabelBias("group", negative=0.4, positive=0.02)
     task = task_through(belief, rows, 0)
     folds = audited_folds(rows, task)

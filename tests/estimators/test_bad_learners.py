@@ -61,10 +61,8 @@ def test_what_is_no_learner():
 
 
 def test_fair_labels_that_cannot_be():
-    assert refused("linear", fair=[0, 1]) == (
-        "X has 300 rows, fair has 2; give one for each row, missing where not audited"
-    )
-    assert refused("linear", fair=np.full(300, 2)) == "fair has the label 2, which is not among 0, 1"
+    assert "300 rows and 2 fair labels" in refused("linear", fair=[0, 1])
+    assert "label 2, which is not among 0, 1" in refused("linear", fair=np.full(300, 2))
     # Nobody who is unfit is recorded as fit.
     impossible = np.where(np.arange(300) == np.flatnonzero(RECORDED)[0], 0, np.nan)
     for learner in ("linear", "boosted", "network", LogisticRegression()):

@@ -73,8 +73,8 @@ def test_fair_labels_as_floats():
         ({"sensitive_features": [0, None, 1, 1]}, "has 1 missing values"),
         ({"sensitive_features": [0, 0.5, 1, 1], "levels": (0, 1)}, "has probabilities of groups"),
         ({"sensitive_features": [0, 1, 1]}, "have 3 rows, X has 4"),
-        ({"fair": [1, 0]}, "fair has 2 labels, X has 4 rows"),
-        ({"fair": [2, None, None, None]}, "fair has the label 2"),
+        ({"fair": [1, 0]}, "4 rows and 2 fair labels"),
+        ({"fair": [2, None, None, None]}, "has the label 2"),
         (
             {"X": pd.concat([X] * 6), "y": range(24), "sensitive_features": [0, 1] * 12},
             "y has 24 labels, more than 20; make classes of them",

@@ -1,5 +1,5 @@
 from .audits import NOT_STATED, Audit, frame_of, warn_unweighted
-from .columns import AuditWarning, Column, audit_column, audit_frame, read_audit, tell, two_classes, value_codes
+from .columns import AuditWarning, Column, read_audit, tell
 from .estimation.cells import counted_cells
 from .estimation.estimation import (
     FEW_ROWS,
@@ -55,8 +55,6 @@ __all__ = [
     "Terms",
     "Todo",
     "anytime",
-    "audit_column",
-    "audit_frame",
     "audit_groups",
     "audited_rows",
     "by_feature",
@@ -86,8 +84,6 @@ __all__ = [
     "read_audit",
     "strata_table",
     "tell",
-    "two_classes",
-    "value_codes",
     "wanted_rows",
     "warn_few",
     "warn_opposite",

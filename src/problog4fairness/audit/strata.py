@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit.columns import Column, two_classes
-from problog4fairness.data import Codes, Rows, is_frame, label_codes, plain, sensitive_frame, to_frame
+from problog4fairness.audit.columns import Column
+from problog4fairness.data import Codes, Rows, find_classes, is_frame, label_codes, plain, sensitive_frame, to_frame
 from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
@@ -143,9 +143,9 @@ def label_strata(
         found = list(dict.fromkeys(plain(value) for value in series.dropna().unique().tolist()))
         if not found:
             raise P4FError(f"the recorded label {name!r} holds no value")
-        classes = belief.classes or two_classes(found, belief.favourable_among(found, favourable), name)
+        classes = belief.classes or find_classes(found, belief.favourable_among(found, favourable), name, audited=True)
         values = series.map(plain, na_action="ignore").to_numpy(dtype=object)
-        labels = label_codes(values, classes, f"the recorded label {name!r}", missing=True, unknown="is not among")
+        labels = label_codes(values, classes, f"the recorded label {name!r}", missing=True)
     everybody: tuple[Codes, tuple[str, ...]] = np.zeros(len(frame), dtype=np.int64), ("everybody",)
     groups, words = audit_groups(belief, frame) if divided else everybody
     strata = Strata(words, (name,), (tuple(str(plain(own)) for own in classes),), (LABEL,))
@@ -167,7 +167,7 @@ def feature_strata(
     _refuse_many(strata)
     groups, _ = audit_groups(belief, frame)
     codes = [
-        label_codes(_labels(frame, name).to_numpy(dtype=object), own, name, missing=True, unknown="is not among")
+        label_codes(_labels(frame, name).to_numpy(dtype=object), own, name, missing=True)
         for name, own in values.items()
     ]
     return Drawn(frame, strata, strata.codes(groups, *codes))

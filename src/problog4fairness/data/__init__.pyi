@@ -1,8 +1,20 @@
-from .columns import beside, complete_rows, is_frame, refuse_sparse, require_column, sensitive_frame, to_frame
+from .columns import (
+    beside,
+    column_values,
+    complete_rows,
+    frame_with,
+    is_frame,
+    refuse_sparse,
+    require_column,
+    sensitive_frame,
+    to_frame,
+    warn_swapped,
+)
 from .counts import COUNT, counted_rows, counts_of, one_by_one
 from .covariates import OTHER, Category, Period, Score, days_of, numbers_of
+from .display import WholeTable, inline_figure, write_figure
 from .features import feature_columns, identifiers
-from .groups import Grouping
+from .groups import Grouping, Sensitive, has_others, named_groups
 from .io.bounded import MEBIBYTE, inside, parse_json, plain_file, read_file
 from .io.reading import Chunks, StartAgain, read_table
 from .io.writing import (
@@ -18,16 +30,13 @@ from .io.writing import (
     write_whole,
 )
 from .joining import matches, positions, with_audit
-from .labels import find_classes, label_codes, majority, ordered_pair
-from .notebook import inline_figure, write_figure
+from .labels import MAX_CLASSES, find_classes, find_labels, label_codes, majority, ordered_pair
 from .problems import FileNote, FileWarning, GroupUseNote, TableError, listed, note, reason_of, warn
 from .roles import (
-    MAX_CLASSES,
     MAX_GROUPS,
     Roles,
     as_groups,
     check_column,
-    find_labels,
     find_levels,
     find_roles,
     known_levels,
@@ -35,11 +44,7 @@ from .roles import (
     rewritten,
 )
 from .rows import Rows
-from .sensitive import Sensitive, has_others, named_groups
-from .swapped import warn_swapped
-from .types import Codes, Floats, Level
-from .values import Value, conventional, plain, plain_column, values_of
-from .whole_tables import WholeTable
+from .values import Codes, Floats, Level, Value, conventional, plain, plain_column, values_of
 
 __all__ = [
     "COUNT",
@@ -70,6 +75,7 @@ __all__ = [
     "check_column",
     "check_folder",
     "check_output",
+    "column_values",
     "complete_rows",
     "conventional",
     "counted_rows",
@@ -81,6 +87,7 @@ __all__ = [
     "find_labels",
     "find_levels",
     "find_roles",
+    "frame_with",
     "has_others",
     "identifiers",
     "inline_figure",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as narwhals
@@ -11,7 +12,7 @@ import pandas as pd
 
 from problog4fairness.data.counts import counts_of
 from problog4fairness.data.problems import TableError, listed, warn
-from problog4fairness.errors import P4FError, among
+from problog4fairness.errors import P4FError, SwappedWarning, among
 
 
 def is_frame(data: Any) -> bool:
@@ -98,25 +99,63 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int, 
 def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataFrame:
     """``sensitive_features`` as columns, under their own names or, where they have none, under ``names``.
 
-    Parameters
-    ----------
-    sensitive_features
-        An array, a series, a frame or a dictionary.
-    names
-        What to call columns without a name; ``sensitive0``, ``sensitive1``, ... where these are not as many.
-    rows
-        How many rows there must be.
+    Where these are not as many, columns without a name are ``sensitive0``, ``sensitive1``, ...
     """
     if not isinstance(sensitive_features, dict) and not is_frame(sensitive_features):
         width = np.shape(sensitive_features)[1] if np.ndim(sensitive_features) == 2 else 1
         if len(names) != width:
-            own = getattr(sensitive_features, "name", None)
-            known = width == 1 and own not in (None, "")
-            names = [str(own)] if known else [f"sensitive{i}" for i in range(width)]
+            name = getattr(sensitive_features, "name", None)
+            known = width == 1 and name not in (None, "")
+            names = [str(name)] if known else [f"sensitive{i}" for i in range(width)]
     return sensitive_frame(sensitive_features, names, rows)
+
+
+def frame_with(table: Any, sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
+    """A table, or None, as a data frame with the sensitive columns that were passed beside it, if any were."""
+    if table is None and sensitive_features is None and columns:
+        raise P4FError(f"the sensitive values are missing; pass sensitive_features, or {', '.join(columns)} in a table")
+    frame = pd.DataFrame(index=range(rows)) if table is None else to_frame(table)
+    if sensitive_features is None:
+        return frame
+    passed = sensitive_frame(sensitive_features, columns, rows, "the data have")
+    return pd.concat([frame.drop(columns=passed.columns, errors="ignore"), passed], axis=1)
+
+
+def column_values(table: Any, what: Any, role: str, gaps: bool = False) -> pd.Series[Any]:
+    """A column by name, or the values themselves; ``gaps`` says whether some may be missing."""
+    if isinstance(what, str):
+        frame = pd.DataFrame() if table is None else to_frame(table)
+        if what not in frame.columns:
+            raise P4FError(f"no column {what!r} for the {role} values; {among(what, frame.columns)}")
+        values = frame[what]
+    else:
+        values = pd.Series(np.asarray(what), name=getattr(what, "name", None))
+    missing = int(values.isna().sum())
+    if missing and not gaps:
+        raise P4FError(f"the {role} values have {missing} missing ones; audit those rows or drop them")
+    if not len(values):
+        raise P4FError("the audit has no rows")
+    return values
 
 
 def require_column(name: str, frame: pd.DataFrame, needed_for: str = "the sensitive variable") -> None:
     """Raise the error that names a column which X does not have."""
     if name not in frame.columns:
         raise P4FError(f"no column {name!r} for {needed_for}; {among(name, frame.columns)}, or pass it beside X")
+
+
+def warn_swapped(recorded: Any, fair: Any, sensitive: Any, columns: Collection[str], stacklevel: int = 3) -> None:
+    """Warn where a series is named after another role than the one that it was passed for.
+
+    ``recorded``, ``fair`` and ``sensitive`` are what was passed; ``columns`` are the sensitive ones of the belief.
+    """
+    label, checked, group = (str(getattr(values, "name", None) or "") for values in (recorded, fair, sensitive))
+    if label in columns and group not in columns:
+        problem = f"the recorded label is the column {label!r}, which the belief names as sensitive"
+    elif checked in columns:
+        problem = f"the fair label is the column {checked!r}, which the belief names as sensitive"
+    elif checked and ("fair" in label.lower() or "recorded" in checked.lower()):
+        problem = f"the recorded label is the column {label!r} and the fair one {checked!r}"
+    else:
+        return
+    warnings.warn(f"{problem}; were they swapped?", SwappedWarning, stacklevel=stacklevel + 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.data.problems import TableError, listed
-from problog4fairness.data.types import Codes
+from problog4fairness.data.values import Codes
 
 if TYPE_CHECKING:
     import pandas as pd

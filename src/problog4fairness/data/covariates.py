@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problog4fairness.data.sensitive import Sensitive
-from problog4fairness.data.types import Codes, Floats, Level
-from problog4fairness.data.values import plain_column
+from problog4fairness.data.groups import Sensitive
+from problog4fairness.data.values import Codes, Floats, Level, plain_column
 from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
@@ -44,9 +43,9 @@ class Category(Sensitive):
         place: dict[Any, int] = {str(level): number for number, level in enumerate(self.levels)}
         place |= {level: number for number, level in enumerate(self.levels)}
         values = plain_column(_column(frame, self.columns[0]))
-        found = [place.get(own, place.get(str(own), other)) for own in values.tolist()]
+        codes = [place.get(value, place.get(str(value), other)) for value in values.tolist()]
         # A missing value is no level that happens to be called None.
-        return np.where(values.isna(), other, np.array(found, dtype=np.int64))
+        return np.where(values.isna(), other, np.array(codes, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,8 @@ def days_of(column: pd.Series[Any]) -> Any:
     wrong = days.isna()
     if wrong.any():
         value = column[wrong].iloc[0]
-        said = "misses a day" if pd.isna(value) else f"has the value {str(value)!r}, which is no day"
-        raise P4FError(f"column {column.name!r} {said}; write days as 2020-03-01")
+        problem = "misses a day" if pd.isna(value) else f"has the value {str(value)!r}, which is no day"
+        raise P4FError(f"column {column.name!r} {problem}; write days as 2020-03-01")
     return days.dt.tz_localize(None).to_numpy().astype("datetime64[D]")
 
 

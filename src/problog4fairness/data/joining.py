@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data.types import Codes
+from problog4fairness.data.values import Codes
 from problog4fairness.errors import P4FError, among
 
 

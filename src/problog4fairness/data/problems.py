@@ -53,14 +53,7 @@ class FileNote(FileWarning):
 
 
 class GroupUseNote(FileNote):
-    """Whether a model uses the group, where nobody stated it.
-
-    Examples
-    --------
-    >>> from problog4fairness.data import FileNote, GroupUseNote
-    >>> issubclass(GroupUseNote, FileNote)
-    True
-    """
+    """Whether a model uses the group, where nobody stated it."""
 
 
 def warn(message: str) -> None:
@@ -74,19 +67,7 @@ def note(message: str) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """An error in words; of one that the system raised for a file, ``file: reason``.
-
-    Parameters
-    ----------
-    error
-        What was raised.
-
-    Examples
-    --------
-    >>> from problog4fairness.data import reason_of
-    >>> reason_of(FileNotFoundError(2, "No such file or directory", "loans.csv"))
-    'loans.csv: No such file or directory'
-    """
+    """An error in words; of one that the system raised for a file, ``file: reason``."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -1,4 +1,4 @@
-"""Which column is what, and which value means what; said by the user, or by a convention that is told."""
+"""Which column is what, and which value means what; stated by the user, or by a convention that is told."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from problog4fairness.data.columns import complete_rows
-from problog4fairness.data.labels import is_unfavourable, ordered_pair
+from problog4fairness.data.groups import has_others, others_of
+from problog4fairness.data.labels import find_labels
 from problog4fairness.data.problems import TableError, listed, note
-from problog4fairness.data.sensitive import has_others, others_of
-from problog4fairness.data.types import Codes
-from problog4fairness.data.values import Value, conventional, match, plain, values_of
+from problog4fairness.data.values import Codes, Value, conventional, match, plain, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# A sensitive column with more values than this is a measurement, not a group; and so is a label.
-MAX_GROUPS = MAX_CLASSES = 20
+# A sensitive column with more values than this is a measurement, not a group.
+MAX_GROUPS = 20
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,19 @@ class Roles:
 
     Attributes
     ----------
-    recorded, sensitive, fair
-        Names of the columns of the recorded label, of the sensitive variable, and of the fair label, where an audit
-        has it.
+    recorded, fair
+        The column of the recorded label, and of the fair one where there is one: by name, or for
+        :meth:`Rows.from_table` also the values themselves.
+    sensitive
+        The sensitive column; for :meth:`Rows.from_table` also columns beside the table.
     labels
-        The label's values, the favourable one last.
+        The label's values, the favourable one last; empty as long as they are not known.
     levels
         The groups; with two, the sensitive one is the second.
     fair_labels
         The same as ``labels`` in the notation of the fair column.
+    favourable
+        The favourable label; None where nobody stated it, and the labels are not known.
 
     Examples
     --------
@@ -47,17 +50,17 @@ class Roles:
     ('yes', 1, True)
     """
 
-    recorded: str
-    sensitive: str
-    fair: str | None
-    labels: tuple[Value, ...]
-    levels: tuple[Value, ...]
+    recorded: Any = None
+    sensitive: Any = None
+    fair: Any = None
+    labels: tuple[Value, ...] = ()
+    levels: tuple[Value, ...] = ()
     fair_labels: tuple[Value, ...] | None = None
+    favourable: Any = None
 
-    @property
-    def favourable(self) -> Value:
-        """The favourable label."""
-        return self.labels[-1]
+    def __post_init__(self) -> None:
+        if self.labels:
+            object.__setattr__(self, "favourable", self.labels[-1])
 
     @property
     def binary(self) -> bool:
@@ -69,7 +72,7 @@ class Roles:
         """The sensitive group, or None where there are more than two groups."""
         return self.levels[1] if self.binary else None
 
-    def clean(self, frame: pd.DataFrame, *, fair: bool = True, gaps: bool = False) -> pd.DataFrame:
+    def clean(self, frame: pd.DataFrame, *, gaps: bool = False) -> pd.DataFrame:
         """A table with known values in these columns.
 
         Rows without a group or a label are dropped, with a warning that counts them. Whole numbers that were read with
@@ -80,15 +83,13 @@ class Roles:
         ----------
         frame
             The table.
-        fair
-            Whether the fair column counts, where there is one.
         gaps
             Whether rows without a recorded label stay.
         """
         wanted = {}
         if self.recorded in frame.columns:
             wanted[self.recorded] = ("recorded label", self.labels, self.labels)
-        if fair and self.fair is not None and self.fair in frame.columns:
+        if self.fair is not None and self.fair in frame.columns:
             wanted[self.fair] = ("fair label", self.fair_labels or self.labels, self.labels)
         check_column(frame, self.sensitive, "sensitive variable", "sensitive")
         complete = [name for name in wanted if not (gaps and name == self.recorded)]
@@ -100,22 +101,20 @@ class Roles:
 
     def label_codes(self, frame: pd.DataFrame) -> Codes:
         """The recorded label of a clean table by its position among the labels, -1 where there is none."""
-        return self._codes(frame[self.recorded])
+        return _codes(frame[self.recorded], self.labels)
 
     def fair_codes(self, frame: pd.DataFrame) -> Codes:
         """The fair label of a clean table by its position among the labels, -1 where there is none."""
-        if self.fair is None:
-            raise TableError("there is no column of the fair label; name it by fair=...", argument="fair")
-        return self._codes(frame[self.fair])
-
-    def _codes(self, labels: pd.Series[Any]) -> Codes:
-        place = {label: number for number, label in enumerate(self.labels)}
-        return np.asarray(labels.map(place, na_action="ignore").fillna(-1), dtype=np.int64)
+        return _codes(frame[self.fair], self.labels)
 
     def group_codes(self, frame: pd.DataFrame) -> Codes:
         """The group of each row of a clean table, by its position among the levels: 1 of two is the sensitive one."""
-        place = {level: i for i, level in enumerate(self.levels)}
-        return np.asarray(frame[self.sensitive].map(place), dtype=np.int64)
+        return _codes(frame[self.sensitive], self.levels)
+
+
+def _codes(column: pd.Series[Any], values: Sequence[Value]) -> Codes:
+    place = {value: number for number, value in enumerate(values)}
+    return np.asarray(column.map(place, na_action="ignore").fillna(-1), dtype=np.int64)
 
 
 def find_roles(
@@ -144,7 +143,7 @@ def find_roles(
     favourable
         The favourable label, or a text that means it: ``1``, ``1.0``, ``True``, ``yes``.
     group
-        The sensitive group, or a text that means it; of more than two, it is compared with all others together.
+        The sensitive group, or a text that means it; of more than two, it is compared with all others as one.
     levels
         The groups, where they are known already: those that a belief was estimated for. All of them must occur.
 
@@ -166,33 +165,14 @@ def find_roles(
         raise TableError(f"the recorded label, the fair label and the sensitive variable are {listed(names)}; "
                          "each must be a column of its own")  # fmt: skip
     labels, fair_labels = find_labels(frame, recorded, fair, favourable)
-    found = find_levels(frame, sensitive, group) if levels is None else known_levels(frame, sensitive, levels)
-    return Roles(recorded, sensitive, fair, labels, found, fair_labels)
+    levels = find_levels(frame, sensitive, group) if levels is None else known_levels(frame, sensitive, levels)
+    return Roles(recorded, sensitive, fair, labels, tuple(levels), fair_labels)
 
 
 def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> None:
     """Raise the error that lists the columns where one is missing, and the name that may be meant.
 
-    Parameters
-    ----------
-    frame
-        The table.
-    name
-        The column that should be there.
-    role
-        What it is for, in words.
-    argument
-        The argument that named it.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from problog4fairness.data import check_column
-    >>> try:
-    ...     check_column(pd.DataFrame({"granted": [1]}), "grantd", "recorded label", "recorded")
-    ... except TableError as error:
-    ...     print(str(error).split("; ")[1])
-    did you mean 'granted'? there are 'granted'
+    ``role`` is what the column is for, in words, and ``argument`` the argument that named it.
     """
     if name in frame.columns:
         return
@@ -203,102 +183,6 @@ def check_column(frame: pd.DataFrame, name: str, role: str, argument: str) -> No
         f"{argument}={name!r}: there is no such column for the {role}{meant} there are {listed(known)}",
         argument=argument,
     )
-
-
-def find_labels(
-    frame: pd.DataFrame, recorded: str, fair: str | None = None, favourable: object = None
-) -> tuple[tuple[Value, ...], tuple[Value, ...] | None]:
-    """The labels as the recorded column writes them, and as the fair one does; the favourable one is the last."""
-    seen = _label_values(frame, recorded, "recorded")
-    if fair is None:
-        return _ordered_labels(recorded, seen, favourable), None
-    true = _label_values(frame, fair, "fair")
-    together = list(dict.fromkeys([*seen, *true]))
-    many = len(seen) > 2
-    if len(true) > 2 and not many:
-        raise TableError(
-            f"column {fair!r} of the fair label has {len(true)} values ({listed(true, 6)}), {recorded!r} has "
-            f"{len(seen)}: recode the others, or leave their rows out"
-        )
-    if many and not set(seen) & set(true):
-        raise TableError(
-            f"columns {recorded!r} ({listed(seen, 6)}) and {fair!r} ({listed(true, 6)}) have no label in common; write "
-            "both labels in one way"
-        )
-    if many or len(together) <= 2:
-        labels = _ordered_labels(recorded, together, favourable)
-        return labels, labels
-    # The two columns write the same thing in two ways: what is said may be about either of them.
-    said = [_means(favourable, values) for values in (seen, true)]
-    unclear = any(not meant and conventional(values) is None for meant, values in zip(said, (seen, true), strict=True))
-    if favourable is not None and (unclear or not any(said)):
-        raise TableError(
-            f"favourable={str(favourable)!r} does not say which value is favourable in both {recorded!r} "
-            f"({listed(seen)}) and {fair!r} ({listed(true)}); write both labels in one way"
-        )
-    labels = _label_pair(recorded, seen, favourable if said[0] else None)
-    if said[1]:
-        return labels, _label_pair(fair, true, favourable)
-    if _means(labels[-1], true) and not is_unfavourable(fair):
-        # The order of the recorded label is known by now, and the fair one means the same: no and yes beside 0 and 1.
-        follows = _label_pair(fair, true, labels[-1])
-        note(f"{fair}: {follows[1]} is favourable, as {labels[-1]} of {recorded} is; override with favourable=...")
-        return labels, follows
-    return labels, _label_pair(fair, true, None)
-
-
-def _means(favourable: object, values: Sequence[Value]) -> bool:
-    """Whether what was said is one of these values, or the other one of a usual pair."""
-    if favourable is None:
-        return False
-    try:
-        match(favourable, conventional(values) or values, "", "favourable")
-    except TableError:
-        return False
-    return True
-
-
-def _label_values(frame: pd.DataFrame, name: str, role: str) -> list[Value]:
-    values = values_of(frame[name])
-    if not values:
-        raise TableError(f"column {name!r} of the {role} label holds no value")
-    if len(values) > MAX_CLASSES:
-        raise TableError(
-            f"column {name!r} of the {role} label has {len(values)} values ({listed(values, 6)}); a label has two, or "
-            f"{MAX_CLASSES} at most: make classes of them"
-        )
-    return values
-
-
-def _ordered_labels(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, ...]:
-    """The labels of a column, the favourable one last."""
-    if len(values) <= 2:
-        return _label_pair(name, values, favourable)
-    if favourable is None:
-        raise TableError(
-            f"column {name!r} of the recorded label has {len(values)} values ({listed(values, 6)}); say which one is "
-            "favourable by favourable=..., or recode the others where there should be two",
-            argument="favourable",
-        )
-    good = match(favourable, values, name, "favourable")
-    note(f"{name}: there are {len(values)} classes, {listed(values)}; {good!r} is the favourable one")
-    return (*(value for value in values if value != good), good)
-
-
-def _label_pair(name: str, values: Sequence[Value], favourable: object) -> tuple[Value, Value]:
-    usual = conventional(values)
-    if favourable is not None:
-        pair = usual if len(values) == 1 and usual is not None else tuple(values)
-        good = match(favourable, pair, name, "favourable")
-        others = [value for value in pair if value != good]
-        if not others:
-            raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
-        return others[0], good
-    if usual is None and len(values) == 1:
-        raise TableError(f"column {name!r} of the label has one value only ({values[0]!r})")
-    pair = ordered_pair(values, name)
-    note(f"{name}: {pair[1]} is favourable, {pair[0]} is not; override with favourable=...")
-    return pair
 
 
 def find_levels(frame: pd.DataFrame, sensitive: str, group: object = None) -> tuple[Value, ...]:
@@ -381,15 +265,13 @@ def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[
     import pandas as pd
 
     codes, values = pd.factorize(column)
-    place = {value: i for i, value in enumerate(known)}
-    found = []
-    for value in np.asarray(values, dtype=object).tolist():
-        if plain(value) not in place:
-            raise TableError(
-                f"column {column.name!r} of the {role} has the value {plain(value)!r}, which is not among "
-                f"{listed(known)}"
-            )
-        found.append(written[place[plain(value)]])
+    place = dict(zip(known, written, strict=True))
+    unknown = [plain(value) for value in values if plain(value) not in place]
+    if unknown:
+        raise TableError(
+            f"column {column.name!r} of the {role} has the value {unknown[0]!r}, which is not among {listed(known)}"
+        )
+    texts = [place[plain(value)] for value in values]
     if (codes < 0).any():
-        return np.array([*found, None], dtype=object)[codes]
-    return pd.Series(found).take(codes).to_numpy() if found else column
+        return np.array([*texts, None], dtype=object)[codes]
+    return pd.Series(texts).take(codes).to_numpy() if texts else column

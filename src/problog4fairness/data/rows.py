@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data.sensitive import Sensitive, as_shares
-from problog4fairness.data.types import Codes, Floats
+from problog4fairness.data.columns import column_values, frame_with, warn_swapped
+from problog4fairness.data.counts import COUNT, counts_of
+from problog4fairness.data.groups import Sensitive, as_shares
+from problog4fairness.data.labels import find_classes, label_codes, majority
+from problog4fairness.data.roles import Roles
+from problog4fairness.data.values import Codes, Floats
 from problog4fairness.errors import P4FError, among
 
 
@@ -57,6 +61,83 @@ class Rows:
     weights: Floats | None = None
     audit_weights: Floats | None = None
     _positions: dict[Sensitive, Codes | Floats] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Any,
+        roles: Roles,
+        belief: Any = None,
+        *,
+        features: Sequence[str] = (),
+        audited: bool = False,
+        partly: bool = True,
+        ordered: bool = True,
+    ) -> Rows:
+        """A table as rows: the one place where labels become codes.
+
+        Parameters
+        ----------
+        table
+            A table; None where all columns are passed by ``roles``.
+        roles
+            Which column is what; columns by name, or their values. With ``roles.labels``, the classes are known.
+        belief
+            Says which classes and groups there are, whether recorded labels may be missing, and which columns hold the
+            votes of several people.
+        features
+            The columns that a learner reads.
+        audited
+            Whether these are audited rows alone, in which one of two labels may be lacking.
+        partly
+            Whether the fair label may be missing in some rows.
+        ordered
+            Whether it matters which label is favourable; see :func:`find_classes`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from problog4fairness.data import Roles, Rows
+        >>> table = pd.DataFrame({"income": [1, 2], "granted": ["no", "yes"], "repaid": [None, "yes"]})
+        >>> roles = Roles("granted", fair="repaid", favourable="yes")
+        >>> rows = Rows.from_table(table, roles, features=("income",))
+        >>> rows.recorded.tolist(), rows.fair.tolist()
+        ([0, 1], [-1, 1])
+        """
+        columns = () if belief is None else belief.sensitive_columns
+        votes = () if belief is None else belief.recorded_columns
+        gaps = belief is not None and belief.missing_labels
+        warn_swapped(roles.recorded, roles.fair, roles.sensitive, columns, stacklevel=4)
+        recorded = None
+        if roles.recorded is not None:
+            record = roles.recorded if votes else {"": column_values(table, roles.recorded, "recorded", gaps)}
+            recorded = pd.DataFrame(record).reset_index(drop=True)
+        fair = None if roles.fair is None else column_values(table, roles.fair, "fair", partly)
+        rows = len(table) if table is not None else len(recorded if recorded is not None else fair)  # type: ignore[arg-type]
+        for role, values in (("recorded", recorded), ("fair", fair)):
+            if values is not None and len(values) != rows:
+                raise P4FError(f"there are {rows} rows and {len(values)} {role} labels; give one for each row")
+        classes = tuple(roles.labels) or (None if belief is None else belief.classes)
+        if classes is None:
+            given = [] if recorded is None else [recorded[name] for name in recorded]
+            given += [] if fair is None or not audited else [fair]
+            labels = pd.concat(given).dropna()
+            name = None if votes else _name_of(roles.recorded)
+            favourable = roles.favourable
+            if belief is not None:
+                favourable = belief.favourable_among(labels.unique().tolist(), favourable)
+            classes = find_classes(labels.to_numpy(), favourable, name, ordered=ordered, audited=audited)
+        frame = frame_with(table, roles.sensitive, columns, rows)
+        codes = None
+        if recorded is not None:
+            name, missing = _called(roles.recorded, "y"), gaps or bool(votes)
+            each = [label_codes(recorded[column], classes, name, missing) for column in recorded]
+            codes = majority(np.stack(each, axis=1), len(classes)) if votes else each[0]
+            if votes:
+                frame = pd.concat([frame.drop(columns=list(votes), errors="ignore"), recorded], axis=1)
+        known = None if fair is None else label_codes(fair, classes, _called(roles.fair, "fair"), partly)
+        weights = counts_of(frame).astype(np.float64) if COUNT in frame.columns else None
+        return cls(frame, tuple(features), classes, codes, known, weights)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -125,3 +206,14 @@ class Rows:
     def without_record(self) -> Rows:
         """The same rows as if nothing had been recorded: rows to predict."""
         return replace(self, recorded=None, fair=None, weights=None, audit_weights=None)
+
+
+def _name_of(column: Any) -> str | None:
+    """The name of a column that was passed as its name, or as values that know it."""
+    name = column if isinstance(column, str) else getattr(column, "name", None)
+    return name if isinstance(name, str) else None
+
+
+def _called(column: Any, argument: str) -> str:
+    """What labels are called in errors: the column that was named, or the argument that they were passed as."""
+    return f"column {column!r}" if isinstance(column, str) else argument

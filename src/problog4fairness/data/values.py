@@ -1,4 +1,4 @@
-"""Values of a column as a person writes them: which ones there are, and which of them is meant."""
+"""Values of a column as a person writes them: which ones there are, and which of them is meant; types of arrays."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from problog4fairness.data.problems import TableError, listed
 if TYPE_CHECKING:
     import pandas as pd
 
+Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Value: TypeAlias = int | str | bool
+# A group of a sensitive variable: a value, or one value for each of its columns.
+Level: TypeAlias = int | str | tuple[int | str, ...]
 
 # Pairs of values of which everybody knows which one is "yes".
 CONVENTIONS = (("0", "1"), ("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"))
 # A single letter alone says too little: "f" may be the half of true and false, or of male and female.
-_WHOLE = CONVENTIONS[:3]
+_WORDS = CONVENTIONS[:3]
 _YES = {pair[1] for pair in CONVENTIONS}
 _NO = {pair[0] for pair in CONVENTIONS}
 
@@ -45,9 +49,9 @@ def plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
 
     if column.dtype == np.dtype(np.int64):
         return column
-    codes, found = pd.factorize(column)
-    values = np.empty(len(found) + 1, dtype=object)
-    values[:-1] = [plain(value) for value in found]
+    codes, different = pd.factorize(column)
+    values = np.empty(len(different) + 1, dtype=object)
+    values[:-1] = [plain(value) for value in different]
     return pd.Series(values[codes], index=column.index, name=column.name)
 
 
@@ -81,7 +85,7 @@ def conventional(values: Sequence[Value]) -> tuple[Value, Value] | None:
     for no, yes in CONVENTIONS:
         if set(by_text) == {no, yes}:
             return by_text[no], by_text[yes]
-    for no, yes in _WHOLE:
+    for no, yes in _WORDS:
         if set(by_text) == {no}:
             return by_text[no], _other(by_text[no], yes)
         if set(by_text) == {yes}:
@@ -90,7 +94,7 @@ def conventional(values: Sequence[Value]) -> tuple[Value, Value] | None:
 
 
 def _other(value: Value, text: str) -> Value:
-    """The missing one of a pair, written like the one that is there."""
+    """The missing one of a pair, written like the one that occurs."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -101,14 +105,14 @@ def _other(value: Value, text: str) -> Value:
 def match(wanted: object, values: Sequence[Value], column: str, argument: str) -> Value:
     """The value that somebody means by a text: exactly, in another case, as a number, or as yes and no."""
     text = str(wanted).strip()
-    for found in (
+    for near in (
         [value for value in values if str(value) == text],
         [value for value in values if str(value).lower() == text.lower()],
         [value for value in values if text_of(value) == text_of(text)],
         [value for value in values if _side(value) is not None and _side(value) == _side(text)],
     ):
-        if len(found) == 1:
-            return found[0]
+        if len(near) == 1:
+            return near[0]
     raise TableError(
         f"{argument}={text!r} is not a value of column {column!r}; it has {listed(values)}", argument=argument
     )

@@ -7,7 +7,7 @@ from .fitting import (
     audit_weights,
     check_test_features,
     drawn_seed,
-    fair_codes,
+    fair_values,
     learner_of,
     new_rows,
     recorded_rows,
@@ -21,10 +21,9 @@ from .learner_description import WORDS, learner_facts, learner_words
 from .out_of_fold import held_out_proba
 from .posterior_fits import LEAST_SIGNAL, Draws, draw, least_signal, possible
 from .prediction import distortion_of, explain, fair_proba, predicted, predicts_from
-from .recorded import is_plain, read_record, record_codes, record_labels
 from .scoring import Scorer, feature_frame, score_rows, text_columns
 from .training_table import belief_for, train_on_table, training_rows
-from .validation import read_new, read_training
+from .validation import is_plain, read_new, read_record, read_training
 
 __all__ = [
     "BAND_COLUMNS",
@@ -49,8 +48,8 @@ __all__ = [
     "draw",
     "drawn_seed",
     "explain",
-    "fair_codes",
     "fair_proba",
+    "fair_values",
     "feature_frame",
     "fold_tasks",
     "held_out_proba",
@@ -69,8 +68,6 @@ __all__ = [
     "read_new",
     "read_record",
     "read_training",
-    "record_codes",
-    "record_labels",
     "recorded_rows",
     "row_weights",
     "rows_to_fit",

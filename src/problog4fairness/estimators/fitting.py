@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
 
 from problog4fairness.audit import NOT_STATED, Audit, tell, warn_opposite
 from problog4fairness.beliefs import Belief, NoBias, as_belief
-from problog4fairness.data import Floats, Rows, find_classes, label_codes, sensitive_frame, warn_swapped
+from problog4fairness.data import Floats, Roles, Rows, label_codes
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators.group_use import DecidedBy, GroupUse, check_use_sensitive, choose_group_use
-from problog4fairness.estimators.recorded import is_plain, read_record, record_codes, record_labels
-from problog4fairness.estimators.validation import read_features, read_new, read_training
+from problog4fairness.estimators.validation import is_plain, read_features, read_new, read_record, read_training
 from problog4fairness.learners import Fitted, Learner, Task, named_learner
 
 if TYPE_CHECKING:
@@ -40,62 +39,50 @@ def rows_to_fit(
 ) -> Rows:
     """Recorded data as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
     check_test_features(model.test_features)
+    check_use_sensitive(model.use_sensitive)
     _warn_design(fair)
-    warn_swapped(y, fair, sensitive_features, as_belief(model.belief).sensitive_columns)
     name = getattr(y, "name", None)
     model.recorded_ = str(name) if name is not None and name != "" else None
     belief = model.belief_ = as_belief(model.belief)
-    record = None
+    record: Any
     if is_plain(belief, y):
         frame, labels = read_training(model, X, y)
+        record = pd.Series(labels, name=model.recorded_)
     else:
-        frame = read_features(model, X)
-        record = read_record(belief, y, len(frame))
-        labels = record_labels(record)
+        frame, record = read_features(model, X), read_record(belief, y)
         if model.class_weight is not None:
             raise P4FError("class_weight needs one recorded label for each row; pass sample_weight instead")
+        labels = pd.DataFrame(record).stack().to_numpy()
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
     if belief.classes is not None:
-        _check_classes(belief, labels)
-    favourable = belief.favourable_among(np.unique(labels).tolist(), model.favourable)
-    # Without a belief no label is the favourable one, and a belief may name its classes in order.
-    order_matters = not isinstance(belief, NoBias) and belief.classes is None
-    classes = find_classes(labels, favourable, model.recorded_, order_matters)
-    if belief.classes is not None:
-        classes = tuple(sorted(classes, key=list(belief.classes).index))
-    model.classes_ = np.asarray(classes)
+        classes, labelled = list(belief.classes), np.unique(labels).tolist()
+        if len(classes) != len(labelled) or set(classes) != set(labelled):
+            raise P4FError(f"the belief is for {len(classes)} classes, {classes}; y has {len(labelled)}: {labelled}")
     belief.require_known()
-    known = _with_votes(belief, _joined(belief, frame, sensitive_features), record)
-    check_use_sensitive(model.use_sensitive)
     model.columns_ = _learner_columns(model, belief, frame)
-    rows = Rows(
-        known,
-        tuple(model.columns_),
-        classes,
-        label_codes(labels, classes) if record is None else record_codes(record, classes),
-        fair_codes(fair, classes, len(known)),
-        row_weights(model.class_weight, labels, weights),
-        audit_weights(fair, len(known)),
+    rows = Rows.from_table(
+        frame,
+        Roles(record, _passed(belief, sensitive_features), fair_values(fair, len(frame)), favourable=model.favourable),
+        belief,
+        features=model.columns_,
+        # Without a belief no label is the favourable one.
+        ordered=not isinstance(belief, NoBias),
     )
+    weights = row_weights(model.class_weight, labels, weights)
+    rows = replace(rows, weights=weights, audit_weights=audit_weights(fair, len(frame)))
+    model.classes_ = np.asarray(rows.classes)
     belief.check_rows(rows)
     return rows
 
 
 def new_rows(model: DebiasedClassifier, X: Any, sensitive_features: Any = None, y: Any = None) -> Rows:
     """New data as rows, with recorded labels where they are passed."""
-    frame = read_new(model, X)
-    known = _joined(model.belief_, frame, sensitive_features)
-    recorded = None
-    if y is not None and not is_plain(model.belief_, y):
-        record = read_record(model.belief_, y, len(known))
-        known, recorded = _with_votes(model.belief_, known, record), record_codes(record, tuple(model.classes_))
-    elif y is not None:
-        y = column_or_1d(y, warn=True)
-        if len(y) != len(known):
-            raise P4FError(f"X has {len(known)} rows, y has {len(y)}")
-        recorded = label_codes(y, model.classes_)
-    model.fitted_.check(known[model.columns_])
-    return Rows(known, tuple(model.columns_), tuple(model.classes_), recorded)
+    frame, belief = read_new(model, X), model.belief_
+    record = None if y is None else read_record(belief, y)
+    roles = Roles(record, _passed(belief, sensitive_features), labels=tuple(model.classes_))
+    rows = Rows.from_table(frame, roles, belief, features=model.columns_)
+    model.fitted_.check(rows.frame[model.columns_])
+    return rows
 
 
 def recorded_rows(model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any = None, fair: Any = None) -> Rows:
@@ -110,7 +97,9 @@ def with_known(rows: Rows, fair: Any) -> Rows:
     """The same rows with fair labels, missing where nobody looked."""
     if fair is None:
         return rows
-    codes = fair_codes(fair, rows.classes, len(rows))
+    codes = label_codes(fair_values(fair, len(rows)), rows.classes, "fair", missing=True)
+    if len(codes) != len(rows):
+        raise P4FError(f"there are {len(rows)} rows and {len(codes)} fair labels; give one for each row")
     return replace(rows, fair=codes, audit_weights=audit_weights(fair, len(rows)))
 
 
@@ -155,25 +144,9 @@ def take(model: DebiasedClassifier, fitted: Fitted) -> None:
     model.n_iter_ = max((len(values) for values in model.history_.values()), default=1)
 
 
-def _check_classes(belief: Belief, labels: Any) -> None:
-    """Raise the error that says that the classes of the belief are not those that were recorded."""
-    own, found = list(belief.classes or ()), np.unique(labels).tolist()
-    if len(own) != len(found) or set(own) != set(found):
-        raise P4FError(f"the belief is for {len(own)} classes, {own}; y has {len(found)}: {found}")
-
-
-def _joined(belief: Belief, frame: pd.DataFrame, sensitive_features: Any) -> pd.DataFrame:
-    if sensitive_features is None or not belief.read_columns:
-        return frame
-    beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame))
-    return pd.concat([frame.drop(columns=[c for c in beside.columns if c in frame.columns]), beside], axis=1)
-
-
-def _with_votes(belief: Belief, frame: pd.DataFrame, record: pd.DataFrame | None) -> pd.DataFrame:
-    """The columns with those of the record beside them, where the belief reads it there."""
-    if record is None or not belief.recorded_columns:
-        return frame
-    return pd.concat([frame.drop(columns=[name for name in record.columns if name in frame.columns]), record], axis=1)
+def _passed(belief: Belief, sensitive_features: Any) -> Any:
+    """What was passed beside X, if the belief reads it."""
+    return sensitive_features if belief.read_columns else None
 
 
 def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFrame) -> list[str]:
@@ -204,16 +177,11 @@ def with_group_use(model: DebiasedClassifier, rows: Rows, learner: Learner, prog
     return rows.with_features(model.columns_)
 
 
-def fair_codes(fair: Any, classes: tuple[Any, ...], rows: int) -> Any:
-    """``[rows]``: the fair class of audited rows, -1 elsewhere; None where nobody audited."""
-    if fair is None:
-        return None
+def fair_values(fair: Any, rows: int) -> Any:
+    """``[rows]``: the fair label of audited rows, missing elsewhere; None where nobody audited."""
     if isinstance(fair, Audit):
-        fair = _beside(fair, fair.values(), rows)
-    values = pd.Series(fair).to_numpy(dtype=object)
-    if len(values) != rows:
-        raise P4FError(f"X has {rows} rows, fair has {len(values)}; give one for each row, missing where not audited")
-    return label_codes(values, classes, "fair", missing=True, unknown="is not among")
+        return _beside(fair, fair.values(), rows)
+    return fair
 
 
 def _warn_design(fair: Any) -> None:
@@ -254,8 +222,8 @@ def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:
     if class_weight is None:
         return weights
     per_class = compute_class_weight(class_weight, classes=np.unique(labels), y=labels)
-    own = per_class[np.searchsorted(np.unique(labels), labels)]
-    return own if weights is None else weights * own
+    by_row = per_class[np.searchsorted(np.unique(labels), labels)]
+    return by_row if weights is None else weights * by_row
 
 
 def _names(sensitive: object) -> tuple[str, ...]:

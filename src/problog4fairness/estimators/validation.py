@@ -1,4 +1,4 @@
-"""Reading X and y by scikit-learn's rules, with errors that name the column and the way out."""
+"""Reading X and y by scikit-learn's rules, with errors that name the column and the way out; and other records."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from problog4fairness.beliefs import Belief
 from problog4fairness.data import is_frame, listed, refuse_sparse, to_frame
 from problog4fairness.errors import P4FError
 
@@ -32,12 +33,8 @@ def read_training(estimator: BaseEstimator, X: Any, y: Any) -> tuple[pd.DataFram
     if missing:
         raise P4FError(f"y has {missing} missing values; drop those rows")
     if is_frame(X):
-        frame = to_frame(X)
-        _check_feature_names(estimator, X, reset=True)
-        _check_n_features(estimator, X, reset=True)
+        frame = _frame_to_fit(estimator, X)
         y = column_or_1d(y, warn=True)
-        if not len(frame):
-            raise P4FError("Found array with 0 sample(s): X has no rows")
         if len(frame) != len(y):
             raise P4FError(f"X has {len(frame)} rows, y has {len(y)}")
     else:
@@ -49,25 +46,56 @@ def read_training(estimator: BaseEstimator, X: Any, y: Any) -> tuple[pd.DataFram
         check_classification_targets(y)
     except TypeError:
         raise P4FError("y mixes labels of several types; make all of them texts, such as y.astype(str)") from None
-    _check_cells(frame)
-    estimator.names_ = list(frame.columns)
-    return frame, np.asarray(y)
+    return _checked(estimator, frame), np.asarray(y)
 
 
 def read_features(estimator: BaseEstimator, X: Any) -> pd.DataFrame:
     """The columns of training data whose record is not one label for each row; notes them on the estimator."""
     if is_frame(X):
-        frame = to_frame(X)
-        _check_feature_names(estimator, X, reset=True)
-        _check_n_features(estimator, X, reset=True)
-        if not len(frame):
-            raise P4FError("Found array with 0 sample(s): X has no rows")
-    else:
-        with _errors_of_array(X):
-            frame = to_frame(validate_data(estimator, X, dtype="numeric", ensure_all_finite="allow-nan"))
+        return _checked(estimator, _frame_to_fit(estimator, X))
+    with _errors_of_array(X):
+        values = validate_data(estimator, X, dtype="numeric", ensure_all_finite="allow-nan")
+    return _checked(estimator, to_frame(values))
+
+
+def _frame_to_fit(estimator: BaseEstimator, X: Any) -> pd.DataFrame:
+    frame = to_frame(X)
+    _check_feature_names(estimator, X, reset=True)
+    _check_n_features(estimator, X, reset=True)
+    if not len(frame):
+        raise P4FError("Found array with 0 sample(s): X has no rows")
+    return frame
+
+
+def _checked(estimator: BaseEstimator, frame: pd.DataFrame) -> pd.DataFrame:
     _check_cells(frame)
     estimator.names_ = list(frame.columns)
     return frame
+
+
+def is_plain(belief: Belief, y: Any) -> bool:
+    """Whether each row has one recorded label, as scikit-learn has it."""
+    gaps = belief.missing_labels and y is not None and bool(np.any(pd.isna(y)))
+    return not belief.recorded_columns and not gaps
+
+
+def read_record(belief: Belief, y: Any) -> pd.Series[Any] | pd.DataFrame:
+    """The recorded label, which may have gaps; or the columns of votes of several people, as the belief says."""
+    columns = list(belief.recorded_columns)
+    if not columns:
+        return pd.Series(column_or_1d(y, warn=True))
+    if is_frame(y):
+        votes = to_frame(y)
+        absent = [name for name in columns if name not in votes.columns]
+        if absent:
+            raise P4FError(f"y has no column {absent[0]!r} of votes; there are {', '.join(map(str, votes.columns))}")
+        return votes[columns]
+    values = np.asarray(y, dtype=object)
+    if values.ndim != 2 or values.shape[1] != len(columns):
+        raise P4FError(
+            f"y must have the votes of {', '.join(columns)}, a column each, not the shape {list(values.shape)}"
+        )
+    return pd.DataFrame(values, columns=columns)
 
 
 def read_new(estimator: BaseEstimator, X: Any) -> pd.DataFrame:

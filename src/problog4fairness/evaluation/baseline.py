@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight
 
-from problog4fairness.data import Rows, Sensitive, beside, find_classes, label_codes, require_column
+from problog4fairness.data import Roles, Rows, Sensitive, beside, require_column
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import drawn_seed, learner_of, read_new, read_training
 from problog4fairness.evaluation.methods import METHODS
@@ -114,21 +115,21 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kind, learner = METHODS[self.method], learner_of(self.learner)
         frame, labels = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
-        stated = self._states_favourable(kind) and len(np.unique(labels)) == 2
-        classes = find_classes(labels, self.favourable, getattr(y, "name", None), stated=stated)
-        if kind.needs_groups and len(classes) > 2:  # in scikit-learn's words
+        count = len(np.unique(labels))
+        if kind.needs_groups and count > 2:  # in scikit-learn's words
             raise P4FError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{len(classes)} different labels"
+                f"{count} different labels"
             )
         columns, sensitive = self._groups(kind, frame, sensitive_features)
-        known = None if fair is None else label_codes(fair, classes, "fair", missing=True)
-        rows = Rows(columns, tuple(frame.columns), classes, label_codes(labels, classes), known, weights=weights)
+        roles = Roles(pd.Series(labels, name=getattr(y, "name", None)), fair=fair, favourable=self.favourable)
+        ordered = self._states_favourable(kind) and count == 2
+        rows = replace(Rows.from_table(columns, roles, features=tuple(frame.columns), ordered=ordered), weights=weights)
         method = kind(sensitive)
         method.check(rows)
         training = Training(rows, drawn_seed(self.random_state), self.class_weight)
         self.trained_ = method.fit(training, learner, None if self.verbose else False)
-        self.classes_ = np.asarray(classes)
+        self.classes_ = np.asarray(rows.classes)
         return self
 
     def predict_proba(self, X: Any) -> Array:

@@ -15,16 +15,15 @@ from problog4fairness.data import (
     MAX_CLASSES,
     Codes,
     Level,
+    Roles,
     Rows,
     Sensitive,
     beside,
-    find_classes,
-    label_codes,
     require_column,
     to_frame,
 )
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import is_plain, read_record, record_codes, record_labels
+from problog4fairness.estimators import is_plain, read_record
 from problog4fairness.metrics import plain
 
 # More groups than this are no groups.
@@ -163,18 +162,13 @@ def compared_rows(
     belief = next((own for own in beliefs if own.recorded_columns or own.missing_labels), None)
     votes = () if belief is None else belief.recorded_columns
     features = [name for name in frame.columns if name not in {*withheld, *votes}]
-    if belief is None or is_plain(belief, y):
-        found = _classes(y, favourable, len(frame), classes is None)
-        classes = found if classes is None else tuple(classes)
-        codes = label_codes(y, classes)
-    else:
-        record = read_record(belief, y, len(frame))
-        classes = find_classes(record_labels(record), favourable)
-        codes = record_codes(record, classes)
-        if votes:
-            frame = pd.concat([frame.drop(columns=list(votes), errors="ignore"), record], axis=1)
-    known = None if fair is None else _fair(fair, classes, len(frame))
-    rows = Rows(frame, tuple(features), classes, codes, known)
+    plain_label = belief is None or is_plain(belief, y)
+    if plain_label:
+        _check_labels(y, len(frame))
+    record = y if belief is None or plain_label else read_record(belief, y)
+    roles = Roles(record, fair=fair, labels=tuple(classes or ()) if plain_label else (), favourable=favourable)
+    rows = Rows.from_table(frame, roles, None if plain_label else belief, features=features, ordered=classes is None)
+    frame, known = rows.frame, rows.fair
     sensitive = _sensitive(frame, columns, levels)
     groups = rows.positions(sensitive)
     if groups.ndim == 2:
@@ -227,7 +221,7 @@ def _with_sensitive(
     return pd.concat([kept, joined], axis=1), tuple(joined.columns)
 
 
-def _classes(y: Any, favourable: Any, rows: int, stated: bool) -> tuple[Any, ...]:
+def _check_labels(y: Any, rows: int) -> None:
     if np.ndim(y) != 1 or len(y) != rows:
         raise P4FError(f"y must be one column of {rows} labels, as X has rows, not of the shape {list(np.shape(y))}")
     missing = int(np.sum(pd.isna(y)))
@@ -236,13 +230,6 @@ def _classes(y: Any, favourable: Any, rows: int, stated: bool) -> tuple[Any, ...
     count = len(pd.unique(pd.Series(np.asarray(y))))
     if count > MAX_CLASSES:
         raise P4FError(f"y has {count} labels, more than {MAX_CLASSES}; make classes of them")
-    return find_classes(y, favourable, getattr(y, "name", None), stated)
-
-
-def _fair(fair: Any, classes: tuple[Any, ...], rows: int) -> Codes:
-    if len(fair) != rows:
-        raise P4FError(f"fair has {len(fair)} labels, X has {rows} rows; leave those missing that nobody knows")
-    return label_codes(fair, classes, "fair", missing=True)
 
 
 def _sensitive(frame: pd.DataFrame, columns: tuple[str, ...], levels: Sequence[Any] | None) -> Sensitive:

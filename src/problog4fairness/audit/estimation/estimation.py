@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from problog4fairness.audit.audits import Audit
-from problog4fairness.audit.columns import AuditWarning, audit_frame, audited_pair, tell, value_codes
+from problog4fairness.audit.columns import AuditWarning, audited_pair, tell
 from problog4fairness.audit.estimation.cells import SHRUNK
 from problog4fairness.audit.estimation.joint_features import estimated_together, tell_few
 from problog4fairness.audit.estimation.maximum_likelihood import LabelModel, maximise
@@ -20,7 +20,7 @@ from problog4fairness.audit.estimation.sampling import anytime, by_record, count
 from problog4fairness.audit.estimation.signal import group_signal
 from problog4fairness.audit.estimation.stratified import ALWAYS, SOURCE
 from problog4fairness.audit.sheet import ERROR
-from problog4fairness.data import Codes, Floats, Rows, counts_of
+from problog4fairness.data import Codes, Floats, Rows, counts_of, frame_with, label_codes
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Program
 from problog4fairness.statistics import (
@@ -88,9 +88,9 @@ def counted_features(
         roles = (f"recorded {feature}", f"fair {feature}")
         pair = audited_pair(audit, recorded[feature], fair[feature], *roles)
         if groups is None:
-            frame = audit_frame(audit, sensitive_features, belief.sensitive_columns, len(pair[0]))
+            frame = frame_with(audit, sensitive_features, belief.sensitive_columns, len(pair[0]))
             groups, weights = belief.variable.positions(frame), counts_of(frame).astype(np.float64)
-        seen, true = (value_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
+        seen, true = (label_codes(own, options, role) for own, role in zip(pair, roles, strict=True))
         codes[feature] = seen, true
     tables = {}
     assert groups is not None  # a belief has features

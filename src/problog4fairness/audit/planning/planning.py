@@ -201,7 +201,7 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
         raise TableError(f"the rows that were drawn have no column {column!r} to fill in; name it by fair=...")
     texts = frame[column].map(lambda value: str(plain(value)), na_action="ignore")
     texts = texts.astype(object).where(is_filled(texts), None)
-    return label_codes(texts.to_numpy(dtype=object), values, f"column {column!r}", missing=True, unknown="is not among")
+    return label_codes(texts.to_numpy(dtype=object), values, f"column {column!r}", missing=True)
 
 
 def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import audit_column, audit_frame, filled, generator, tell, warn_unweighted
+from problog4fairness.audit import filled, generator, tell, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS
 from problog4fairness.beliefs.describe.numeric_words import (
@@ -41,7 +41,7 @@ from problog4fairness.beliefs.templates.features.measurement_model import (
     whole,
 )
 from problog4fairness.beliefs.variables import Strength, acting_groups, sensitive_from_json, sensitive_json, strengths
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, counts_of
+from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, column_values, counts_of, frame_with
 from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError
 from problog4fairness.program import Diagram, Node, atom, predicates
 
@@ -351,7 +351,7 @@ class NumericMeasurementBias(Belief):
         audit = filled(audit, None, *named)
         first = self._audited(audit, recorded, "recorded")
         second = self._audited(audit, again, "second") if fair is None else self._audited(audit, fair, "fair")
-        frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(next(iter(first.values()))))
+        frame = frame_with(audit, sensitive_features, self.sensitive_columns, len(next(iter(first.values()))))
         groups, counts = self.variable.positions(frame), counts_of(frame)
         if groups.ndim != 1:
             raise P4FError("the group of an audited row must be known for certain")
@@ -392,7 +392,7 @@ class NumericMeasurementBias(Belief):
         from problog4fairness.audit import by_feature
 
         own: dict[str, Column] = by_feature(columns, self.features, role)
-        return {f: finite(audit_column(audit, own[f], f"{role} {f}"), f"the {role} {f}") for f in self.features}
+        return {f: finite(column_values(audit, own[f], f"{role} {f}"), f"the {role} {f}") for f in self.features}
 
     def plan_audit(
         self,

@@ -22,7 +22,7 @@ from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.beliefs.templates.records.group_bounds import Disparity, bounded_disparity
 from problog4fairness.beliefs.variables import sensitive_from_json, sensitive_json
-from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive, one_by_one
+from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive, frame_with, one_by_one
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, predicates
 from problog4fairness.statistics import Cell, Parameter, known_values, parameters_from_json, parameters_json
@@ -305,7 +305,7 @@ class UnknownGroup(Belief):
         """
         if sequential or drawn_from is not None:
             raise P4FError("sequential=... and drawn_from=... are for an audit of labels; estimate the inner belief so")
-        from problog4fairness.audit import audit_frame, planned_error, warn_few
+        from problog4fairness.audit import planned_error, warn_few
         from problog4fairness.beliefs.templates.records.proxies import linked_shares
 
         if audit is None:
@@ -313,7 +313,7 @@ class UnknownGroup(Belief):
         warn_unweighted(audit, "linked rows")
         error = planned_error(audit)
         audit = one_by_one(frame_of(audit))
-        frame = audit_frame(audit, sensitive_features, self.sensitive_columns, len(audit))
+        frame = frame_with(audit, sensitive_features, self.sensitive_columns, len(audit))
         rows = Rows(frame, ())
         self.require_columns(rows)
         known = self._known(rows)

@@ -11,13 +11,22 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import audit_column, audit_frame, two_classes, value_codes
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.likelihood.observation import View
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.beliefs.templates.records.annotator_errors import Votes
-from problog4fairness.data import Codes, Floats, Rows, is_frame, label_codes, to_frame
+from problog4fairness.data import (
+    Codes,
+    Floats,
+    Rows,
+    column_values,
+    find_classes,
+    frame_with,
+    is_frame,
+    label_codes,
+    to_frame,
+)
 from problog4fairness.errors import P4FError, among
 from problog4fairness.program import AffineObserved, Observed, log_outcomes
 from problog4fairness.statistics import Cell, Parameter
@@ -65,7 +74,7 @@ class VoteList(NamedTuple):
 
 def coded(labels: Any, column: str, classes: Sequence[Any]) -> Codes:
     """Each vote of an annotator by its position among the classes, -1 where there is none."""
-    return label_codes(labels, classes, f"column {column!r}", missing=True, unknown="is not among")
+    return label_codes(labels, classes, f"column {column!r}", missing=True)
 
 
 def coded_votes(rows: Rows, column: str) -> Codes:
@@ -100,16 +109,16 @@ def read_votes(
         wide = wide_votes(table if recorded is None else recorded, columns)
         votes, size = VoteList.of_wide(wide), len(wide)
         table = None if table is None else to_frame(table).drop(columns=list(columns), errors="ignore")
-    true = None if fair is None else audit_column(table, fair, "fair", gaps=True)
+    true = None if fair is None else column_values(table, fair, "fair", gaps=True)
     if true is not None and len(true) != size:
         raise P4FError(f"there are votes on {size} rows and {len(true)} fair values; give one for each row")
     values = pd.unique(votes.labels).tolist() + ([] if true is None else true.dropna().unique().tolist())
     labels = list(dict.fromkeys(values))
     if not labels:
         raise P4FError("there is no vote in the table")
-    classes = two_classes(labels, belief.favourable_among(labels, favourable))
-    frame = audit_frame(table, sensitive_features, belief.sensitive_columns, size).reset_index(drop=True)
-    codes = None if true is None else value_codes(true, classes, "the fair label", True)
+    classes = find_classes(labels, belief.favourable_among(labels, favourable), audited=True)
+    frame = frame_with(table, sensitive_features, belief.sensitive_columns, size).reset_index(drop=True)
+    codes = None if true is None else label_codes(true, classes, "the fair label", True)
     return VoteTable(Rows(frame, (), classes, None, codes), votes.by_kind(belief, classes, size), votes.annotators)
 
 
