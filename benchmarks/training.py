@@ -128,7 +128,7 @@ X = rng.normal(size=(rows, 10))
 a = rng.integers(0, 2, rows)
 y = (X.sum(1) > 0).astype(int)
 learner = p4f.learners.Network(max_epochs=1, networks=1)
-model = p4f.DebiasedClassifier(p4f.LabelBias("a", {1: 0.3}, False, groups=[1]), learner, random_state=0)
+model = p4f.DebiasedClassifier(p4f.LabelBias("a", {1: 0.3}, False, affected=[1]), learner, random_state=0)
 start = time.perf_counter()
 model.fit(X, y, sensitive_features=a)
 seconds = time.perf_counter() - start

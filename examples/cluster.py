@@ -23,7 +23,7 @@ def main() -> None:
         features = list(data.features)
         loans = dd.from_pandas(data.loans, npartitions=8)
 
-        belief = p4f.LabelBias(sensitive="poor_area", positive=False, groups=[1])
+        belief = p4f.LabelBias(sensitive="poor_area", positive=False, affected=[1])
         belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
         model = p4f.DebiasedClassifier(belief, "boosted", random_state=0)
         model.fit(loans[features], loans["granted"], sensitive_features=loans["poor_area"])

@@ -22,7 +22,7 @@ def main() -> None:
     data = p4f.datasets.loans()
     features, new = list(data.features), data.new
 
-    belief = p4f.LabelBias(sensitive="poor_area", positive=False, groups=[1])
+    belief = p4f.LabelBias(sensitive="poor_area", positive=False, affected=[1])
     belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
     print(belief)
     print(belief.parameter_table().drop(columns="meaning").to_string(), "\n")

@@ -61,7 +61,7 @@ class TrainingStack(Stack):
 
 def belief() -> LabelBias:
     """People from poor areas are turned down, others not."""
-    return LabelBias("poor_area", positive=False, groups=[1])
+    return LabelBias("poor_area", positive=False, affected=[1])
 
 
 def planned_audit(people: pd.DataFrame, seed: int) -> pd.DataFrame:

@@ -254,7 +254,7 @@ class Guessed(Case):
         return dict(IN_GROUP)
 
     def _inside(self, strength: float | None) -> LabelBias:
-        return LabelBias("group", None if strength is None else {1: strength}, False, groups=[1])
+        return LabelBias("group", None if strength is None else {1: strength}, False, affected=[1])
 
     def true(self, strength: float) -> Belief:
         """See :meth:`Case.true`."""
@@ -348,11 +348,11 @@ class ByRow(Case):
         return frame.assign(officer=np.array(list(OFFICERS))[number])
 
     def _belief(self) -> Belief:
-        return RowBias("group", depends_on("officer"), False, groups=[1])
+        return RowBias("group", depends_on("officer"), False, affected=[1])
 
     def true(self, strength: float) -> Belief:
         """See :meth:`Case.true`."""
-        belief = RowBias("group", depends_on({"officer": tuple(OFFICERS)}), False, groups=[1])
+        belief = RowBias("group", depends_on({"officer": tuple(OFFICERS)}), False, affected=[1])
         return belief.bind({f"neg(1,{name})": 0.8 * strength * factor for name, factor in OFFICERS.items()})
 
     def made(self, frame: pd.DataFrame, strength: float, rng: Random) -> Made:
@@ -375,7 +375,7 @@ class ByRow(Case):
 
     def by_tool(self, tool: str, made: Made, seed: int) -> DebiasedClassifier:  # noqa: ARG002
         """See :meth:`Case.by_tool`: the same audit for a bias that is the same in all rows of a group."""
-        constant = self._audit(made, LabelBias("group", positive=False, groups=[1]))
+        constant = self._audit(made, LabelBias("group", positive=False, affected=[1]))
         return fitted(constant, made.people, made.record, made.people[["group"]], seed)
 
     def beside(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -397,11 +397,11 @@ class ByPeriod(ByRow):
         return frame.assign(day=np.datetime64("2020-01-01") + days)
 
     def _belief(self) -> Belief:
-        return ChangedBias("group", "day", positive=False, groups=[1])
+        return ChangedBias("group", "day", positive=False, affected=[1])
 
     def true(self, strength: float) -> Belief:
         """See :meth:`Case.true`."""
-        belief = ChangedBias("group", "day", str(REFORM), positive=False, groups=[1])
+        belief = ChangedBias("group", "day", str(REFORM), positive=False, affected=[1])
         return belief.bind({"neg(1,0)": 1.5 * strength, "neg(1,1)": 0.25 * strength})
 
     def beside(self, frame: pd.DataFrame) -> pd.DataFrame:

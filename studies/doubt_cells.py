@@ -195,10 +195,10 @@ def belief_of(situation: Situation, audit: pd.DataFrame) -> LabelBias:
     if stated is not None:
         negative = {0: stated.neg0, **dict.fromkeys(range(1, len(situation.shares)), stated.neg1)}
         positive = {0: stated.pos0, **dict.fromkeys(range(1, len(situation.shares)), stated.pos1)}
-        return LabelBias("group", negative, positive, levels=levels)
+        return LabelBias("group", negative, positive, groups=levels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AuditWarning)
-        return LabelBias("group", levels=levels).estimate(audit, recorded="recorded", fair="fair")
+        return LabelBias("group", groups=levels).estimate(audit, recorded="recorded", fair="fair")
 
 
 @dataclass(frozen=True)

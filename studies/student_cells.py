@@ -111,7 +111,9 @@ class StudentStack(TableStack):
 
 def program(name: str) -> LabelBias:
     """One of :data:`PROGRAMS`, with its parameters open."""
-    return LabelBias("sex", positive=False if name == NO_POSITIVE else None, groups=[1] if name == NO_OTHERS else None)
+    return LabelBias(
+        "sex", positive=False if name == NO_POSITIVE else None, affected=[1] if name == NO_OTHERS else None
+    )
 
 
 def believed(name: str, data: StudentData) -> tuple[LabelBias, list[str]]:

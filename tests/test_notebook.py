@@ -9,7 +9,7 @@ import pytest
 import problog4fairness as p4f
 
 DATA = p4f.datasets.loans(rows=300, audited=200, new=1)
-BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
 COLUMNS = [*DATA.features, "poor_area"]
 
 
@@ -40,7 +40,7 @@ def test_a_belief_shows_its_picture_its_sentences_and_its_parameters():
 
 
 def test_a_belief_of_many_classes_shows_sentences():
-    belief = p4f.ClassBias("sex", ["fail", "pass", "good"], levels=["F", "M"])
+    belief = p4f.ClassBias("sex", ["fail", "pass", "good"], groups=["F", "M"])
     shown = belief._repr_html_()
     assert "flip(" not in shown
     assert "NaN" not in shown
@@ -50,7 +50,7 @@ def test_a_belief_of_many_classes_shows_sentences():
 
 
 def test_what_to_do_is_shown_where_a_test_contradicts_the_belief():
-    wrong = p4f.LabelBias("poor_area", negative={1: 0.0}, positive=False, groups=[1])
+    wrong = p4f.LabelBias("poor_area", negative={1: 0.0}, positive=False, affected=[1])
     found = wrong.check(DATA.audit, recorded="granted", fair="repaid")
     assert found.contradicted
     assert "what to do" in found._repr_html_()

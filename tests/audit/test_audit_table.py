@@ -114,7 +114,7 @@ def test_files(tmp_path):
     with pytest.raises(P4FError, match="no unknown parameter to estimate"):
         estimated(str(path), table_of("sex", group="F"))
     path.write_text(
-        belief_text(p4f.MeasurementBias("noted", "sex", levels=("M", "F"), values={"noted": ("low", "mid")}))
+        belief_text(p4f.MeasurementBias("noted", "sex", groups=("M", "F"), values={"noted": ("low", "mid")}))
     )
     low = AUDIT[AUDIT["level"] != "high"]
     low = low[low["noted"] != "high"].reset_index(drop=True)

@@ -163,7 +163,7 @@ def test_estimate_weights_rows_and_knows_clusters():
     fair = rng.integers(0, 2, 2400)
     refused = (fair == 1) & (rng.random(2400) < np.where(strict, 0.9, 0.05)[officers])
     table = pd.DataFrame({"sex": 0, "recorded": np.where(refused, 0, fair), "fair": fair, "officer": officers})
-    belief = p4f.LabelBias("sex", positive=False, groups=[0], levels=(0, 1))
+    belief = p4f.LabelBias("sex", positive=False, affected=[0], groups=(0, 1))
     names = {"recorded": "recorded", "fair": "fair"}
     random = table.sample(400, random_state=0)
     alone = belief.estimate(p4f.Audit.of(random, sampling="random"), **names).parameters[0]

@@ -71,7 +71,7 @@ def test_a_chain_is_drawn_by_the_effect_that_its_stages_have_together():
     """Two stages do the same work: alone each may be anything, together they are known within ±.07."""
     frame = audit(800).assign(other=lambda own: own["area"])
     both = p4f.chain(
-        p4f.LabelBias("area", positive=False, groups=[1]), p4f.LabelBias("other", positive=False, groups=[1])
+        p4f.LabelBias("area", positive=False, affected=[1]), p4f.LabelBias("other", positive=False, affected=[1])
     )
     belief = both.estimate(frame, recorded="recorded", fair="fair")
     assert "penalised by 1 per unit" in belief.parameters[0].source
@@ -98,12 +98,12 @@ def test_joint_estimates_stay_probabilities_and_keep_what_is_drawn_from_when_sav
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_priors_shrink_where_rows_are_few_and_hardly_where_they_are_many():
     prior = {"p1": p4f.statistics.Beta(2, 8)}
-    few = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20, prior=prior).parameters[0]
-    plain = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20).parameters[0]
+    few = estimated(p4f.LabelBias("area", positive=False, affected=[1]), 20, prior=prior).parameters[0]
+    plain = estimated(p4f.LabelBias("area", positive=False, affected=[1]), 20).parameters[0]
     seen = plain.value * plain.rows
     assert few.value == pytest.approx((2 + seen) / (10 + plain.rows))
     assert few.source == "prior Beta(2, 8)"
-    many = estimated(p4f.LabelBias("area", positive=False, groups=[1]), 20_000, prior=prior).parameters[0]
+    many = estimated(p4f.LabelBias("area", positive=False, affected=[1]), 20_000, prior=prior).parameters[0]
     assert many.value == pytest.approx(0.4, abs=0.02)
 
 
@@ -111,7 +111,7 @@ def test_priors_shrink_where_rows_are_few_and_hardly_where_they_are_many():
 def test_priors_decide_between_stages_that_no_audit_tells_apart():
     frame = audit(800).assign(other=lambda own: own["area"])
     both = p4f.chain(
-        p4f.LabelBias("area", positive=False, groups=[1]), p4f.LabelBias("other", positive=False, groups=[1])
+        p4f.LabelBias("area", positive=False, affected=[1]), p4f.LabelBias("other", positive=False, affected=[1])
     )
     first, second = (own.name for own in both.parameters)
     prior = {first: p4f.statistics.Beta(200, 800), second: p4f.statistics.Beta(1, 1)}
@@ -140,7 +140,7 @@ def test_features_have_priors_too():
     ],
 )
 def test_a_prior_of_the_wrong_kind(prior, message):
-    belief = p4f.LabelBias("area", positive=False, groups=[1])
+    belief = p4f.LabelBias("area", positive=False, affected=[1])
     with pytest.raises(p4f.errors.P4FError, match=message):
         estimated(belief, prior=prior)
     with pytest.raises(p4f.errors.P4FError, match=message):
@@ -161,7 +161,7 @@ def test_other_bad_input():
         belief.draws(1, random_state="x")
     with pytest.raises(p4f.errors.MissingValueError, match="p1, p2"):
         p4f.LabelBias("area").draws(1)
-    together = estimated(p4f.LabelBias("area", positive=False, groups=[1], noise=None))
+    together = estimated(p4f.LabelBias("area", positive=False, affected=[1], noise=None))
     with pytest.raises(p4f.errors.P4FError, match="p1 was not simply counted"):
         together.with_priors({"p1": p4f.statistics.Beta(1, 1)})
 
@@ -170,7 +170,7 @@ def test_other_bad_input():
 def test_an_audit_drawn_by_what_was_recorded_is_drawn_by_its_design():
     table = audit(4000)
     some = table.groupby(["area", "recorded"]).sample(60, random_state=0)
-    belief = p4f.LabelBias("area", positive=False, groups=[1])
+    belief = p4f.LabelBias("area", positive=False, affected=[1])
     belief = belief.estimate(some, recorded="recorded", fair="fair", drawn_from=table)
     assert belief.design is not None
     (own,) = belief.parameters

@@ -17,7 +17,7 @@ from problog4fairness.errors import P4FError
 DATA = p4f.datasets.loans(rows=3000, audited=10, new=10)
 LOANS, FAIR = DATA.loans, DATA.loans_repaid.to_numpy()
 FULL = p4f.LabelBias("poor_area")
-ONE = p4f.LabelBias("poor_area", positive=False, groups=[1])
+ONE = p4f.LabelBias("poor_area", positive=False, affected=[1])
 COLUMNS = {"recorded": "granted", "fair": "repaid"}
 
 
@@ -73,7 +73,7 @@ def test_what_the_belief_rules_out_gets_a_few_rows_that_test_it():
     assert plan.strata["to_draw"].tolist() == [10, 10, 15, 10]
     assert plan.parameters.index.tolist() == ["p1"]
     assert "10 rows of each test that" in str(plan)
-    stated = p4f.LabelBias("poor_area", positive=0, groups=[1]).plan_audit(LOANS, **COLUMNS)
+    stated = p4f.LabelBias("poor_area", positive=0, affected=[1]).plan_audit(LOANS, **COLUMNS)
     assert stated.parameters.index.tolist() == ["p1"]
     todo = fill(plan.draw())
     wrong = todo.index[(todo["poor_area"] == 1) & (todo["granted"] == 1)][0]
@@ -149,7 +149,7 @@ def test_beliefs_without_cells_plan_for_what_their_parameters_do_together():
         found = noisy.estimate(todo, **COLUMNS)
     table = found.label_table()
     assert float(table[1, 1, 0]) == pytest.approx(truth("p1"), abs=0.1)
-    two = p4f.chain(p4f.LabelBias("poor_area"), p4f.LabelBias("children", levels=tuple(range(6))))
+    two = p4f.chain(p4f.LabelBias("poor_area"), p4f.LabelBias("children", groups=tuple(range(6))))
     many = LOANS[LOANS["children"] < 6]
     assert len(two.plan_audit(many, **COLUMNS).strata) == 24
     soft = LOANS.assign(poor_area=LOANS["poor_area"] * 0.8 + 0.1)

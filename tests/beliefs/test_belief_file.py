@@ -21,9 +21,9 @@ AUDIT = p4f.datasets.loans(rows=10, audited=500, new=10).audit
 BELIEFS = {
     "label": p4f.LabelBias("poor_area").estimate(AUDIT, recorded="granted", fair="repaid"),
     "unknown": p4f.LabelBias("poor_area"),
-    "values": p4f.LabelBias("area", {"it's": 0.3}, False, levels=("no", "it's"), groups=["it's"]),
+    "values": p4f.LabelBias("area", {"it's": 0.3}, False, groups=("no", "it's"), affected=["it's"]),
     "noise": p4f.LabelBias("poor_area", 0.2, noise=0.1),
-    "groups": p4f.LabelBias("city", 0.1, 0.2, levels=("New York", "rome", 3)),
+    "groups": p4f.LabelBias("city", 0.1, 0.2, groups=("New York", "rome", 3)),
     "classes": p4f.ClassBias("area", ["low", "mid", "high"], transitions=0.1),
     "measurement": p4f.MeasurementBias(["days off", "q1"], "area", 0.2, 0.1, values={"q1": ("lo", "hi")}),
     "chain": p4f.chain(
@@ -98,7 +98,7 @@ def test_rules_that_were_changed_make_a_program_of_ones_own():
 
 def test_any_program_is_bound_to_the_sensitive_column():
     frame = pd.DataFrame({"sex": ["M", "F"]})
-    belief = read_belief(OWN, sensitive="sex", levels=("M", "F"))
+    belief = read_belief(OWN, sensitive="sex", groups=("M", "F"))
     assert belief.sensitive_columns == ("sex",)
     assert belief.column_values("area", frame).tolist() == [0, 1]
     assert read_belief(OWN, columns={"area": "poor"}).columns == {"area": "poor"}
@@ -125,9 +125,9 @@ def damaged():
     yield json.dumps({"kind": "LabelBias"})
     yield json.dumps({**good, "sensitive": {"poor_area": 1}})
     yield json.dumps({**good, "sensitive": [1]})
-    yield json.dumps({**good, "levels": [0]})
-    yield json.dumps({**good, "levels": [None, 1]})
-    yield json.dumps({**good, "groups": [7]})
+    yield json.dumps({**good, "groups": [0]})
+    yield json.dumps({**good, "groups": [None, 1]})
+    yield json.dumps({**good, "affected": [7]})
     yield json.dumps({**good, "parameters": [rate, rate]})
     yield json.dumps({**good, "parameters": [{**rate, "value": 3}]})
     yield json.dumps({**good, "parameters": [{**rate, "low": 0.9, "high": 0.1}]})
@@ -172,7 +172,7 @@ def test_an_estimated_program_has_its_numbers_and_intervals_back():
     assert "% p1 = " in text
     again = read_belief(text)
     assert again.parameters == belief.parameters
-    counted = p4f.LabelBias("area", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
+    counted = p4f.LabelBias("area", positive=False, affected=[1]).estimate(audit, recorded="granted", fair="repaid")
     np.testing.assert_allclose(belief.parameters[0].value, counted.parameters[0].value, atol=0.01)
 
 

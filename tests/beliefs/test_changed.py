@@ -52,7 +52,7 @@ class AfterProgram(ProgramBelief):
 
 class TestChangedBias(InPeriods):
     def make(self):
-        return ChangedBias("a", "day", REFORM, groups=[1])
+        return ChangedBias("a", "day", REFORM, affected=[1])
 
     def known(self):
         return {"neg(1,0)": 0.45, "neg(1,1)": 0.1, "pos(1,0)": 0.05, "pos(1,1)": 0.2}
@@ -80,7 +80,7 @@ def estimated(belief, audit):
 
 
 def test_the_day_is_searched_for_and_found():
-    belief = ChangedBias("group", "day", positive=False, groups=[1])
+    belief = ChangedBias("group", "day", positive=False, affected=[1])
     with pytest.raises(MissingValueError, match="the day of the change is not known"):
         belief.require_known()
     found = estimated(belief, decisions(600, 0))
@@ -101,7 +101,7 @@ def test_the_day_is_searched_for_and_found():
 
 def test_an_audit_is_planned_before_the_day_is_known_and_finds_it():
     loans = decisions(6000, 5)
-    belief, table = ChangedBias("group", "day", positive=False, groups=[1]), loans.drop(columns="due")
+    belief, table = ChangedBias("group", "day", positive=False, affected=[1]), loans.drop(columns="due")
     options = {"recorded": "granted", "fair": "due", "error": 0.1}
     plan, rounds = belief.plan_audit(table, **options), 0
     assert any("rows of all days are drawn alike" in note for note in plan.notes)
@@ -143,13 +143,13 @@ def test_the_interval_around_the_day_holds_it_in_95_of_100_audits():
 
 
 def test_a_period_without_audited_rows_is_told():
-    belief = ChangedBias("group", "day", [REFORM, "2022-01-01"], positive=False, groups=[1])
+    belief = ChangedBias("group", "day", [REFORM, "2022-01-01"], positive=False, affected=[1])
     with pytest.warns(AuditWarning, match="no audited row with a fair 1 has day since 2022-01-01: what is said of it"):
         belief.estimate(decisions(600, 3), recorded="granted", fair="due")
 
 
 def test_it_says_where_the_audit_shows_no_change():
-    belief = ChangedBias("group", "day", positive=False, groups=[1])
+    belief = ChangedBias("group", "day", positive=False, affected=[1])
     with pytest.warns(AuditWarning, match="does not show that the bias changed \\(p = 0.*believe in LabelBias"):
         belief.estimate(decisions(600, 3, 0.3, 0.3), recorded="granted", fair="due")
 
@@ -231,7 +231,7 @@ def test_an_audit_is_planned_in_rounds_where_the_day_is_searched_for():
     a, fair = rng.integers(0, 2, count), rng.integers(0, 2, count)
     lost = rng.random(count) < np.where(a == 1, np.where(days < np.datetime64(REFORM), 0.6, 0.05), 0)
     table = pd.DataFrame({"a": a, "day": days.astype(str), "recorded": np.where(lost, 0, fair), "truth": fair})
-    belief = ChangedBias("a", "day", positive=False, groups=[1])
+    belief = ChangedBias("a", "day", positive=False, affected=[1])
     told = {"recorded": "recorded", "fair": "fair"}
     plan = belief.plan_audit(table.drop(columns="truth"), **told, error=0.1)
     assert any("rows of all days are drawn alike" in note for note in plan.notes)
@@ -259,7 +259,7 @@ def test_intervals_hold_where_the_day_was_searched_for_and_hardly_anything_chang
         audit = pd.DataFrame({"a": a, "day": days, "recorded": np.where(lost, 0, fair), "fair": fair})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
-            belief = ChangedBias("a", "day", positive=False, groups=[1])
+            belief = ChangedBias("a", "day", positive=False, affected=[1])
             found = belief.estimate(audit, recorded="recorded", fair="fair")
         held += [own.low <= truth <= own.high for own, truth in zip(found.parameters, (0.3, 0.4), strict=True)]
     assert np.mean(held) >= 0.9

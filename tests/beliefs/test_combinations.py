@@ -45,7 +45,7 @@ def test_what_is_observed_is_a_part_of_everything(soft):
 def test_tables_of_some_combinations_are_rows_of_the_whole_table():
     belief = p4f.chain(
         p4f.MeasurementBias(["q"], "a", {"q": {1: 0.3, 0: 0.1}}, 0.2),
-        p4f.LabelBias("b", 0.1, 0.2, levels=("u", "v", "w")),
+        p4f.LabelBias("b", 0.1, 0.2, groups=("u", "v", "w")),
         p4f.LabelBias("c", {1: 0.3, 0: 0.1}, 0.1),
     )
     some = np.array([[1, 2, 0], [0, 0, 1], [1, 0, 1]])

@@ -29,13 +29,13 @@ AUDIT = p4f.Audit.of(TABLE.sample(600, random_state=0), sampling="random")
 
 @pytest.mark.parametrize("groups", ["African-American", ["African-American"]])
 def test_one_of_six_groups_is_compared_with_all_others(groups):
-    belief = p4f.LabelBias("race", positive=False, groups=groups)
+    belief = p4f.LabelBias("race", positive=False, affected=groups)
     belief = belief.estimate(AUDIT, recorded="released", fair="fair")
     assert list(belief.parameter_table().index) == ["p1"]
     assert belief.parameter_table()["value"].item() == pytest.approx(LOST, abs=0.1)
     assert p4f.Belief.from_json(belief.to_json()) == belief
     coded = TABLE.assign(race=(TABLE["race"] == "African-American").astype(int))
-    stated = p4f.LabelBias("race", belief.parameter_table()["value"].item(), False, groups=[1])
+    stated = p4f.LabelBias("race", belief.parameter_table()["value"].item(), False, affected=[1])
     fits = [
         p4f.DebiasedClassifier(own, "linear", random_state=0).fit(
             frame[["x"]], frame["released"], sensitive_features=frame["race"]
@@ -52,7 +52,7 @@ def test_one_of_six_groups_is_compared_with_all_others(groups):
 
 
 def test_several_named_groups_and_everybody_else():
-    belief = p4f.LabelBias("race", positive=False, groups=["African-American", "Hispanic"])
+    belief = p4f.LabelBias("race", positive=False, affected=["African-American", "Hispanic"])
     belief = belief.estimate(AUDIT, recorded="released", fair="fair")
     assert belief.parameter_table()["value"].to_dict() == {
         "neg('African-American')": pytest.approx(LOST, abs=0.1),
@@ -63,11 +63,11 @@ def test_several_named_groups_and_everybody_else():
 @pytest.mark.parametrize(
     "made",
     [
-        lambda groups: p4f.ClassBias("race", ["a", "b", "c"], groups=groups),
-        lambda groups: p4f.MeasurementBias(["u"], "race", groups=groups),
-        lambda groups: p4f.NumericMeasurementBias(["u"], "race", groups=groups),
-        lambda groups: p4f.RowBias("race", p4f.depends_on({"z": [0, 1]}), groups=groups),
-        lambda groups: p4f.HistoricalBias(["u"], "race", groups=groups),
+        lambda groups: p4f.ClassBias("race", ["a", "b", "c"], affected=groups),
+        lambda groups: p4f.MeasurementBias(["u"], "race", affected=groups),
+        lambda groups: p4f.NumericMeasurementBias(["u"], "race", affected=groups),
+        lambda groups: p4f.RowBias("race", p4f.depends_on({"z": [0, 1]}), affected=groups),
+        lambda groups: p4f.HistoricalBias(["u"], "race", affected=groups),
     ],
 )
 def test_every_template_with_groups_takes_their_names(made):
@@ -76,6 +76,6 @@ def test_every_template_with_groups_takes_their_names(made):
 
 
 def test_a_group_that_nobody_is_in_is_an_error():
-    belief = p4f.LabelBias("race", 0.3, False, groups="african american")
+    belief = p4f.LabelBias("race", 0.3, False, affected="african american")
     with pytest.raises(P4FError, match="african american"):
         p4f.DebiasedClassifier(belief, "linear").fit(TABLE[["x"]], TABLE["released"], sensitive_features=TABLE["race"])

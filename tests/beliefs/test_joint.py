@@ -47,7 +47,7 @@ class TestJoint(BeliefContract):
 
 def test_a_program_by_hand_says_the_same():
     """One recorded vector in one group: an annotated disjunction over what was changed."""
-    belief = MeasurementBias(["u", "v"], "a", groups=[1], joint=True)
+    belief = MeasurementBias(["u", "v"], "a", affected=[1], joint=True)
     rates = dict(zip([own.name for own in belief.parameters], [0.1, 0.2, 0.3] * 4, strict=True))
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"u": 0, "v": 1, "a": 1, "x": rng.normal(size=20)})
@@ -131,7 +131,7 @@ def test_drawn_tables_are_tables():
 
 
 def test_some_features_together_and_others_alone():
-    belief = MeasurementBias(["u", "v", "w"], "a", None, False, groups=[1], joint=["w", "u"])
+    belief = MeasurementBias(["u", "v", "w"], "a", None, False, affected=[1], joint=["w", "u"])
     assert [part.features for part in belief.parts] == [("u", "w"), ("v",)]
     # A recorded 1 stays: from 0,0 to three others, from 0,1 and from 1,0 to 1,1; and one parameter of v.
     assert len(belief.parameters) == 3 + 1 + 1 + 1

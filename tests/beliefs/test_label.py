@@ -42,7 +42,7 @@ class TestLabelBias(BeliefContract):
 
 class TestWithNoise(TestLabelBias):
     def make(self):
-        return LabelBias("poor_area", positive=False, groups=[1], noise=None)
+        return LabelBias("poor_area", positive=False, affected=[1], noise=None)
 
     def known(self):
         return {"p1": 0.3, "p_noise": 0.1}
@@ -56,7 +56,7 @@ class TestWithNoise(TestLabelBias):
 
 class TestManyGroups(BeliefContract):
     def make(self):
-        return LabelBias("region", levels=("north", "South East", "west"), groups=["north", "South East"])
+        return LabelBias("region", groups=("north", "South East", "west"), affected=["north", "South East"])
 
     def known(self):
         return {"neg(north)": 0.3, "neg('South East')": 0.1, "pos(north)": 0.05, "pos('South East')": 0.2}
@@ -70,7 +70,7 @@ class TestManyGroups(BeliefContract):
 
 class TestSeveralColumns(BeliefContract):
     def make(self):
-        return LabelBias(["sex", "old"], levels=[("f", 0), ("f", 1), ("m", 0), ("m", 1)], positive=False)
+        return LabelBias(["sex", "old"], groups=[("f", 0), ("f", 1), ("m", 0), ("m", 1)], positive=False)
 
     def known(self):
         return {"neg(g(f,0))": 0.3, "neg(g(f,1))": 0.1, "neg(g(m,0))": 0.2, "neg(g(m,1))": 0.0}
@@ -83,7 +83,7 @@ class TestSeveralColumns(BeliefContract):
 
 class TestManyClasses(BeliefContract):
     def make(self):
-        return ClassBias("a", ("low", "middle", "high"), groups=[1])
+        return ClassBias("a", ("low", "middle", "high"), affected=[1])
 
     def known(self):
         names = [rate.name for rate in self.make().parameters]
@@ -100,10 +100,10 @@ class TestManyClasses(BeliefContract):
 
 
 def test_rules_are_left_out_where_bias_is_ruled_out():
-    text = str(LabelBias("a", {1: 0.25}, False, groups=[1]))
+    text = str(LabelBias("a", {1: 0.25}, False, affected=[1]))
     assert "label_pos_bias" not in text
     assert "\\+a(X)" not in text
-    table = LabelBias("a", {1: 0.25}, False, groups=[1]).label_table()
+    table = LabelBias("a", {1: 0.25}, False, affected=[1]).label_table()
     torch.testing.assert_close(table[0], torch.eye(2).double())
     torch.testing.assert_close(table[1], torch.tensor([[1, 0], [0.25, 0.75]], dtype=torch.float64))
 
@@ -140,7 +140,7 @@ def test_labels_that_mean_the_opposite_are_noticed():
 
 
 def test_intervals_wider_than_a_plan_allows_are_noticed():
-    belief, fair = LabelBias("a", positive=False, groups=[1]), np.ones(200, int)
+    belief, fair = LabelBias("a", positive=False, affected=[1]), np.ones(200, int)
     recorded = np.where(np.arange(200) % 4 == 0, 0, 1)
     with pytest.warns(AuditWarning, match=r"where a = 1\) is known only to lie between .* about 0.250; audit more"):
         belief.estimate(recorded=recorded[:40], fair=fair[:40], sensitive_features=np.ones(40))
@@ -171,12 +171,12 @@ def test_a_soft_group_counts_for_each_group_by_its_share():
     [
         (lambda: LabelBias("a", 1.3), "probability 1.3 of p1"),
         (lambda: LabelBias("a", {2: 0.1}), "names the group 2, which is not among"),
-        (lambda: LabelBias("a", levels=[0, 1], groups=[5]), "groups must be some of the levels"),
-        (lambda: LabelBias("a", levels=[1]), "two or more different groups"),
+        (lambda: LabelBias("a", groups=[0, 1], affected=[5]), "affected must be some of the groups"),
+        (lambda: LabelBias("a", groups=[1]), "two or more different groups"),
         (lambda: LabelBias([]), "at least one sensitive column"),
-        (lambda: LabelBias(["a", "b"]), "each level must be a tuple of 2 values"),
+        (lambda: LabelBias(["a", "b"]), "each group must be a tuple of 2 values"),
         (lambda: ClassBias("a", (0, 1)), "three or more classes"),
-        (lambda: LabelBias("a", levels=("nu\0l", "b", "c")), "holds a NUL or a lone surrogate"),
+        (lambda: LabelBias("a", groups=("nu\0l", "b", "c")), "holds a NUL or a lone surrogate"),
     ],
 )
 def test_impossible_beliefs(call, message):
@@ -198,7 +198,7 @@ def test_impossible_beliefs(call, message):
             {"recorded": "r", "fair": "f", "sensitive_features": [0, 1, 2, 0]},
             "has the value 2, which is not between 0 and 1",
         ),
-        ({"recorded": "r", "fair": "f", "sensitive_features": ["x", "y", "x", "y"]}, "name the groups by levels"),
+        ({"recorded": "r", "fair": "f", "sensitive_features": ["x", "y", "x", "y"]}, "name the groups"),
     ],
 )
 def test_impossible_audits(arguments, message):
@@ -211,7 +211,7 @@ def test_a_missing_group_is_named():
     with pytest.raises(P4FError, match=r"column 'a' has 1 missing values; drop those rows, or pass P\(A=1\)"):
         LabelBias("a").estimate(recorded=[0, 1], fair=[0, 1], sensitive_features=[0, None])
     with pytest.raises(P4FError, match="'c', which is not among the groups 'x', 'y'"):
-        LabelBias("a", levels=("x", "y")).estimate(recorded=[0, 1], fair=[0, 1], sensitive_features=["x", "c"])
+        LabelBias("a", groups=("x", "y")).estimate(recorded=[0, 1], fair=[0, 1], sensitive_features=["x", "c"])
 
 
 def test_a_parameter_keeps_its_cell():

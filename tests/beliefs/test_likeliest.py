@@ -63,7 +63,7 @@ def _log_proba(total: pd.Series) -> torch.Tensor:
 
 def test_what_is_drawn_for_a_row_to_predict_does_not_depend_on_other_rows():
     names, recorded, _, _ = bits(30, 12)
-    belief = p4f.MeasurementBias(names, "a", {1: 0.23}, False, groups=[1])
+    belief = p4f.MeasurementBias(names, "a", {1: 0.23}, False, affected=[1])
     whole, part = (belief.restore(Rows(own, tuple(names))) for own in (recorded, recorded[10:].reset_index(drop=True)))
     found = [seen.fair_proba(_log_proba(seen.table[names].sum(axis=1))) for seen in (whole, part)]
     torch.testing.assert_close(found[0][10:], found[1])
@@ -71,7 +71,7 @@ def test_what_is_drawn_for_a_row_to_predict_does_not_depend_on_other_rows():
 
 def test_twenty_features_are_learned_as_well_as_if_they_were_right():
     names, recorded, fair, y = bits(3000, 20)
-    belief = p4f.MeasurementBias(names, "a", {1: 0.3 / 1.3}, False, groups=[1])
+    belief = p4f.MeasurementBias(names, "a", {1: 0.3 / 1.3}, False, affected=[1])
     learn, test = slice(0, 2000), slice(2000, None)
     right = {}
     for name, (own, table) in {"belief": (belief, recorded), "record": (None, recorded), "truth": (None, fair)}.items():
@@ -93,7 +93,7 @@ def test_the_printed_program_of_twenty_features_trains_to_the_same_numbers():
     rng = np.random.default_rng(0)
     names = [f"f{number}" for number in range(20)]
     strength = {name: 0.3 if number < 4 else 0.0 for number, name in enumerate(names)}
-    belief = p4f.MeasurementBias(names, "a", strength, False, groups=[1])
+    belief = p4f.MeasurementBias(names, "a", strength, False, affected=[1])
     frame = pd.DataFrame(rng.integers(0, 2, (300, 20)), columns=names).assign(
         a=rng.integers(0, 2, 300), skill=0, other=0
     )

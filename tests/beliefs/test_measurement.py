@@ -43,7 +43,7 @@ class TestMeasurementBias(BeliefContract):
 
 class TestCategorical(TestMeasurementBias):
     def make(self):
-        return MeasurementBias(["level", "x"], "a", values={"level": ("low", "mid", "high")}, groups=[1])
+        return MeasurementBias(["level", "x"], "a", values={"level": ("low", "mid", "high")}, affected=[1])
 
     def known(self):
         rates = (0.1, 0.2, 0.3, 0.05, 0.0, 0.15, 0.3, 0.1)
@@ -140,7 +140,7 @@ def test_strengths_can_be_given_by_group_and_by_feature():
         (lambda: MeasurementBias(["u"], "a", values={"v": (0, 1)}), "values names 'v'"),
         (lambda: MeasurementBias(["u"], "a", values={"u": (1,)}), "needs two or more values"),
         (lambda: MeasurementBias(["u"], "a", 0.1, values={"u": (1, 2, 3)}), "more than two values"),
-        (lambda: MeasurementBias(["u"], "a", levels=[0, 1], groups=[7]), "groups must be some of the levels"),
+        (lambda: MeasurementBias(["u"], "a", groups=[0, 1], affected=[7]), "affected must be some of the groups"),
         (
             lambda: MeasurementBias(["u"], "a").estimate(recorded={}, fair={}),
             "recorded column of feature 'u' is missing",

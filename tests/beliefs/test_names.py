@@ -30,14 +30,14 @@ NAMES = st.lists(ANY | WORDS, min_size=6, max_size=6, unique=True)
 def beliefs(names):
     """A belief of each kind whose columns, groups, classes and values have these names."""
     a, b, c, d, e, f = names
-    three = p4f.LabelBias(a, 0.1, 0.2, levels=(b, c, d))
-    table = p4f.MeasurementBias([a, b], c, values={a: (d, e, f)}, levels=(d, e, f))
+    three = p4f.LabelBias(a, 0.1, 0.2, groups=(b, c, d))
+    table = p4f.MeasurementBias([a, b], c, values={a: (d, e, f)}, groups=(d, e, f))
     return [
-        p4f.LabelBias(a, {b: 0.3}, False, levels=(c, b), groups=[b]),
+        p4f.LabelBias(a, {b: 0.3}, False, groups=(c, b), affected=[b]),
         three,
-        p4f.LabelBias([a, b], 0.1, 0.2, levels=[(c, d), (e, f), (c, f)]),
-        p4f.ClassBias(a, [b, c, d], transitions=0.1, levels=(e, f)),
-        p4f.MeasurementBias([a, b, c], d, 0.2, 0.1, levels=(e, f)),
+        p4f.LabelBias([a, b], 0.1, 0.2, groups=[(c, d), (e, f), (c, f)]),
+        p4f.ClassBias(a, [b, c, d], transitions=0.1, groups=(e, f)),
+        p4f.MeasurementBias([a, b, c], d, 0.2, 0.1, groups=(e, f)),
         table.bind({rate.name: 0.1 for rate in table.parameters}),
         p4f.chain(
             p4f.MeasurementBias([a, b], c, 0.2, 0.1),
@@ -142,7 +142,7 @@ def test_all_words_that_problog_reads_in_its_own_way_are_known():
 
 def test_groups_of_any_name_are_found_also_after_the_rules_were_changed():
     groups = ["New\u00a0York", "it's", "c"]
-    text = belief_text(p4f.LabelBias("city", 0.1, 0.1, levels=groups)).replace("label_neg_bias", "turned_down")
+    text = belief_text(p4f.LabelBias("city", 0.1, 0.1, groups=groups)).replace("label_neg_bias", "turned_down")
     with pytest.warns(p4f.audit.AuditWarning, match="changed by hand"):
         belief = read_belief(text)
     frame = pd.DataFrame({"x": range(30), "city": groups * 10})

@@ -136,7 +136,7 @@ class TestLabelOnNumbers(BeliefContract):
         rng = np.random.default_rng(0)
         recorded, fair, y = made(4000, 1)
         lost = (recorded["a"].to_numpy() == 1) & (rng.random(4000) < 0.4)
-        label = LabelBias("a", {1: 0.4}, False, groups=[1])
+        label = LabelBias("a", {1: 0.4}, False, affected=[1])
         learn, test, right = slice(0, 2000), slice(2000, None), {}
         cases = {
             "both": (chain(estimated(400, 2), label), recorded, y * ~lost),
@@ -160,7 +160,7 @@ def test_rows_that_may_be_in_some_of_three_groups_train_as_the_printed_program_d
     shares /= shares.sum(axis=1, keepdims=True)
     numbers = {level: 0.6 + 0.3 * place for place, level in enumerate(levels)}
     belief = NumericMeasurementBias(
-        "skill", "a", numbers, {"u": -1, "v": 0, "w": 1}, 0.5, mean=0.2, spread=1.4, levels=levels
+        "skill", "a", numbers, {"u": -1, "v": 0, "w": 1}, 0.5, mean=0.2, spread=1.4, groups=levels
     )
     skill, labels = 2 * rng.normal(size=count), rng.integers(0, 2, count)
     frame = pd.DataFrame({"skill": skill, "a": np.array(levels)[shares.argmax(axis=1)]})
@@ -227,7 +227,7 @@ def test_rows_measured_twice_tell_of_the_noise():
 def test_several_features_beyond_what_is_listed_are_drawn():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(50, 3)), columns=["u", "v", "w"]).assign(a=1)
-    belief = NumericMeasurementBias(["u", "v", "w"], "a", 1, 0, 1, mean=0, spread=1, groups=[1])
+    belief = NumericMeasurementBias(["u", "v", "w"], "a", 1, 0, 1, mean=0, spread=1, affected=[1])
     seen = belief.observe(Rows(frame, ("u", "v", "w"), (0, 1), rng.integers(0, 2, 50)))
     assert (seen.variants, seen.drawn > 0) == (32, True)
     # P(fair u > 0 | recorded) is that of the normal distribution, nearly.
@@ -264,7 +264,7 @@ def test_an_audit_is_planned_in_rounds_until_the_line_is_known():
 
 def test_what_is_stated_needs_no_pilot():
     recorded, _, _ = made(3000, 4)
-    belief = NumericMeasurementBias("score", "a", 0.8, -2, 6, mean=50, spread=10, groups=[1])
+    belief = NumericMeasurementBias("score", "a", 0.8, -2, 6, mean=50, spread=10, affected=[1])
     plan = belief.plan_audit(recorded, error=0.1)
     assert plan.in_all == pytest.approx((1.96 * 6 / (10 * 0.1)) ** 2, abs=6)
     with pytest.raises(P4FError, match="design must be 'neyman'"):
@@ -298,7 +298,7 @@ AUDIT = pd.DataFrame({"score": [1.0, 2, 3, 4, 5], "fair": [1.5, 2, 3, 4, 6], "a"
         (lambda: _estimate(AUDIT.assign(score="much"), [1]), "holds values that are not numbers"),
         (lambda: NumericMeasurementBias("score", "a").estimate(AUDIT, recorded="score"), "either the fair values"),
         (
-            lambda: NumericMeasurementBias("score", "a", groups=[1]).estimate(AUDIT, recorded="score", again="fair"),
+            lambda: NumericMeasurementBias("score", "a", affected=[1]).estimate(AUDIT, recorded="score", again="fair"),
             "measuring twice tells of the noise",
         ),
         (
@@ -315,7 +315,7 @@ def test_impossible_beliefs_and_audits(call, message):
 
 
 def _estimate(audit, groups=None):
-    return NumericMeasurementBias("score", "a", groups=groups).estimate(audit, recorded="score", fair="fair")
+    return NumericMeasurementBias("score", "a", affected=groups).estimate(audit, recorded="score", fair="fair")
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
@@ -328,7 +328,7 @@ def test_intervals_of_noise_and_spread_allow_for_other_shapes_than_the_normal_on
             rng.standard_t(4, 200) / np.sqrt(2) if shape == "t4" else rng.exponential(size=200) - 1 for _ in range(2)
         )
         audit = pd.DataFrame({"a": 1, "x": 1.2 * fair + 0.5 + 0.4 * noise, "true": fair})
-        belief = NumericMeasurementBias(["x"], "a", groups=[1]).estimate(audit, recorded=["x"], fair=["true"])
+        belief = NumericMeasurementBias(["x"], "a", affected=[1]).estimate(audit, recorded=["x"], fair=["true"])
         known = {own.measure: own for own in belief.amounts}
         held += [known["noise"].low <= 0.4 <= known["noise"].high, known["spread"].low <= 1 <= known["spread"].high]
     assert np.mean(held) >= 0.86
@@ -339,4 +339,4 @@ def test_estimate_says_where_normality_is_contradicted():
     fair = rng.exponential(size=300)
     audit = pd.DataFrame({"a": 1, "x": fair + 0.3 * rng.normal(size=300), "true": fair})
     with pytest.warns(AuditWarning, match=r"normality is contradicted for spread"):
-        NumericMeasurementBias(["x"], "a", groups=[1]).estimate(audit, recorded=["x"], fair=["true"])
+        NumericMeasurementBias(["x"], "a", affected=[1]).estimate(audit, recorded=["x"], fair=["true"])

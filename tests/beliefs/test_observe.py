@@ -115,8 +115,8 @@ def asked_of_problog(belief: Belief, rows: Rows) -> np.ndarray:
 
 LABELS = {
     "label": (p4f.LabelBias("a", {1: 0.3, 0: 0.1}, {1: 0.05, 0: 0.2}), 2),
-    "noise": (p4f.LabelBias("a", {1: 0.3}, False, groups=[1], noise=0.1), 2),
-    "classes": (p4f.ClassBias("a", CLASSES[3], 0.15, groups=[1]), 3),
+    "noise": (p4f.LabelBias("a", {1: 0.3}, False, affected=[1], noise=0.1), 2),
+    "classes": (p4f.ClassBias("a", CLASSES[3], 0.15, affected=[1]), 3),
     "chain": (p4f.chain(p4f.LabelBias("a", 0.3, 0.1), p4f.LabelBias("b", {1: 0.2, 0: 0.0}, False)), 2),
 }
 

@@ -48,7 +48,7 @@ def test_label_bias_hides_the_fair_label(belief):
 
 
 def test_parameters_stand_where_they_act():
-    weights = {node.name: node.weights for node in LabelBias("area", {1: 0.2}, False, groups=[1]).picture().nodes}
+    weights = {node.name: node.weights for node in LabelBias("area", {1: 0.2}, False, affected=[1]).picture().nodes}
     assert weights == {"features": (), "area": (), "fair label": (), "recorded label": ("p1",)}
     weights = {node.name: node.weights for node in MeasurementBias("days", "woman").picture().nodes}
     assert weights["days (recorded)"] == ("p1(days)", "p2(days)", "p3(days)", "p4(days)")
@@ -167,7 +167,7 @@ def test_an_unknown_group_is_not_on_record_and_its_proxies_are():
 
 
 def test_many_parameters_are_named_by_the_first_and_the_last_ones():
-    own = LabelBias("area", levels=list("abcde")).picture().nodes
+    own = LabelBias("area", groups=list("abcde")).picture().nodes
     (node,) = [node for node in own if node.name == "recorded label"]
     assert node.weights == ("neg(a)", "neg(b)", "...", "pos(e)")
 

@@ -27,21 +27,21 @@ def chained(frame: pd.DataFrame, rng: Any) -> tuple[Belief, Any, dict[str, float
     """Two label biases, one after the other."""
     first = np.where((frame["a"] == 1) & (rng.random(ROWS) < 0.3), 0, frame["fair"])
     second = np.where((frame["b"] == 1) & (rng.random(ROWS) < 0.25), 0, first)
-    stages = (p4f.LabelBias(name, positive=False, groups=[1]) for name in ("a", "b"))
+    stages = (p4f.LabelBias(name, positive=False, affected=[1]) for name in ("a", "b"))
     return p4f.chain(*stages), second, {"p1_a": 0.3, "p1_b": 0.25}
 
 
 def by_officer(frame: pd.DataFrame, rng: Any) -> tuple[Belief, Any, dict[str, float]]:
     """A bias that depends on the officer."""
     lost = (frame["a"] == 1) & (rng.random(ROWS) < frame["officer"].map(STRENGTH))
-    belief = p4f.RowBias("a", p4f.depends_on("officer"), False, groups=[1])
+    belief = p4f.RowBias("a", p4f.depends_on("officer"), False, affected=[1])
     return belief, np.where(lost, 0, frame["fair"]), {f"neg(1,{name})": own for name, own in STRENGTH.items()}
 
 
 def with_noise(frame: pd.DataFrame, rng: Any) -> tuple[Belief, Any, dict[str, float]]:
     """A bias against a group, and mistakes with anybody."""
     lost = np.where((frame["a"] == 1) & (rng.random(ROWS) < 0.3), 0, frame["fair"])
-    belief = p4f.LabelBias("a", positive=False, groups=[1], noise=None)
+    belief = p4f.LabelBias("a", positive=False, affected=[1], noise=None)
     return belief, np.where(rng.random(ROWS) < 0.05, 1 - lost, lost), {"p1": 0.3, "p_noise": 0.05}
 
 

@@ -23,7 +23,7 @@ def audit() -> pd.DataFrame:
 
 
 def estimated() -> p4f.LabelBias:
-    belief = p4f.LabelBias("region", positive=False, levels=REGIONS)
+    belief = p4f.LabelBias("region", positive=False, groups=REGIONS)
     with pytest.warns(AuditWarning, match="pooled"):
         return belief.estimate(audit(), recorded="recorded", fair="fair")
 
@@ -53,7 +53,7 @@ def test_a_prior_is_another_way_on() -> None:
 
 
 def test_where_no_group_tells_nothing_is_pooled() -> None:
-    belief = p4f.LabelBias("region", levels=REGIONS)
+    belief = p4f.LabelBias("region", groups=REGIONS)
     with pytest.warns(AuditWarning):
         found = belief.estimate(audit(), recorded="recorded", fair="fair")
     with pytest.raises(P4FError, match="in any group"):
@@ -66,7 +66,7 @@ def test_combinations_of_proxies_without_linked_rows_are_pooled(levels: tuple[An
     frame = pd.DataFrame({"p": rng.integers(0, 4, 60), "q": rng.integers(0, 4, 60)})
     frame["g"] = [levels[-1] if own else levels[0] for own in rng.random(60) < 0.7]
     frame = frame[(frame["p"] != 3) | (frame["q"] != 3)]
-    belief = p4f.UnknownGroup("g", {"p": (0, 1, 2, 3), "q": (0, 1, 2, 3)}, levels=levels)
+    belief = p4f.UnknownGroup("g", {"p": (0, 1, 2, 3), "q": (0, 1, 2, 3)}, groups=levels)
     with pytest.warns(AuditWarning, match="additive=True"):
         found = belief.estimate(frame)
     found.require_known()

@@ -35,7 +35,7 @@ class TestPositiveUnlabelled(BeliefContract):
 
 class TestByColumns(BeliefContract):
     def make(self):
-        return PositiveUnlabelled("sex", by={"hospital": ("north", "south", "west")}, levels=("f", "m"))
+        return PositiveUnlabelled("sex", by={"hospital": ("north", "south", "west")}, groups=("f", "m"))
 
     def known(self):
         names = [own.name for own in self.make().parameters]
@@ -55,7 +55,7 @@ class TestInAChain(TestPositiveUnlabelled):
     """Some of the fair 1s are missed by a test, and some of what it finds is not written down."""
 
     def make(self):
-        return chain(LabelBias("old", positive=False, groups=[1]), PositiveUnlabelled("poor_area"))
+        return chain(LabelBias("old", positive=False, affected=[1]), PositiveUnlabelled("poor_area"))
 
     def known(self):
         return {"p1_old": 0.2, "e_poor_area(1)": 0.3, "e_poor_area(0)": 0.6}

@@ -47,7 +47,7 @@ class TestOnlyOneKindDepends(BeliefContract):
 
     def make(self):
         negative = depends_on({"officer": OFFICERS[:1], "shift": (0,)})
-        return RowBias("area", negative, levels=("north", "south", "west"), groups=["south", "west"])
+        return RowBias("area", negative, groups=("north", "south", "west"), affected=["south", "west"])
 
     def known(self):
         names = [own.name for own in self.make().parameters]
@@ -63,7 +63,8 @@ class TestOnlyOneKindDepends(BeliefContract):
 class TestInAChain(TestRowBias):
     def make(self):
         return chain(
-            LabelBias("old", positive=False, groups=[1]), RowBias("poor_area", depends_on({"officer": ("ann",)}), False)
+            LabelBias("old", positive=False, affected=[1]),
+            RowBias("poor_area", depends_on({"officer": ("ann",)}), False),
         )
 
     def known(self):
@@ -107,7 +108,7 @@ def test_its_own_way_to_observe_rows_gives_the_numbers_of_its_program():
 def test_values_are_taken_from_the_audit_and_the_ones_it_lacks_get_the_mean():
     audit = loans(600, 0)
     audit = audit[audit["officer"] != "o3"]
-    belief = RowBias("poor_area", depends_on("officer"), False, groups=[1])
+    belief = RowBias("poor_area", depends_on("officer"), False, affected=[1])
     with pytest.raises(MissingValueError, match="how the bias depends on officer is not known"):
         belief.bind({"neg(1)": 0.2}).require_known()
     found = estimated(belief, audit)
@@ -161,7 +162,7 @@ def test_a_score_where_the_audit_supports_it_and_one_number_where_it_does_not():
     audit = loans(1500, 4)
     lost = np.random.default_rng(0).random(1500) < 1 / (1 + np.exp(-2 * audit["age"]))
     audit["granted"] = audit["repaid"] * ~lost
-    belief = RowBias("poor_area", depends_on(model=["age", "income"]), False, groups=[1])
+    belief = RowBias("poor_area", depends_on(model=["age", "income"]), False, affected=[1])
     found = estimated(belief, audit)
     values = found.parameter_table()["value"].tolist()
     assert len(values) == 5
@@ -190,7 +191,7 @@ def test_a_score_is_found_where_there_is_none_in_about_one_audit_of_twenty():
 
 def test_who_decided_is_not_learned_from_and_models_come_back_from_their_files(tmp_path):
     data, audit = loans(1200, 5), loans(400, 6)
-    belief = estimated(RowBias("poor_area", depends_on("officer"), False, groups=[1]), audit)
+    belief = estimated(RowBias("poor_area", depends_on("officer"), False, affected=[1]), audit)
     table = data[["income", "age", "officer", "poor_area"]]
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(table, data["granted"])
     assert model.columns_ == ["income", "age"]
@@ -219,7 +220,7 @@ def test_an_audit_is_planned_by_group_and_its_rows_are_weighted():
 
 
 def test_draws_are_as_wide_as_the_intervals():
-    belief = estimated(RowBias("poor_area", depends_on("officer"), False, groups=[1]), loans(500, 8))
+    belief = estimated(RowBias("poor_area", depends_on("officer"), False, affected=[1]), loans(500, 8))
     drawn = np.array([[own.value for own in one.parameters] for one in belief.draws(400, random_state=0)])
     widths = np.array([own.high - own.low for own in belief.parameters])
     ratio = (np.quantile(drawn, 0.975, axis=0) - np.quantile(drawn, 0.025, axis=0)) / widths
@@ -302,11 +303,11 @@ def test_officers_that_are_all_unseen_are_told():
     audit = pd.DataFrame(
         {"poor": 1, "officer": rng.choice(["ann", "bob"], 200), "due": 1, "got": rng.integers(0, 2, 200)}
     )
-    listed = RowBias("poor", depends_on({"officer": ("cleo", "dan", "eve", "finn")}), False, groups=[1])
+    listed = RowBias("poor", depends_on({"officer": ("cleo", "dan", "eve", "finn")}), False, affected=[1])
     message = "no audited row with a fair 1 has officer = cleo, officer = dan, officer = eve or 1 more: what is said of"
     with pytest.warns(AuditWarning, match=message):
         listed.estimate(audit, recorded="got", fair="due")
-    belief = RowBias("poor", depends_on("officer"), False, groups=[1]).estimate(audit, recorded="got", fair="due")
+    belief = RowBias("poor", depends_on("officer"), False, affected=[1]).estimate(audit, recorded="got", fair="due")
     table = pd.DataFrame({"x": rng.normal(size=50), "poor": rng.integers(0, 2, 50), "officer": "Ann"})
     with pytest.warns(AuditWarning, match=r"no row has a value of 'officer' that the belief knows \('ann', 'bob'\)"):
         p4f.DebiasedClassifier(belief, "linear").fit(table, rng.integers(0, 2, 50))

@@ -72,8 +72,8 @@ def test_reading_a_hostile_belief_is_quick(kind):
 
 
 MANY = {
-    "groups": lambda size: p4f.LabelBias("area", 0.1, levels=tuple(range(size))),
-    "classes": lambda size: p4f.ClassBias("area", range(3), levels=tuple(range(size // 3)), transitions=0.1),
+    "groups": lambda size: p4f.LabelBias("area", 0.1, groups=tuple(range(size))),
+    "classes": lambda size: p4f.ClassBias("area", range(3), groups=tuple(range(size // 3)), transitions=0.1),
     "features": lambda size: p4f.MeasurementBias([f"q{i}" for i in range(size)], "area", 0.1, 0.2),
     "chains": lambda size: p4f.chain(*(p4f.LabelBias(f"a{i}", 0.1) for i in range(size // 2))),
 }

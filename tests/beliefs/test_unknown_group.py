@@ -52,8 +52,8 @@ class TestThreeGroups(TestUnknownGroup):
     shares = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]])
 
     def make(self):
-        inside = LabelBias("poor", levels=self.levels)
-        return UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, belief=inside, levels=self.levels)
+        inside = LabelBias("poor", groups=self.levels)
+        return UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, belief=inside, groups=self.levels)
 
     def known(self):
         guess = {f"group({c},{g})": self.shares[i, k] for i, c in enumerate(CODES) for k, g in ((1, "b"), (2, "c"))}
@@ -91,7 +91,7 @@ def people(rows: int, seed: int) -> pd.DataFrame:
 
 def test_a_column_without_a_single_group_is_enough():
     data, new = people(4000, 0), people(2000, 1)
-    inside = LabelBias("poor", {1: 0.5}, False, groups=[1])
+    inside = LabelBias("poor", {1: 0.5}, False, affected=[1])
     belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES, belief=inside)
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     model.fit(data[["x"]], data["seen"], sensitive_features=data[["postcode"]])
@@ -146,8 +146,8 @@ def test_several_proxies_and_other_names_of_groups():
     belief = UnknownGroup(
         "sex",
         {"name": ("Kim", "Lee"), "a": (0, 1)},
-        belief=LabelBias("sex", 0.2, 0.1, levels=("m", "f")),
-        levels=("m", "f"),
+        belief=LabelBias("sex", 0.2, 0.1, groups=("m", "f")),
+        groups=("m", "f"),
     )
     assert [own.name for own in belief.own][:2] == ["group('Kim',0)", "group('Kim',1)"]
     belief.unknown().program().compile()
@@ -155,15 +155,15 @@ def test_several_proxies_and_other_names_of_groups():
 
 
 BELIEF = UnknownGroup("a", {"q": (0, 1)}, {0: 0.5, 1: 0.1})
-THREE = UnknownGroup("a", {"q": (0, 1)}, {q: {0: 0.5, 1: 0.1, 2: 0.4} for q in (0, 1)}, levels=(0, 1, 2))
+THREE = UnknownGroup("a", {"q": (0, 1)}, {q: {0: 0.5, 1: 0.1, 2: 0.4} for q in (0, 1)}, groups=(0, 1, 2))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: UnknownGroup("a", {}), "name at least one proxy"),
-        (lambda: UnknownGroup(("a", "b"), {"q": (0, 1)}, levels=((0, 0), (0, 1))), "for one sensitive column"),
-        (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: 0.5}, levels=(0, 1, 2)), r"one for each of \[0, 1, 2\] and sum"),
+        (lambda: UnknownGroup(("a", "b"), {"q": (0, 1)}, groups=((0, 0), (0, 1))), "for one sensitive column"),
+        (lambda: UnknownGroup("a", {"q": (0, 1)}, {0: 0.5}, groups=(0, 1, 2)), r"one for each of \[0, 1, 2\] and sum"),
         (lambda: UnknownGroup("a", {"q": (0,) * 2}), "two or more different groups"),
         (lambda: THREE.disparity(pd.DataFrame({"q": [0, 1]}), [1, 0]), "name the group that is compared"),
         (lambda: UnknownGroup("a", {"q": (0, 1)}, {2: 0.5}), "shares names 2, which is not among the values of q"),
@@ -202,7 +202,7 @@ def test_a_table_is_trained_scored_and_reported(known):
         if known
         else data.drop(columns="poor")
     )
-    inside = LabelBias("poor", {1: 0.5}, False, groups=[1])
+    inside = LabelBias("poor", {1: 0.5}, False, affected=[1])
     belief = UnknownGroup("poor", {"postcode": tuple(CODES.tolist())}, SHARES, belief=inside)
     model, rows = train_on_table(data, belief, recorded="seen", learner="linear", random_state=0)
     assert rows.dropped == 0
@@ -269,7 +269,7 @@ def test_bounds_of_three_groups_hold_each_of_them():
     codes = np.searchsorted(CODES, data["postcode"])
     groups = TestThreeGroups().drawn(codes, rng)
     shares = {code: dict(zip("abc", own, strict=True)) for code, own in zip(CODES, TestThreeGroups.shares, strict=True)}
-    belief = UnknownGroup("poor", {"postcode": CODES.tolist()}, shares, levels=("a", "b", "c"))
+    belief = UnknownGroup("poor", {"postcode": CODES.tolist()}, shares, groups=("a", "b", "c"))
     decided = data["seen"].to_numpy()
     for level, name in enumerate("abc"):
         found = belief.disparity(data[["postcode"]], decided, group=name)
@@ -293,7 +293,7 @@ def test_an_audit_is_planned_from_everybody_where_the_group_is_to_be_found_out()
 def test_products_are_counted_before_they_are_built(proxies, values, groups, message):
     named = {f"column{number}": tuple(range(values)) for number in range(proxies)}
     with pytest.raises(P4FError, match=message):
-        UnknownGroup("poor", named, levels=tuple(range(groups)))
+        UnknownGroup("poor", named, groups=tuple(range(groups)))
 
 
 def test_a_file_with_a_product_is_refused_before_it_is_built():
@@ -305,7 +305,7 @@ def test_a_file_with_a_product_is_refused_before_it_is_built():
 
 
 def test_many_cells_take_linear_time():
-    belief = UnknownGroup("poor", {name: tuple(range(15)) for name in ("a", "b", "c")}, levels=("x", "y", "z"))
+    belief = UnknownGroup("poor", {name: tuple(range(15)) for name in ("a", "b", "c")}, groups=("x", "y", "z"))
     began = time.process_time()
     assert read_belief(belief_text(belief)) == belief
     assert time.process_time() - began < 15

@@ -17,7 +17,7 @@ OWN = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p :: n(X) :- a(X). z(X) :- y(X), \+n(X
 
 def test_label_bias_with_intervals():
     audit = {"recorded": [0] * 30 + [1] * 70 + [0] * 50, "fair": [1] * 100 + [0] * 50, "sensitive_features": [1] * 150}
-    belief = p4f.LabelBias("poor_area", groups=[1], noise=False)
+    belief = p4f.LabelBias("poor_area", affected=[1], noise=False)
     _, first, second = belief.estimate(**audit).words(GRANTED)
     assert first == (
         "Of the people with poor_area = 1 who should have granted = yes, 30% (22% to 40%) were recorded with "

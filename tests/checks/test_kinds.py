@@ -52,7 +52,7 @@ def measured():
 
 
 def checked(measured, *names):
-    made = p4f.MeasurementBias(list(names), "g", positive=False, groups=[1])
+    made = p4f.MeasurementBias(list(names), "g", positive=False, affected=[1])
     fair = {name: f"{name}_fair" for name in names}
     estimated = made.estimate(measured, recorded={name: name for name in names}, fair=fair)
     unused = [column for column in measured.columns if column not in (*names, "z", "g", "y", *fair.values())]
@@ -168,7 +168,7 @@ def numbers(seed, bend=0.0, growth=0.0, skew=False):
 )
 def test_numbers_that_are_no_line_with_normal_noise_are_told(wrong, sentence, advice):
     frame = numbers(0, **wrong)
-    made = p4f.NumericMeasurementBias("score", "g", groups=[1]).estimate(frame, recorded="score", fair="fair")
+    made = p4f.NumericMeasurementBias("score", "g", affected=[1]).estimate(frame, recorded="score", fair="fair")
     doubts = made.check(frame, recorded="y", fair_features={"score": "fair"})
     assert doubts.notes[-1].startswith("What identifies measurement bias of numbers: rows whose fair numbers")
     found = doubts["numbers"]

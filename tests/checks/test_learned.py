@@ -70,7 +70,7 @@ def test_priors_count_where_data_are_few_and_hardly_where_they_are_many():
 def test_stages_that_do_the_same_work_cannot_be_told_apart():
     frame, fair, y = recorded(800)
     audit = frame.assign(other=frame["group"], fair=fair, recorded=y)
-    stages = [p4f.LabelBias(name, positive=False, groups=[1]) for name in ("group", "other")]
+    stages = [p4f.LabelBias(name, positive=False, affected=[1]) for name in ("group", "other")]
     belief = p4f.chain(*stages).estimate(audit, recorded="recorded", fair="fair")
     found = p4f.checks.identifiability(belief)
     names = tuple(own.name for own in belief.parameters)

@@ -58,10 +58,10 @@ def test_annotators_one_by_one(people, sensitive):
 
 
 def test_each_annotator_alone_is_a_bias_of_the_label():
-    belief = Annotators({"crowd": ["w1", "w2"], "expert": ["lee"]}, "sex", 0.2, 0.1, levels=("f", "m"))
+    belief = Annotators({"crowd": ["w1", "w2"], "expert": ["lee"]}, "sex", 0.2, 0.1, groups=("f", "m"))
     alone = belief.by_column()
     assert list(alone) == ["w1", "w2", "lee"]
-    assert alone["w1"] == p4f.LabelBias("sex", 0.2, 0.1, levels=("f", "m")).with_parameters(alone["w1"].parameters)
+    assert alone["w1"] == p4f.LabelBias("sex", 0.2, 0.1, groups=("f", "m")).with_parameters(alone["w1"].parameters)
     assert [own.value for own in alone["lee"].parameters] == [0.2, 0.2, 0.1, 0.1]
 
 
@@ -76,7 +76,7 @@ def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
     monkeypatch.setattr(reading, "MOST_ROWS", 300)
     data = p4f.datasets.loans(rows=1000, audited=1, new=1)
     table = data.loans.assign(repaid=data.loans_repaid)
-    belief = p4f.LabelBias("poor_area", {1: 0.4}, False, groups=[1])
+    belief = p4f.LabelBias("poor_area", {1: 0.4}, False, affected=[1])
     found = p4f.check(belief, table, recorded="granted", fair="repaid", progress=False)
     assert (found.rows, found.audited) == (300, 300)
     drawn = [f"Of 1,000 {kind} rows, 300 were drawn at random and tested." for kind in ("recorded", "audited")]

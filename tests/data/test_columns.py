@@ -12,7 +12,7 @@ from problog4fairness.data.columns import is_frame, to_frame
 from problog4fairness.errors import P4FError
 
 DATA = p4f.datasets.loans(rows=400, audited=200, new=5)
-BELIEF = p4f.LabelBias("poor_area", positive=False, groups=[1])
+BELIEF = p4f.LabelBias("poor_area", positive=False, affected=[1])
 FEATURES = list(DATA.features)
 
 

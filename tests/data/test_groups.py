@@ -27,7 +27,7 @@ def test_uncertain_groups_count_by_their_share():
 
 def test_more_groups_give_the_largest_difference():
     frame = pd.DataFrame({"city": ["a", "b", "c", "c"]})
-    (way,) = p4f.LabelBias("city", levels=("a", "b", "c")).groupings(p4f.data.Rows(frame, ()))
+    (way,) = p4f.LabelBias("city", groups=("a", "b", "c")).groupings(p4f.data.Rows(frame, ()))
     assert way.disparity(np.array([0.1, 0.9, 0.5, 0.7])) == pytest.approx(0.8)
 
 

@@ -7,7 +7,7 @@ import pytest
 import problog4fairness as p4f
 from tests.estimators.data import loans, quick
 
-LABEL = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+LABEL = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
 
 
 @pytest.fixture

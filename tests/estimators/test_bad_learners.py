@@ -15,7 +15,7 @@ from problog4fairness.errors import P4FError
 from tests.estimators.data import loans
 
 FRAME, AREA, FAIR, RECORDED = loans(300)
-BELIEF = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+BELIEF = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
 
 
 class RefusesWeights(LogisticRegression):

@@ -50,7 +50,7 @@ def test_calibration_error_falls_where_bias_depends_on_features(learner):
 
 def test_a_belief_that_holds_is_left_alone_or_hardly_moved():
     frame, area, fair, recorded = loans(2000, negative=0.3)
-    belief = p4f.LabelBias("area", {1: 0.3}, False, groups=[1])
+    belief = p4f.LabelBias("area", {1: 0.3}, False, affected=[1])
     known = np.where(np.arange(2000) < 200, fair, np.nan)
     model = p4f.DebiasedClassifier(belief, "linear").fit(frame, recorded, sensitive_features=area, fair=known)
     own = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
@@ -96,7 +96,7 @@ def test_many_classes_and_distorted_features():
 
 def test_a_group_that_was_audited_wholly_is_no_error():
     frame, area, fair, recorded = loans(800)
-    belief = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+    belief = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
     for learner in ("linear", "network"):
         model = p4f.DebiasedClassifier(belief, learner, random_state=0)
         model.fit(frame, recorded, sensitive_features=area, fair=np.where(area == 1, fair, np.nan))
@@ -107,7 +107,7 @@ def test_a_group_that_was_audited_wholly_is_no_error():
 def test_where_rows_are_many_quick_fits_say_of_audited_rows_what_whole_ones_say(learner):
     frame, area, fair, recorded = loans(MANY, negative=0.3)
     known = np.where(np.arange(MANY) < 200, fair, -1)
-    belief = p4f.LabelBias("area", {1: 0.3}, False, groups=[1])
+    belief = p4f.LabelBias("area", {1: 0.3}, False, affected=[1])
     rows = p4f.data.Rows(frame.assign(area=area), tuple(frame.columns), recorded=recorded, fair=known)
     task = task_through(belief, rows, 0)
     fitted = named_learner(learner).fit_many([task], progress=False)[0]

@@ -21,7 +21,7 @@ pytest.importorskip("distributed", reason="the extra 'dask' is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="the extra 'dask' is not installed")
 
 ROOT = Path(__file__).parents[2]
-BELIEF = LabelBias("area", {1: 0.5}, False, groups=[1])
+BELIEF = LabelBias("area", {1: 0.5}, False, affected=[1])
 MORE = {"weighted": Boosted(max_trees=100, leaves=31, validation=0)}
 SCRIPT = """
 import json, sys

@@ -15,7 +15,7 @@ import problog4fairness as p4f
 from problog4fairness.errors import MissingValueError, P4FError
 from tests.estimators.data import QUICK, loans
 
-BELIEF = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+BELIEF = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_three_classes_through_transitions():
     area = rng.integers(0, 2, 3000)
     recorded = np.where((area == 1) & (fair == 2) & (rng.random(3000) < 0.8), 0, fair)
     transitions = {(1, f, r): 0.8 if (f, r) == (2, 0) else 0.0 for f in range(3) for r in range(3)}
-    belief = p4f.ClassBias("area", (0, 1, 2), transitions, groups=[1])
+    belief = p4f.ClassBias("area", (0, 1, 2), transitions, affected=[1])
     ours = p4f.DebiasedClassifier(belief, **QUICK).fit(x, recorded, sensitive_features=area)
     plain = p4f.DebiasedClassifier(**QUICK).fit(x, recorded)
     high = x[:, 0] > 1
@@ -155,7 +155,7 @@ def test_measurement_bias_learns_from_fair_vectors():
     label = (frame.sum(axis=1) + rng.normal(scale=0.5, size=6000) > 1.5).astype(int).to_numpy()
     seen = frame.where((area == 0)[:, None] | (rng.random(frame.shape) > 0.6), 0)
     audit = pd.concat([seen.add_suffix(" seen"), frame], axis=1).assign(area=area)
-    belief = p4f.MeasurementBias(["u", "v", "w"], "area", positive=False, groups=[1]).estimate(
+    belief = p4f.MeasurementBias(["u", "v", "w"], "area", positive=False, affected=[1]).estimate(
         audit, recorded={c: f"{c} seen" for c in frame}, fair={c: c for c in frame}
     )
     ours = p4f.DebiasedClassifier(belief, **QUICK).fit(seen, label, sensitive_features=area)
@@ -185,7 +185,7 @@ def test_historical_bias_acts_when_predicting():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (2000, 2)), columns=["u", "v"]).assign(area=rng.integers(0, 2, 2000))
     label = (frame["u"] + frame["v"] > 0).astype(int)
-    belief = p4f.HistoricalBias(["u", "v"], "area", negative={1: 0.5}, positive=False, groups=[1])
+    belief = p4f.HistoricalBias(["u", "v"], "area", negative={1: 0.5}, positive=False, affected=[1])
     model = p4f.DebiasedClassifier(belief, **QUICK).fit(frame, label)
     plain = p4f.DebiasedClassifier(sensitive="area", **QUICK).fit(frame, label)
     poor = pd.DataFrame({"u": [0, 0], "v": [0, 0], "area": [0, 1]})
@@ -202,7 +202,7 @@ def test_pipelines_cross_validation_and_grid_search(fitted):
         assert len(scores["test_score"]) == 3
         pipeline = make_pipeline(StandardScaler(), quick)
         pipeline.fit(numbers, recorded, sensitive_features=area)
-        grid = {"belief": [p4f.LabelBias("area", {1: b}, False, groups=[1]) for b in (0.0, 0.5)]}
+        grid = {"belief": [p4f.LabelBias("area", {1: b}, False, affected=[1]) for b in (0.0, 0.5)]}
         search = GridSearchCV(quick, grid, cv=2).fit(numbers, recorded, sensitive_features=area)
         assert search.best_params_["belief"] in grid["belief"]
     assert cross_val_score(quick, numbers.assign(area=area), recorded, cv=2).shape == (2,)
@@ -223,7 +223,7 @@ def test_weights_and_losses(fitted):
         ({"belief": p4f.LabelBias("nowhere", 0.1, 0.1)}, "the belief needs the column 'nowhere'"),
         ({"belief": p4f.LabelBias("area")}, "estimate from audited rows"),
         ({"belief": p4f.MeasurementBias(["income"], "area", 0.1, 0.1)}, "must be binary or categorical"),
-        ({"belief": p4f.LabelBias("area", 0.1, 0.1, levels=(0, 1, 2))}, "no row has area = 2"),
+        ({"belief": p4f.LabelBias("area", 0.1, 0.1, groups=(0, 1, 2))}, "no row has area = 2"),
         ({"belief": p4f.ClassBias("area", (0, 1, 2), 0.1)}, r"for 3 classes, \[0, 1, 2\]; y has 2"),
         ({"belief": 3}, "a template such as LabelBias, a Program or its text, not int"),
         ({"sensitive": "nowhere"}, "no column 'nowhere' for sensitive"),
@@ -280,6 +280,6 @@ def test_bad_labels_and_columns_are_named(fitted):
 
 def test_impossible_recordings_are_named(fitted):
     frame, area, fair, _, _, _ = fitted
-    sure = p4f.LabelBias("area", {1: 1.0}, False, groups=[1])
+    sure = p4f.LabelBias("area", {1: 1.0}, False, affected=[1])
     with pytest.raises(P4FError, match="recorded labels have probability 0 whatever the classifier says"):
         p4f.DebiasedClassifier(sure).fit(frame, fair, sensitive_features=area)

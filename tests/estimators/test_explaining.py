@@ -22,7 +22,7 @@ THREE = (
 )
 BELIEFS = {
     "none": None,
-    "label": p4f.LabelBias("area", {1: 0.5}, False, groups=[1]),
+    "label": p4f.LabelBias("area", {1: 0.5}, False, affected=[1]),
     "program": p4f.ProgramBelief(OWN),
     "evidence": p4f.ProgramBelief(OWN.replace("?-", "0.3::m(X). evidence(\\+m(x)). ?-")),
     "measurement": p4f.MeasurementBias(["q0", "q1"], "area", 0.2, 0.1),
@@ -88,7 +88,7 @@ def test_a_program_about_several_inputs_does_not_say_who_was_distorted():
 
 def test_what_cannot_have_been_recorded_is_not_a_number_in_new_rows():
     label = np.where(AREA == 1, 0, FAIR)
-    model = fitted(p4f.LabelBias("area", {1: 1.0}, False, groups=[1]), label)
+    model = fitted(p4f.LabelBias("area", {1: 1.0}, False, affected=[1]), label)
     new, recorded = DATA.head(4).assign(area=[0, 1, 1, 0]), [1, 1, 0, 0]
     distorted = model.distortion_proba(new, recorded)
     assert np.isnan(distorted).tolist() == [False, True, False, False]

@@ -12,7 +12,7 @@ from problog4fairness.errors import InconsistentEvidenceError, P4FError
 from tests.estimators.data import loans, quick
 
 FRAME, AREA, FAIR, RECORDED = loans(1000)
-BELIEF = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+BELIEF = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
 NOTHING = p4f.LabelBias("area", 0.5, 0.5)
 AUDITED = np.where(np.arange(1000) % 2, FAIR, np.nan)
 

@@ -152,7 +152,7 @@ def test_labels_that_mean_the_opposite_are_told_when_training(belief):
 @pytest.mark.parametrize("pair", [("denied", "approved"), ("no", "yes"), (1, 2)])
 def test_labels_that_do_not_speak_for_themselves_are_never_taken_by_alphabet(pair):
     """With a stated belief, ``approved`` and ``denied`` took ``denied`` as favourable without a word."""
-    belief, labels = p4f.LabelBias("area", {1: 0.4}, False, groups=[1]), (PEOPLE["recorded"] == "approve") * 1
+    belief, labels = p4f.LabelBias("area", {1: 0.4}, False, affected=[1]), (PEOPLE["recorded"] == "approve") * 1
     labels = labels.map(dict(enumerate(pair)))
     model = p4f.DebiasedClassifier(belief, "linear", use_sensitive=False)
     with pytest.raises(P4FError, match="favourable") as caught:
@@ -170,7 +170,7 @@ def test_a_name_that_says_that_1_is_bad_asks_in_fit_and_in_estimate_as_well():
     people = PEOPLE[["x", "area"]].assign(
         default=(PEOPLE["recorded"] == "deny") * 1, truth=(PEOPLE["fair"] == "deny") * 1
     )
-    belief = p4f.LabelBias("area", {1: 0.4}, False, groups=[1])
+    belief = p4f.LabelBias("area", {1: 0.4}, False, affected=[1])
     with pytest.raises(P4FError, match="'default'"):
         p4f.DebiasedClassifier(belief, "linear", use_sensitive=False).fit(people[["x", "area"]], people["default"])
     with pytest.raises(P4FError, match="'default'"):

@@ -14,7 +14,7 @@ from problog4fairness.learners import Network
 from tests.estimators.data import loans
 
 FRAME, AREA, FAIR, RECORDED = loans(800)
-BELIEF = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+BELIEF = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
 
 
 def fitted(belief=BELIEF, learner="linear", label=RECORDED, frame=FRAME, **options):

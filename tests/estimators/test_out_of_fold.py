@@ -13,7 +13,7 @@ from problog4fairness.estimators.prediction import fair_proba
 
 DATA = p4f.datasets.loans(rows=300, audited=100, new=60, seed=3)
 FEATURES = [*DATA.features]
-BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=0.05, groups=[1])
+BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=0.05, affected=[1])
 
 
 def fitted(audited=100, **options):

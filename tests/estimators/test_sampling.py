@@ -16,7 +16,7 @@ from problog4fairness.statistics import Parameter
 from tests.estimators.data import loans
 
 FRAME, AREA, FAIR, RECORDED = loans(400)
-BELIEF = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+BELIEF = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
 PEOPLE = FRAME.assign(area=AREA, granted=RECORDED, repaid=FAIR)
 TABLE = PEOPLE.drop(columns="repaid")
 COLUMNS = {"recorded": "granted", "fair": "repaid"}

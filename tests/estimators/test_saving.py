@@ -16,7 +16,7 @@ from tests.estimators.files import in_manifest, rewritten
 
 BELIEFS = {
     "none": None,
-    "label": p4f.LabelBias("area", {1: 0.5}, False, groups=[1]),
+    "label": p4f.LabelBias("area", {1: 0.5}, False, affected=[1]),
     "chain": p4f.chain(p4f.MeasurementBias(["q0"], "area", 0.2, 0.1), p4f.LabelBias("area", 0.2, 0.1)),
     "historical": p4f.HistoricalBias(["q0", "q1"], "area", 0.2, False),
     "program": p4f.ProgramBelief("nn(h,X)::y(X). nn(area,X)::a(X). 0.3::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."),

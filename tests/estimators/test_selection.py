@@ -29,7 +29,7 @@ def people(rows: int = 4000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, n
 
 
 def model(p1: float = 0.2) -> p4f.DebiasedClassifier:
-    belief = p4f.LabelBias("area", {1: p1}, False, groups=[1])
+    belief = p4f.LabelBias("area", {1: p1}, False, affected=[1])
     return p4f.DebiasedClassifier(belief, "linear", use_sensitive=False, random_state=0)
 
 

@@ -8,7 +8,7 @@ import problog4fairness as p4f
 from problog4fairness.errors import P4FError, SwappedWarning
 
 DATA = p4f.datasets.loans(rows=200, audited=100, new=1)
-BELIEF = p4f.LabelBias("poor_area", {1: 0.4}, False, groups=[1])
+BELIEF = p4f.LabelBias("poor_area", {1: 0.4}, False, affected=[1])
 
 
 def test_label_and_group_in_each_others_place_are_told():

@@ -14,7 +14,7 @@ from problog4fairness.estimators.training_table import belief_for, train_on_tabl
 from problog4fairness.learners import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 from tests.estimators.data import loans, quick
 
-BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, levels=("M", "F"), groups=["F"])
+BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, groups=("M", "F"), affected=["F"])
 OWN = "nn(h,X)::y(X). nn(a,X)::a(X). 0.5::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.data.FileNote")
 LABELS = {"favourable": "good", "fair": "repaid"}
@@ -109,7 +109,7 @@ def test_a_table_that_does_not_fit_is_one_line(trained):
 
 
 def test_a_label_that_cannot_have_been_recorded_is_scored_but_for_its_distortion():
-    belief = p4f.LabelBias("area", {"F": 1.0}, False, levels=("M", "F"), groups=["F"])
+    belief = p4f.LabelBias("area", {"F": 1.0}, False, groups=("M", "F"), affected=["F"])
     data = table().assign(granted=lambda f: f["granted"].where(f["area"] == "M", "bad"))
     model, _ = train_on_table(data, belief, recorded="granted", favourable="good", fair="repaid", **quick(max_epochs=1))
     scored = score_rows(model, data.head(20).assign(granted="good"))

@@ -92,7 +92,7 @@ def test_three_groups():
     people, recorded, fair = loans(360)
     area = pd.Series(np.array(["east", "north", "south"])[np.arange(360) % 3], name="area")
     belief = p4f.LabelBias(
-        "area", negative={"south": 0.3, "north": 0.1, "east": 0.0}, positive=False, levels=("east", "north", "south")
+        "area", negative={"south": 0.3, "north": 0.1, "east": 0.0}, positive=False, groups=("east", "north", "south")
     )
     found = compared(people[["income", "savings"]], recorded, belief, sensitive_features=area, fair=fair)
     assert found.levels == ("east", "north", "south")
@@ -120,7 +120,7 @@ def test_labels_as_text():
 def test_groups_as_text_and_a_sensitive_column_beside_the_features():
     people, recorded, fair = loans()
     area = people["poor_area"].map({1: "poor", 0: "rich"}).rename("poor_area")
-    belief = p4f.LabelBias("poor_area", negative={"poor": 0.4, "rich": 0.0}, positive=False, levels=("rich", "poor"))
+    belief = p4f.LabelBias("poor_area", negative={"poor": 0.4, "rich": 0.0}, positive=False, groups=("rich", "poor"))
     beside = people.drop(columns="poor_area")
     found = compared(beside, recorded, belief, sensitive_features=area, fair=fair, methods=[])
     inside = compared(people.assign(poor_area=area), recorded, belief, fair=fair, methods=[])

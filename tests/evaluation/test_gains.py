@@ -67,7 +67,7 @@ def test_equally_good_is_what_an_equivalence_test_says(low, high, verdict):
 
 def test_a_comparison_ends_with_a_verdict():
     data = p4f.datasets.loans(rows=1, audited=1500, new=1)
-    belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     features = data.audit[[*data.features, "poor_area"]]
     options = {"learner": "linear", "seeds": 1, "folds": 2, "methods": ["recorded_only", "without_sensitive"]}
     found = p4f.compare(features, data.audit["granted"], belief, fair=data.audit["repaid"], **options)

@@ -85,7 +85,7 @@ def _beliefs() -> Sequence[bytes]:
     audit = p4f.datasets.loans(rows=10, audited=500, new=10).audit
     beliefs = (
         p4f.LabelBias("poor_area").estimate(audit, recorded="granted", fair="repaid"),
-        p4f.LabelBias("city", 0.1, 0.2, levels=("New York", "rome", 3)),
+        p4f.LabelBias("city", 0.1, 0.2, groups=("New York", "rome", 3)),
         p4f.ClassBias("area", ["low", "mid", "high"], 0.1),
         p4f.chain(p4f.MeasurementBias(["days off"], "area", 0.2), p4f.LabelBias("b", 0.3)),
         p4f.HistoricalBias(["q0"], "area", 0.2, False),
@@ -110,8 +110,8 @@ def _descriptions() -> Sequence[bytes]:
     own = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."
     beliefs = (
         p4f.NoBias(),
-        p4f.LabelBias("poor_area", {1: 0.3}, 0.1, groups=[1]),
-        p4f.LabelBias(("sex", "area"), 0.1, noise=0.2, levels=((0, "a"), (1, "a"), (0, "b"))),
+        p4f.LabelBias("poor_area", {1: 0.3}, 0.1, affected=[1]),
+        p4f.LabelBias(("sex", "area"), 0.1, noise=0.2, groups=((0, "a"), (1, "a"), (0, "b"))),
         p4f.ClassBias("area", ["low", "mid", "high"], 0.1),
         p4f.MeasurementBias(["days off", "q1"], "area", values={"q1": ("lo", "mid", "hi")}),
         p4f.chain(p4f.MeasurementBias(["q0"], "area", 0.2), p4f.LabelBias("area", 0.2, 0.1), p4f.LabelBias("b", 0.3)),
@@ -120,7 +120,7 @@ def _descriptions() -> Sequence[bytes]:
         p4f.HistoricalBias(["q0"], "area", 0.2, False, label=p4f.LabelBias("area", 0.1)),
         p4f.ProgramBelief(own, values={"area": ("no", "yes")}).bind({"p1": 0.3}),
         p4f.RowBias("area", p4f.depends_on({"officer": ("a", "b", "c")}), p4f.depends_on(model="income")),
-        p4f.ChangedBias("area", "day", "2020-03-01", groups=[1]),
+        p4f.ChangedBias("area", "day", "2020-03-01", affected=[1]),
         p4f.SelectiveLabels("area", decided_by={"officer": ("a", "b")}),
         p4f.PositiveUnlabelled("area", by={"hospital": ("north", "south", "west")}),
         p4f.Annotators(["ann", "bob", "cy"], "area"),
@@ -267,7 +267,7 @@ def _moves() -> Sequence[bytes]:
 
     data = ROWS[["area", "income"]].fillna(0), (ROWS["area"] != "north").astype(int)
     found = []
-    for belief in (LabelBias("poor", 0.3, 0.05), LabelBias("poor", {1: 0.2}, False, groups=[1])):
+    for belief in (LabelBias("poor", 0.3, 0.05), LabelBias("poor", {1: 0.2}, False, affected=[1])):
         model = DebiasedClassifier(belief, "linear", random_state=0).fit(*data, sensitive_features=ROWS["poor"])
         moves = what_if(model, *data, sensitive_features=ROWS["poor"], progress=False)
         with tempfile.TemporaryDirectory() as folder:

@@ -31,7 +31,7 @@ evidence(came(x)).
 """
 )
 LABEL = p4f.LabelBias("a", negative={1: 0.4, 0: 0.1}, positive=0.05)
-MEASUREMENT = p4f.MeasurementBias(["first", "second"], "a", negative=0.3, positive=0.1, groups=[1])
+MEASUREMENT = p4f.MeasurementBias(["first", "second"], "a", negative=0.3, positive=0.1, affected=[1])
 BELIEFS = {
     "label": LABEL,
     "measurement": MEASUREMENT,

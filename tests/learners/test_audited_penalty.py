@@ -41,7 +41,7 @@ def test_a_model_takes_one_of_them(audited):
     fair = (x[:, 0] + rng.normal(size=500) > 0).astype(int)
     area = rng.integers(0, 2, 500)
     recorded = np.where((area == 1) & (rng.random(500) < 0.4), 0, fair)
-    belief = p4f.LabelBias("area", {1: 0.4}, False, groups=[1])
+    belief = p4f.LabelBias("area", {1: 0.4}, False, affected=[1])
     known = np.where(np.arange(500) < audited, fair, np.nan)
     model = p4f.DebiasedClassifier(belief, "linear").fit(x, recorded, sensitive_features=area, fair=known)
     own = getattr(model.fitted_, "fitted", model.fitted_)

@@ -21,7 +21,7 @@ def data(rows=600):
 
 def belief(audited, rows=600, **options):
     frame, fair, recorded = data(rows)
-    start = p4f.LabelBias("area", positive=False, groups=[1], **options)
+    start = p4f.LabelBias("area", positive=False, affected=[1], **options)
     return start.estimate(frame[:audited], recorded=recorded[:audited], fair=fair[:audited])
 
 
@@ -77,7 +77,7 @@ def test_a_larger_audit_gives_narrower_bands():
 
 def test_stated_numbers_leave_only_what_the_rows_leave_open():
     frame, _, recorded = data()
-    stated = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+    stated = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
     model = p4f.DebiasedClassifier(stated, "linear", random_state=0).fit(frame, recorded)
     bands = model.bands(frame, recorded, draws=10)
     assert "stated" in bands.notes[0]

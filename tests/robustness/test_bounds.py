@@ -83,7 +83,7 @@ def test_it_says_itself_in_words(found):
 
 def test_a_box_of_ones_own_and_several_beliefs():
     frame, _, recorded = data()
-    stated = p4f.LabelBias("area", {1: 0.5}, False, groups=[1])
+    stated = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
     model = fitted(belief=stated)
     box = model.bounds(frame, recorded, box={"p1": (0.4, 0.6)})
     assert [own.parameters[0].value for own in (box.at_low, box.at_high)] == [0.4, 0.6]
@@ -105,7 +105,7 @@ def test_audited_rows_that_were_distorted_are_possible_everywhere():
 
 def test_beliefs_by_which_the_record_says_nothing_are_left_out_of_a_box():
     frame, _, recorded = data()
-    model = fitted(belief=p4f.LabelBias("area", {1: 0.4}, {1: 0.1}, groups=[1]))
+    model = fitted(belief=p4f.LabelBias("area", {1: 0.4}, {1: 0.1}, affected=[1]))
     found = model.bounds(frame, recorded, box={"p1": (0.0, 1.0), "p3": (0.0, 0.6)})
     for own in (found.at_low, found.at_high):
         assert sum(parameter.value for parameter in own.parameters) <= 1 - LEAST_SIGNAL + 1e-6
@@ -132,7 +132,7 @@ def test_extremes_inside_the_box_are_found():
 
 def test_noise_and_networks():
     frame, _, recorded = data()
-    noisy = p4f.LabelBias("area", {1: 0.4}, False, groups=[1], noise=0.05)
+    noisy = p4f.LabelBias("area", {1: 0.4}, False, affected=[1], noise=0.05)
     model = fitted(Network(hidden=(4,), max_epochs=3), noisy)
     found = model.bounds(frame, recorded, box={"p_noise": (0.0, 0.1)})
     assert "p_noise (a mistake flips the label of anybody)" in str(found)
@@ -155,7 +155,7 @@ def test_noise_and_networks():
 )
 def test_bad_input(options, message):
     frame, _, recorded = data()
-    model = fitted(belief=p4f.LabelBias("area", {1: 0.5}, False, groups=[1]))
+    model = fitted(belief=p4f.LabelBias("area", {1: 0.5}, False, affected=[1]))
     with pytest.raises(p4f.errors.P4FError, match=message):
         model.bounds(frame, recorded, **options)
     with pytest.raises(p4f.errors.P4FError, match="pass their recorded labels as y"):

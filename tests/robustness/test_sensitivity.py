@@ -26,7 +26,7 @@ def data():
 @pytest.fixture(scope="module")
 def estimated(data):
     frame, area, fair, recorded = data
-    belief = p4f.LabelBias("area", positive=False, groups=[1])
+    belief = p4f.LabelBias("area", positive=False, affected=[1])
     return belief.estimate(recorded=recorded[:300], fair=fair[:300], sensitive_features=area[:300])
 
 
@@ -56,7 +56,7 @@ def test_base_is_the_classifier_itself(data, fitted):
 def test_audited_rows_teach_and_calibrate_as_they_did_the_model(data):
     frame, area, fair, recorded = data
     known = np.where(np.arange(600) < 200, fair, np.nan)
-    wrong = p4f.LabelBias("area", {1: 0.05}, False, groups=[1])
+    wrong = p4f.LabelBias("area", {1: 0.05}, False, affected=[1])
     model = p4f.DebiasedClassifier(wrong, "linear", random_state=0)
     model.fit(frame, recorded, sensitive_features=area, fair=known)
     assert model.fitted_.kind == "calibrated"

@@ -19,7 +19,7 @@ CASE = made_up("made up", 5000, 0.3, 0.5)
 
 def test_what_is_simulated_is_what_a_plan_does():
     loans = datasets.loans(rows=1000).loans
-    plan = LabelBias("poor_area", positive=False, groups=[1]).plan_audit(loans, recorded="granted")
+    plan = LabelBias("poor_area", positive=False, affected=[1]).plan_audit(loans, recorded="granted")
     least = plan.strata["to_draw"].tolist()
     assert least == [audit_cells.TEST, audit_cells.TEST, audit_cells.PILOT, audit_cells.TEST]
 

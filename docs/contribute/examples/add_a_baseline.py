@@ -37,7 +37,7 @@ METHODS["without_refused"] = WithoutRefused
 
 data = p4f.datasets.loans(rows=1, audited=1200, new=1)
 columns = [*data.features, "poor_area"]
-belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
 found = p4f.compare(
     data.audit[columns],
     data.audit["granted"],

@@ -24,8 +24,8 @@ class Overlooked(Belief):
         (("*fair label", "group"), ("recorded label",)),
     )
 
-    def __init__(self, sensitive, overlooked=None, *, levels=None):
-        super().__init__(sensitive, overlooked, levels=levels)
+    def __init__(self, sensitive, overlooked=None, *, groups=None):
+        super().__init__(sensitive, overlooked, groups=groups)
         where = self.variables[0].group_text(1)
         self.parameters = (Parameter("overlooked", f"a fair 1 is recorded as 0 where {where}", overlooked),)
 

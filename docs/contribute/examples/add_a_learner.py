@@ -78,7 +78,7 @@ class Shares(Learner):
 # learner is the same.
 
 data = p4f.datasets.loans(rows=5000)
-belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
 model = p4f.DebiasedClassifier(belief, Shares("job"), random_state=0)
 model.fit(data.loans[["job"]], data.loans["granted"], sensitive_features=data.loans["poor_area"])
 

@@ -28,7 +28,7 @@ table, audit, new = pictures(4000, 0), pictures(800, 1), pictures(2000, 2)
 
 # %%
 belief = p4f.chain(
-    p4f.LabelBias("blurry", positive=False, groups=[1]), p4f.LabelBias("dark", positive=False, groups=[1])
+    p4f.LabelBias("blurry", positive=False, affected=[1]), p4f.LabelBias("dark", positive=False, affected=[1])
 )
 belief = belief.estimate(audit, recorded="labelled", fair="open")
 print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())

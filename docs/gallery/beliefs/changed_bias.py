@@ -31,7 +31,7 @@ audit = p4f.Audit.of(table.sample(800, random_state=1), fair="due", table=table,
 # The day is searched for among those of the audited rows. ``p`` is the chance of as clear a change where there was
 # none: it counts in that many days were tried.
 
-belief = p4f.ChangedBias("group", when="day", positive=False, groups=[1])
+belief = p4f.ChangedBias("group", when="day", positive=False, affected=[1])
 belief = belief.estimate(audit, recorded="hired", fair="due")
 print(belief.found)
 print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=[0.6, 0.05]).round(2).to_string())
@@ -39,7 +39,7 @@ print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=[0
 # %%
 # Any belief can be asked whether the bias changed: ``check(..., when="day")``.
 
-same = p4f.LabelBias("group", positive=False, groups=[1]).estimate(audit, recorded="hired", fair="due")
+same = p4f.LabelBias("group", positive=False, affected=[1]).estimate(audit, recorded="hired", fair="due")
 doubts = same.check(table.drop(columns="due"), recorded="hired", audit=audit, fair="due", when="day")
 print(doubts["over time"].found)
 print(doubts["over time"].advice)

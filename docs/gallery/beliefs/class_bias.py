@@ -30,7 +30,7 @@ table, audit, new = employees(4000, 0), employees(600, 1), employees(2000, 2)
 # Every step from a fair class to another recorded one has a parameter of its own; the audit says which of them
 # matter.
 
-belief = p4f.ClassBias("group", RATINGS.tolist(), groups=[1]).estimate(audit, recorded="rated", fair="fair")
+belief = p4f.ClassBias("group", RATINGS.tolist(), affected=[1]).estimate(audit, recorded="rated", fair="fair")
 print(belief.parameter_table().set_index("meaning")[["value", "low", "high", "rows"]].round(3).to_string())
 
 # %%

@@ -18,7 +18,7 @@ minority = data.sensitive.rename("minority")
 
 features = list(data.recorded_features.columns)
 audit = data.recorded_features.join(data.fair_features.add_prefix("fair_")).join(minority)[:500]
-belief = p4f.HistoricalBias(features, "minority", positive=False, groups=[1])
+belief = p4f.HistoricalBias(features, "minority", positive=False, affected=[1])
 belief = belief.estimate(audit, recorded=features, fair=[f"fair_{name}" for name in features])
 print(belief.parameter_table()[["value", "low", "high", "rows"]].round(3).to_string())
 

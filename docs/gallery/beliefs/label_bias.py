@@ -16,7 +16,7 @@ data.loans.head()
 # The belief: fair 1s of poor areas are recorded as 0 with an unknown probability; nothing else goes wrong. Its
 # picture is drawn from the program that it writes.
 
-belief = p4f.LabelBias(sensitive="poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias(sensitive="poor_area", positive=False, affected=[1])
 belief.picture()
 
 # %%

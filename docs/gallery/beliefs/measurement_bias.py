@@ -21,7 +21,7 @@ features = list(recorded.columns)
 # people.
 
 audit = recorded.join(fair.add_prefix("fair_")).join(parent)[:500]
-belief = p4f.MeasurementBias(features, "parent", positive=False, groups=[1])
+belief = p4f.MeasurementBias(features, "parent", positive=False, affected=[1])
 belief = belief.estimate(audit, recorded=features, fair=[f"fair_{name}" for name in features])
 print(belief.parameter_table()[["value", "low", "high", "rows"]].round(3).to_string())
 

@@ -34,7 +34,7 @@ audit = p4f.Audit.of(table.sample(800, random_state=1), fair="repaid", table=tab
 # %%
 # One number for each group is contradicted by the audit, and the column on which the bias depends is named.
 
-same = p4f.LabelBias("poor_area", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
+same = p4f.LabelBias("poor_area", positive=False, affected=[1]).estimate(audit, recorded="granted", fair="repaid")
 doubts = same.check(table.drop(columns="repaid"), recorded="granted", audit=audit, fair="repaid")
 print(doubts["class-conditional"].found)
 print(doubts["class-conditional"].advice)
@@ -43,7 +43,7 @@ print(doubts["class-conditional"].advice)
 # A probability for each officer, drawn to those of the others where few rows were audited. An officer of whom no row
 # was audited is ``other``.
 
-belief = p4f.RowBias("poor_area", p4f.depends_on("officer"), positive=False, groups=[1])
+belief = p4f.RowBias("poor_area", p4f.depends_on("officer"), positive=False, affected=[1])
 belief = belief.estimate(audit, recorded="granted", fair="repaid")
 truth = [*HARSH, np.nan]
 print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=truth).round(2).to_string())
@@ -80,9 +80,9 @@ for name, model in models.items():
 
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
-    score = p4f.RowBias("poor_area", p4f.depends_on(model="income"), False, groups=[1])
+    score = p4f.RowBias("poor_area", p4f.depends_on(model="income"), False, affected=[1])
     score = score.estimate(audit, recorded="granted", fair="repaid")
-    none = p4f.RowBias("poor_area", p4f.depends_on("officer", model="debt"), False, groups=[1])
+    none = p4f.RowBias("poor_area", p4f.depends_on("officer", model="debt"), False, affected=[1])
     none = none.estimate(audit, recorded="granted", fair="repaid")
 print("\n".join(score.words()[1:]))
 print(next(str(own.message) for own in told if "debt" in str(own.message)))

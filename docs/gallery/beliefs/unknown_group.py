@@ -29,7 +29,7 @@ def people(rows, seed):
 table, linked, new = people(4000, 0).drop(columns="group"), people(500, 1), people(2000, 2)
 
 # %%
-label = p4f.LabelBias("group", negative={1: 0.4}, positive=False, groups=[1])
+label = p4f.LabelBias("group", negative={1: 0.4}, positive=False, affected=[1])
 belief = p4f.UnknownGroup("group", {"place": PLACES.tolist()}, belief=label).estimate(linked)
 print(belief.parameter_table()[["value", "low", "high"]].round(3).to_string())
 

@@ -14,7 +14,7 @@ short = bool(os.environ.get("P4F_SHORT"))  # make test runs this example with fe
 data = p4f.datasets.loans(2000)
 features, poor = list(data.features), data.loans["poor_area"]
 X, granted = data.loans[features], data.loans["granted"]
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(X, granted, sensitive_features=poor)
 

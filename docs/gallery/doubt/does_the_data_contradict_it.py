@@ -17,7 +17,7 @@ data = p4f.datasets.loans(1000 if short else 3000)
 # The audited people are in the record, too.
 loans = pd.concat([data.loans, data.audit.drop(columns="repaid")], ignore_index=True)
 audit = p4f.Audit.of(data.audit, fair="repaid", sampling="random")
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(audit, recorded="granted", fair="repaid")
 
 # %%

@@ -10,7 +10,7 @@ import problog4fairness as p4f
 
 data = p4f.datasets.loans()
 features, poor = list(data.features), data.loans["poor_area"]
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
 model.fit(data.loans[features], data.loans["granted"], sensitive_features=poor)

@@ -33,7 +33,7 @@ print(plan.cells.to_string())
 # Here somebody who knows the answers fills them in.
 
 loans = p4f.datasets.loans()
-one = p4f.LabelBias("poor_area", positive=False, groups=[1])
+one = p4f.LabelBias("poor_area", positive=False, affected=[1])
 todo = None
 while True:
     rounds = one.plan_audit(loans.loans, recorded="granted", fair="repaid", pilot=todo)
@@ -49,7 +49,7 @@ print(one.estimate(todo, recorded="granted", fair="repaid").parameter_table()[["
 
 truth, sizes = 0.4, (200, 400, 800, 1600, 3200)
 data = p4f.datasets.loans(rows=1, audited=max(sizes), new=1, refused=truth)
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 found = [belief.estimate(data.audit[:size], recorded="granted", fair="repaid").parameters[0] for size in sizes]
 
 value = np.array([own.value for own in found])

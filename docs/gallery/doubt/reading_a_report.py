@@ -16,7 +16,7 @@ import problog4fairness as p4f
 short = bool(os.environ.get("P4F_SHORT"))  # make test runs this example on fewer rows
 data = p4f.datasets.loans(rows=600 if short else 3000)
 features = list(data.features)
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
 model.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])

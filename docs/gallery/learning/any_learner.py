@@ -17,7 +17,7 @@ import problog4fairness as p4f
 short = bool(os.environ.get("P4F_SHORT"))  # make test runs this example on fewer rows
 data = p4f.datasets.loans(rows=600 if short else 3000)
 features, poor = list(data.features), data.loans["poor_area"]
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 
 # %%

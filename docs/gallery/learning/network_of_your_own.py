@@ -29,7 +29,7 @@ labelled = np.where(missed, 0, mouth)
 rows = p4f.data.Rows(
     pd.DataFrame({"blurry": blurry, "picture": range(count)}), features=("picture",), recorded=labelled
 )
-belief = p4f.LabelBias("blurry", negative={1: 0.6}, positive=False, groups=[1])
+belief = p4f.LabelBias("blurry", negative={1: 0.6}, positive=False, affected=[1])
 
 
 def network():

@@ -28,7 +28,7 @@ loans = dd.from_pandas(data.loans, npartitions=4)
 # %%
 # The belief is estimated from a small table, as always.
 
-belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 model = p4f.DebiasedClassifier(belief, p4f.learners.Boosted(max_trees=50), random_state=0)
 model.fit(loans[features], loans["granted"], sensitive_features=loans["poor_area"])

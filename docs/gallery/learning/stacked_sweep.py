@@ -31,7 +31,7 @@ for strength in strengths:
         features=tuple(data.recorded_features.columns),
         recorded=data.recorded_label.to_numpy(),
     )
-    known = p4f.LabelBias("a", negative={1: strength}, positive=False, groups=[1])
+    known = p4f.LabelBias("a", negative={1: strength}, positive=False, affected=[1])
     for name, belief in (("through the belief", known), ("trained on recorded labels", p4f.NoBias())):
         observation = belief.observe(rows)
         inputs = torch.tensor(observation.table.to_numpy(), dtype=torch.float32)

@@ -56,6 +56,6 @@ print(f"right on fair features: {(model.predict(fair) == data.fair_label).mean()
 # Grounding this program costs 2 to the number of features. The template compiles one small program for each feature,
 # and gives the same numbers.
 
-template = p4f.MeasurementBias(["r", "q1", "q2", "q3"], "a", negative={1: 0.3}, positive=False, groups=[1])
+template = p4f.MeasurementBias(["r", "q1", "q2", "q3"], "a", negative={1: 0.3}, positive=False, affected=[1])
 same = p4f.DebiasedClassifier(template, "linear", random_state=0).fit(X, data.recorded_label)
 print(f"largest difference: {abs(same.predict_proba(X) - model.predict_proba(X)).max():.1e}")

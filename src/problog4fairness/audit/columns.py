@@ -31,7 +31,7 @@ class AuditWarning(UserWarning):
     >>> audit = p4f.Audit.of(rows, sampling="random")
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     _ = p4f.LabelBias("poor", positive=False, groups=[1]).estimate(audit, recorded="granted", fair="repaid")
+    ...     _ = p4f.LabelBias("poor", positive=False, affected=[1]).estimate(audit, recorded="granted", fair="repaid")
     >>> print(caught[0].message)
     only 3 audited rows tell about p1 (a fair 1 is recorded as 0 where poor = 1)
     """

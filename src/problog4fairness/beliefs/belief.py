@@ -84,7 +84,7 @@ class Belief(Stated):
     A belief of one's own declares its fields, and says its parameters and its program:
 
     >>> import problog4fairness as p4f
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
     (True, 'label bias', ('poor_area',))
     >>> belief.bind({"p1": 0.3}).parameter_table()["value"].tolist()
@@ -96,7 +96,7 @@ class Belief(Stated):
     kinds: ClassVar[dict[str, type[Belief]]] = {}
     fields: ClassVar[tuple[Field, ...]] = ()
     question: ClassVar[Question | None] = None
-    groups: tuple[int, ...] = ()
+    affected: tuple[int, ...] = ()
     _field_values: Mapping[str, Any] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -111,15 +111,15 @@ class Belief(Stated):
         values = {f.name: f.plain(given[f.name]) if f.name in given else f.default for f in self.fields}
         places = {field.kind: field.name for field in self.fields}
         columns = values[places["sensitive"]] if "sensitive" in places else None
-        levels, affected = (places.get(kind, "") for kind in ("groups", "affected"))
+        groups, affected = (places.get(kind, "") for kind in ("groups", "affected"))
         if columns is not None:
-            variable = Sensitive.of(columns, given.get(levels), name="a", groups=given.get(affected))
+            variable = Sensitive.of(columns, given.get(groups), name="a", affected=given.get(affected))
             check_room(self.fields, values, len(variable.levels))
-            self.variables, self.groups = (variable,), acting_groups(variable, given.get(affected))
-            everybody = len(self.groups) == len(variable.levels)
+            self.variables, self.affected = (variable,), acting_groups(variable, given.get(affected))
+            everybody = len(self.affected) == len(variable.levels)
             plain = [list(own) if isinstance(own, tuple) else own for own in variable.levels]
-            values |= {levels: plain} if levels else {}
-            values |= {affected: None if everybody else [plain[place] for place in self.groups]} if affected else {}
+            values |= {groups: plain} if groups else {}
+            values |= {affected: None if everybody else [plain[place] for place in self.affected]} if affected else {}
         self._field_values = values
 
     def field_values(self) -> dict[str, Any]:
@@ -291,7 +291,7 @@ class Belief(Stated):
         for variable in self.variables:
             absent = [variable.group_text(i) for i, rate in enumerate(rows.shares(variable).sum(axis=0)) if rate == 0]
             if absent:
-                raise P4FError(f"no row has {absent[0]}; leave that group out of the belief's levels")
+                raise P4FError(f"no row has {absent[0]}; leave that group out of the belief's groups")
 
     def groupings(self, rows: Rows) -> list[Grouping]:
         """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
@@ -440,7 +440,7 @@ class Belief(Stated):
         --------
         >>> import problog4fairness as p4f
         >>> loans = p4f.datasets.loans().loans
-        >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+        >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
         >>> plan = belief.plan_audit(loans, recorded="granted", fair="repaid")
         >>> plan.to_draw, plan.in_all, plan.hoeffding.asked
         (45, 100, 1707)
@@ -485,7 +485,7 @@ class Belief(Stated):
         """The belief, with unknown parameters, that suits a table and what the command line says of it."""
         if not cls.fields:
             make: Callable[..., Belief] = cls
-            return make(table.sensitive, levels=table.levels)
+            return make(table.sensitive, groups=table.levels)
         answers: dict[str, Any] = {"when": table.when, "changed": list(table.changed) or None}
         answers |= {name: getattr(table, name) for name in ("negative", "positive", "noise")}
         depends = {"columns": list(table.by), "model": list(table.model)} if table.by or table.model else True

@@ -49,4 +49,4 @@ def named_belief(name: str, table: AuditTable) -> Belief:
                 f"{stated[0]} is stated in Python: write p4f.beliefs.belief_text(p4f.{stated[0]}(...)) to a file"
             )
         raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
-    return table.used_by(read_belief(Path(name), sensitive=table.sensitive, levels=table.levels))
+    return table.used_by(read_belief(Path(name), sensitive=table.sensitive, groups=table.levels))

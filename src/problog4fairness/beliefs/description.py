@@ -129,7 +129,7 @@ class Stated(ABC):
         >>> import pandas as pd
         >>> import problog4fairness as p4f
         >>> audit = pd.DataFrame({"region": ["north"] * 40, "recorded": [0] * 10 + [1] * 30, "fair": [1] * 40})
-        >>> belief = p4f.LabelBias("region", positive=False, levels=["east", "north"])
+        >>> belief = p4f.LabelBias("region", positive=False, groups=["east", "north"])
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     found = belief.estimate(audit, recorded="recorded", fair="fair")
@@ -164,7 +164,7 @@ class Stated(ABC):
         --------
         >>> import problog4fairness as p4f
         >>> prior = p4f.statistics.Beta(40, 60)
-        >>> belief = p4f.LabelBias("poor_area", groups=[1], positive=False).with_priors({"p1": prior})
+        >>> belief = p4f.LabelBias("poor_area", affected=[1], positive=False).with_priors({"p1": prior})
         >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
         ['0.38', '0.34', '0.39']
         """

@@ -2,7 +2,7 @@
 
 Each template has ``fields: ClassVar[tuple[Field, ...]]``, one :class:`Field` for each argument of its constructor but
 ``favourable``, and begins its constructor with ``super().__init__(...)``, which checks the arguments as declared, keeps
-them, and sets ``variables`` (the sensitive variable) and ``groups`` (positions of those on which the bias acts). From
+them, and sets ``variables`` (the sensitive variable) and ``affected`` (positions of those on which the bias acts). From
 the declaration follow ``to_json`` and ``from_json``, and with them files, saved models and equality.
 
 - ``belief_types()``: all beliefs that a command line or a form can offer, by ``command``; ``belief.question`` says how
@@ -250,8 +250,8 @@ _ARGUMENTS: Mapping[Kind, Callable[[Any], Any]] = {
 }
 
 SENSITIVE = Field("sensitive", "sensitive", "Column of the sensitive variable, or several that make a group together")
-GROUPS = Field("levels", "groups", "Which groups there are; of two, the sensitive one is the second")
-AFFECTED = Field("groups", "affected", "The groups on which the bias acts; all by default")
+GROUPS = Field("groups", "groups", "Which groups there are; of two, the sensitive one is the second")
+AFFECTED = Field("affected", "affected", "The groups on which the bias acts; all by default")
 LOST = Field("negative", "probability", "A fair 1 may be recorded as 0", True)
 GIVEN = Field("positive", "probability", "A fair 0 may be recorded as 1", True)
 

@@ -58,13 +58,13 @@ def parameter_name(variable: Sensitive, level: int, negative: bool, feature: str
     return head + suffix + (f"({','.join(inside)})" if inside else "")
 
 
-def acting_groups(variable: Sensitive, groups: Collection[Level] | str | None) -> tuple[int, ...]:
+def acting_groups(variable: Sensitive, affected: Collection[Level] | str | None) -> tuple[int, ...]:
     """The groups on which a bias acts, by position; all by default."""
-    if groups is None:
+    if affected is None:
         return tuple(range(len(variable.levels)))
-    named = named_groups(groups)
+    named = named_groups(affected)
     if not named or not set(named) <= set(variable.levels):
-        raise P4FError(f"groups must be some of the levels {list(variable.levels)}, not {list(named)}")
+        raise P4FError(f"affected must be some of the groups {list(variable.levels)}, not {list(named)}")
     return tuple(i for i, level in enumerate(variable.levels) if level in named)
 
 

@@ -44,7 +44,8 @@ class Identifiability:
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1]).with_priors({"p1": p4f.statistics.Beta(40, 60)})
+    >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
+    >>> belief = belief.with_priors({"p1": p4f.statistics.Beta(40, 60)})
     >>> p4f.checks.identifiability(belief).table["told"].to_dict()
     {'p1': True}
     """
@@ -109,7 +110,8 @@ def identifiability(
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1]).with_priors({"p1": p4f.statistics.Beta(40, 60)})
+    >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
+    >>> belief = belief.with_priors({"p1": p4f.statistics.Beta(40, 60)})
     >>> print(p4f.checks.identifiability(belief))
     Known: p1 to ±.10.
     By the audit.

@@ -69,7 +69,7 @@ def learn_parameters(
     --------
     >>> import problog4fairness as p4f
     >>> loans = p4f.datasets.loans(rows=2000).loans
-    >>> belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
     >>> found = p4f.checks.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
     >>> found.parameters[0].source
     'likelihood of 2000 recorded rows with a linear learner (penalty 1)'

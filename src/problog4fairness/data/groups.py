@@ -45,26 +45,26 @@ class Sensitive:
         sensitive: str | Sequence[str],
         levels: Sequence[Level] | None = None,
         name: str = "a",
-        groups: Collection[Level] | str | None = None,
+        affected: Collection[Level] | str | None = None,
     ) -> Sensitive:
         """From what a user writes: a column's name or several, and the groups.
 
-        Without ``levels`` they are 0 and 1; or, where the bias acts on ``groups`` that are not among these, everybody
+        Without ``levels`` they are 0 and 1; or, where the groups ``affected`` by a bias are not among these, everybody
         else and those groups.
         """
         columns = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
         if levels is None:
-            named = () if groups is None else named_groups(groups)
+            named = () if affected is None else named_groups(affected)
             levels = (0, 1) if set(named) <= {0, 1} else (others_of(named), *named)
         levels = tuple(levels)
         if not columns:
             raise P4FError("name at least one sensitive column")
         if len(levels) < 2 or len(set(levels)) != len(levels):
-            raise P4FError(f"levels must be two or more different groups, not {list(levels)}")
+            raise P4FError(f"groups must be two or more different groups, not {list(levels)}")
         if len(columns) > 1 and any(
             not isinstance(v, tuple) or len(v) != len(columns) for v in levels[has_others(levels) :]
         ):
-            raise P4FError(f"with the columns {', '.join(columns)} each level must be a tuple of {len(columns)} values")
+            raise P4FError(f"with the columns {', '.join(columns)} each group must be a tuple of {len(columns)} values")
         return cls(columns, levels, name)
 
     @property
@@ -104,13 +104,13 @@ class Sensitive:
         except (TypeError, ValueError, OverflowError):
             values = ", ".join(repr(value) for value in list(dict.fromkeys(column))[:5])
             raise P4FError(
-                f"column {column.name!r} has the values {values}; name the groups by levels=(other, sensitive)"
+                f"column {column.name!r} has the values {values}; name the groups, (other, sensitive)"
             ) from None
         outside = values[(values < 0) | (values > 1)]
         if len(outside):
             raise P4FError(
                 f"column {column.name!r} has the value {outside[0]:g}, which is not between 0 and 1; "
-                "name the groups by levels=(other, sensitive)"
+                "name the groups, (other, sensitive)"
             )
         if ((values == 0) | (values == 1)).all():
             return np.asarray(values, dtype=np.int64)

@@ -104,7 +104,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=400, audited=50, new=5)
     >>> features = list(data.features)
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     >>> model = model.fit(data.loans[features], data.loans["granted"], sensitive_features=data.loans["poor_area"])
     >>> model.predict_proba(data.new[features]).shape  # P(fair label)

@@ -118,7 +118,7 @@ def score_rows(
     >>> import problog4fairness as p4f
     >>> from problog4fairness.estimators import score_rows
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     >>> X, poor = data.loans[["income", "savings"]], data.loans["poor_area"]
     >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)

@@ -234,7 +234,7 @@ def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None,
     if sensitive is not None:
         check_column(frame, sensitive, "sensitive variable", "sensitive")
         pair = find_levels(frame, sensitive, group) if group is not None else conventional(values_of(frame[sensitive]))
-    belief = read_belief(file, sensitive=sensitive, levels=pair)
+    belief = read_belief(file, sensitive=sensitive, groups=pair)
     if group is not None:
         _check_group(belief, frame, sensitive, group)
     return belief

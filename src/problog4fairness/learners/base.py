@@ -72,7 +72,7 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
     >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> learner = p4f.learners.named_learner("linear")
     >>> learner.fit(belief, rows).log_proba(data.loans[["income", "savings"]]).exp().sum(1).round(decimals=6).unique()
     tensor([1.], dtype=torch.float64)

@@ -278,7 +278,7 @@ def what_if(
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=50, new=1)
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> X, y, poor = data.loans[list(data.features)], data.loans["granted"], data.loans["poor_area"]
     >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(X, y, sensitive_features=poor)
     >>> moves = p4f.robustness.what_if(model, X, y, sensitive_features=poor)

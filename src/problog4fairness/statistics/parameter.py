@@ -51,7 +51,7 @@ class Cell(NamedTuple):
     --------
     >>> from problog4fairness.statistics import Cell
     >>> from problog4fairness.beliefs import LabelBias
-    >>> LabelBias("poor_area", positive=False, groups=[1]).parameters[0].cell  # fair 1s of group 1 that became 0
+    >>> LabelBias("poor_area", positive=False, affected=[1]).parameters[0].cell  # fair 1s of group 1 that became 0
     Cell(group=1, fair=1, recorded=0, feature=None)
     """
 

@@ -16,7 +16,7 @@ def files(tmp_path_factory):
     data = p4f.datasets.loans(rows=400, audited=200, new=1)
     data.loans.to_csv(folder / "loans.csv", index=False)
     data.audit.to_csv(folder / "audit.csv", index=False)
-    belief = p4f.LabelBias("poor_area", positive=False, groups=[1])
+    belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
     belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     model.fit(data.loans[list(data.features)], data.loans["granted"], sensitive_features=data.loans["poor_area"])

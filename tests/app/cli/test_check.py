@@ -18,7 +18,7 @@ AUDIT = ("--audit", "audit.csv", "--fair", "repaid")
 def folder(tmp_path_factory):
     folder = write_tables(tmp_path_factory.mktemp("check"))
     for name, negative in (("right", {"yes": 0.4, "no": 0.01}), ("wrong", {"yes": 0.01, "no": 0.4})):
-        belief = LabelBias("poor_area", negative, False, levels=("no", "yes"))
+        belief = LabelBias("poor_area", negative, False, groups=("no", "yes"))
         (folder / f"{name}.pl").write_text(belief_text(belief))
     return folder
 

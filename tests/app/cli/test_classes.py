@@ -139,7 +139,7 @@ def test_compared_by_all_classes_and_reported_by_the_favourable_one(model, belie
 
 
 def test_a_belief_for_two_labels_says_so(files, inside, tmp_path):
-    (tmp_path / "two.pl").write_text(p4f.beliefs.belief_text(p4f.LabelBias("area", 0.2, 0.1, levels=("rich", "poor"))))
+    (tmp_path / "two.pl").write_text(p4f.beliefs.belief_text(p4f.LabelBias("area", 0.2, 0.1, groups=("rich", "poor"))))
     options = ["--belief", tmp_path / "two.pl", "--favourable", "A", "-o", tmp_path / "m.p4f"]
     told = fails(inside("train", files / "rows.csv", *SAID, *options))
     assert told == "the belief is for 2 classes; the label has 3: 'B', 'C', 'A'"

@@ -40,7 +40,7 @@ def test_every_command_compares_the_group_with_all_others(folder):
     assert "race other than African-American" in shown
     assert "Caucasian" not in shown
     run(folder, "estimate", "a.csv", *LABELS, *GROUP, "--only-group", "--fair", "fair", "-o", "b.pl")
-    assert '"levels":["not African-American","African-American"]' in (folder / "b.pl").read_text()
+    assert '"groups":["not African-American","African-American"]' in (folder / "b.pl").read_text()
     run(folder, "train", "t.csv", *believed, "--learner", "linear", "-o", "m.p4f")
     run(folder, "predict", "m.p4f", "t.csv", "-o", "p.csv")
     assert len(pd.read_csv(folder / "p.csv")) == ROWS

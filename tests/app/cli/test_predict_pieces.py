@@ -22,7 +22,7 @@ ROWS = 60
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 7)
     frame, area, _, recorded = loans(300)
-    belief = p4f.LabelBias("area", {"b": 0.5}, False, levels=("a", "b"), groups=["b"])
+    belief = p4f.LabelBias("area", {"b": 0.5}, False, groups=("a", "b"), affected=["b"])
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     groups = np.where(area == 1, "b", "a")
     model.fit(frame, pd.Series(recorded, name="granted"), sensitive_features=groups).save(tmp_path / "m.p4f")

@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
     """Models for a table with codes that are texts, and for the same table with codes that are numbers."""
     folder = tmp_path_factory.mktemp("types")
     frame, area, _, recorded = loans(300)
-    belief = LabelBias("area", {"01": 0.5}, False, levels=("00", "01", "2B"), groups=["01"])
+    belief = LabelBias("area", {"01": 0.5}, False, groups=("00", "01", "2B"), affected=["01"])
     groups = np.where(np.arange(300) % 9 == 0, "2B", np.where(area == 1, "01", "00"))
     codes = np.array(["1", "02", "7A"])[np.arange(300) % 3]
     flags = np.array([True, False, None])[np.arange(300) % 3]

@@ -24,7 +24,7 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = write_tables(tmp_path_factory.mktemp("sampling"))
-    belief = LabelBias("poor_area", {"yes": 0.4, "no": 0.01}, False, levels=("no", "yes"))
+    belief = LabelBias("poor_area", {"yes": 0.4, "no": 0.01}, False, groups=("no", "yes"))
     (folder / "b.pl").write_text(belief_text(belief))
     return folder
 

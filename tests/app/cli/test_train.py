@@ -21,7 +21,7 @@ THREE = ("--learner", "network", "--epochs", "3")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = write_tables(tmp_path_factory.mktemp("train"))
-    belief = LabelBias("poor_area", {"yes": 0.4}, False, levels=("no", "yes"), groups=["yes"])
+    belief = LabelBias("poor_area", {"yes": 0.4}, False, groups=("no", "yes"), affected=["yes"])
     (folder / "belief.pl").write_text(belief_text(belief))
     run = p4f(*TRAIN, *THREE, "-o", "loans.p4f", "--seed", "1", "--json", folder=folder)
     assert run.returncode == 0, run.stderr
@@ -107,7 +107,7 @@ def test_a_program_trains_and_says_what_was_distorted(folder):
 
 def test_what_contradicts_the_belief_is_an_error_and_labels_turned_round_are_told(folder):
     strong = {"yes": 0.8}
-    belief = LabelBias("poor_area", strong, strong, levels=("no", "yes"), groups=["yes"], favourable=1)
+    belief = LabelBias("poor_area", strong, strong, groups=("no", "yes"), affected=["yes"], favourable=1)
     (folder / "opposite.pl").write_text(belief_text(belief))
     train = ("train", "loans.csv", "--belief", "opposite.pl", "--recorded", "granted", "-o", "opposite.p4f")
     run = p4f(*train, "--learner", "network", "--epochs", "1", folder=folder)

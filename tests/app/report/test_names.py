@@ -50,7 +50,7 @@ def test_parameters_are_told_with_the_labels_that_the_data_have(loans, values, n
         )
 
     data, audit = labelled(loans.loans), labelled(loans.audit)
-    belief = p4f.LabelBias("poor_area", positive=False, groups=[1], favourable=values[1])
+    belief = p4f.LabelBias("poor_area", positive=False, affected=[1], favourable=values[1])
     belief = belief.estimate(audit, recorded="granted", fair="repaid", favourable=values[1])
     model = p4f.DebiasedClassifier(belief, "linear", favourable=values[1], random_state=0)
     model.fit(data[list(loans.features)], data["granted"], sensitive_features=data["poor_area"])

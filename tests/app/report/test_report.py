@@ -167,7 +167,7 @@ def test_every_kind_of_belief_gets_a_page(loans):
         p4f.ProgramBelief(
             r"nn(h,X) :: y(X). nn(poor_area,X) :: a(X). p :: b(X) :- a(X). z(X) :- y(X), \+b(X). ?- z(x)."
         ).bind({"p": 0.3}),
-        p4f.LabelBias("job", negative=0.1, positive=False, levels=("clerk", "nurse", "smith", "teacher")),
+        p4f.LabelBias("job", negative=0.1, positive=False, groups=("clerk", "nurse", "smith", "teacher")),
         None,
     ]  # fmt: skip
     for belief in beliefs:
@@ -202,7 +202,7 @@ class Lost(Belief):
 def test_a_belief_of_another_kind_gets_the_same_page(loans):
     new = told(loans, Lost("poor_area", 0.4), audit=loans.audit, sensitivity=True)
     same = told(
-        loans, p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]), audit=loans.audit,
+        loans, p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1]), audit=loans.audit,
         sensitivity=True,
     )  # fmt: skip
     assert Page(new.html).problems == []
@@ -214,7 +214,7 @@ def test_a_belief_of_another_kind_gets_the_same_page(loans):
 
 def test_amounts_that_are_no_probabilities_are_on_the_page(loans):
     stated = {"mean": 2000.0, "spread": 400.0}
-    belief = p4f.NumericMeasurementBias("income", "poor_area", 0.8, False, 50.0, groups=[1], **stated)
+    belief = p4f.NumericMeasurementBias("income", "poor_area", 0.8, False, 50.0, affected=[1], **stated)
     found = told(loans, belief)
     assert found.parameters.loc["factor(income,1)", "value"] == 0.8
     words = Page(found.html).words
@@ -302,7 +302,7 @@ def test_several_sensitive_variables(loans):
 
 
 def test_three_groups_are_named_lowest_and_highest(loans):
-    belief = p4f.LabelBias("job", negative=0.1, positive=False, levels=("clerk", "nurse", "smith", "teacher"))
+    belief = p4f.LabelBias("job", negative=0.1, positive=False, groups=("clerk", "nurse", "smith", "teacher"))
     report = told(loans, belief)
     rates = report.changes.drop(index="all")["recorded"]
     assert (
@@ -332,7 +332,7 @@ def test_what_the_model_sees_is_said_as_it_is(loans):
 
 
 def test_stated_parameters_have_no_interval_in_any_sentence(loans):
-    belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     report = told(loans, belief, audit=loans.audit, sensitivity=True)
     words = Page(report.html).words
     assert "no interval says how sure it is." in report.warnings[0]

@@ -18,6 +18,6 @@ def audited_project(folder: Path, rows: int = 300, audited: int = 80) -> Project
     drawn = truth.sample(audited, random_state=0)
     drawn = drawn.assign(row=drawn.index + 1, fair=drawn["repaid"]).drop(columns="repaid")
     drawn.to_csv(project.path(AUDIT), index=False)
-    belief = LabelBias("poor_area", positive=False, groups=[1])
+    belief = LabelBias("poor_area", positive=False, affected=[1])
     project.keep_belief(belief.estimate(drawn, recorded="granted", fair="fair").with_favourable(1))
     return project

@@ -144,8 +144,8 @@ def test_stated_numbers_go_both_ways():
     "belief",
     [
         ProgramBelief("nn(h,X) :: y(X). 0.3 :: lost(X). y_(X) :- y(X), \\+lost(X). ?- y_(x)."),
-        LabelBias("job", levels=("clerk", "nurse")),
-        chain(LabelBias("poor_area", positive=False), LabelBias("job", levels=("clerk", "nurse"))),
+        LabelBias("job", groups=("clerk", "nurse")),
+        chain(LabelBias("poor_area", positive=False), LabelBias("job", groups=("clerk", "nurse"))),
         HistoricalBias("income", "poor_area", label=LabelBias("poor_area", positive=False)),
         MeasurementBias("not there", "poor_area"),
         chain(NumericMeasurementBias("income", "poor_area"), LabelBias("poor_area")),

@@ -31,7 +31,7 @@ def test_what_was_chosen_is_there_again(project):
 
 
 def test_the_belief_is_a_file_of_the_commands(project):
-    project.keep_belief(LabelBias("area", {"poor": 0.4}, False, levels=("rich", "poor"), groups=["poor"]))
+    project.keep_belief(LabelBias("area", {"poor": 0.4}, False, groups=("rich", "poor"), affected=["poor"]))
     assert "0.4" in project.path(BELIEF).read_text()
     assert [own.value for own in Project.open(project.folder).belief().parameters] == [0.4]
 

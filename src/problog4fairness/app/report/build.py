@@ -77,7 +77,7 @@ class Report:
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
     >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
@@ -200,7 +200,7 @@ def report(
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
     >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)

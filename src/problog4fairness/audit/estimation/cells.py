@@ -31,7 +31,7 @@ def counted_cells(
         hits, total = _counts(belief, change, rows, strata, confidence)
         _tell_unseen(belief, change, total.reshape(belief.shape(change)))
         of_change = [own for cell, own in belief.by_cell().items() if (cell.fair, cell.recorded) == change]
-        for group in belief.groups:
+        for group in belief.affected:
             own = [one for one in of_change if one.cell is not None and belief.place(one.cell)[0] == group]
             places = [one.cell.group for one in own if one.cell is not None]
             k, n = hits[places], total[places]
@@ -85,7 +85,7 @@ def _counts(
 def _warn_few(belief: RowBias, change: Change, group: int, rows: float) -> None:
     where = f"with a fair {change[0]} where {belief.variable.group_text(group)}"
     if rows == 0:
-        raise P4FError(f"no audited row is {where}; audit some, or leave that group out of groups=[...]")
+        raise P4FError(f"no audited row is {where}; audit some, or leave that group out of affected=[...]")
     if rows < FEW_ROWS:
         tell(f"only {rows:.0f} audited rows are {where}; its cells rest on them")
 
@@ -94,7 +94,7 @@ def _tell_unseen(belief: RowBias, change: Change, total: Floats) -> None:
     """Say of which values and periods that the belief names no row was audited; ``total`` is by group and value."""
     for axis, variable in enumerate(belief._read(change)[1:], start=1):
         others = tuple(own for own in range(total.ndim) if own != axis)
-        rows = np.take(total, belief.groups, axis=0).sum(axis=others)
+        rows = np.take(total, belief.affected, axis=0).sum(axis=others)
         named = rows[:-1] if isinstance(variable, Category) else rows
         unseen = [variable.group_text(level) for level in np.flatnonzero(named == 0).tolist()]
         if not unseen:

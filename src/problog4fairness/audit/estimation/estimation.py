@@ -115,7 +115,7 @@ def counted_features(
     for part in belief.parts:
         if part.together:
             together |= estimated_together(part, belief.parameters, tables[part.title], confidence)
-            tell_few(part, tables[part.title], belief.groups, belief._kinds.groups)
+            tell_few(part, tables[part.title], belief.affected, belief._kinds.groups)
     found = tuple(
         together[own.name]
         if own.name in together

@@ -46,7 +46,7 @@ class AuditPlan:
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=500, audited=1, new=1)
-    >>> plan = p4f.LabelBias("poor_area", positive=False, groups=[1]).plan_audit(data.loans, recorded="granted")
+    >>> plan = p4f.LabelBias("poor_area", positive=False, affected=[1]).plan_audit(data.loans, recorded="granted")
     >>> plan.design, bool(plan.strata["rows"].sum() <= 500)
     ('neyman', True)
     """

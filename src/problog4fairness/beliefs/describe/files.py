@@ -44,7 +44,7 @@ def belief_text(belief: Belief, notes: Sequence[str] = ()) -> str:
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> text = p4f.beliefs.belief_text(p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1]))
+    >>> text = p4f.beliefs.belief_text(p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1]))
     >>> "0.4 :: label_neg_bias(X) :- a(X)." in text
     True
     """
@@ -68,7 +68,7 @@ def read_belief(
     source: Path | str,
     *,
     sensitive: str | None = None,
-    levels: Sequence[Level] | None = None,
+    groups: Sequence[Level] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Belief:
     """A belief from a file that :func:`belief_text` wrote, whoever changed it since, or from any ProbLog program.
@@ -79,7 +79,7 @@ def read_belief(
         A :class:`~pathlib.Path` names a file; a string is the text itself.
     sensitive
         For programs of one's own: the column of the network besides the classifier, where there is one.
-    levels
+    groups
         For programs of one's own: the two values of that column, where they are not 0 and 1; the second one counts
         as 1.
     columns
@@ -90,7 +90,7 @@ def read_belief(
     >>> import tempfile
     >>> from pathlib import Path
     >>> import problog4fairness as p4f
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "belief.pl"
     ...     _ = file.write_text(p4f.beliefs.belief_text(belief))
@@ -106,7 +106,7 @@ def read_belief(
             if belief is not None:
                 return belief
             tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
-        return _own(body, described, sensitive, levels, columns or {})
+        return _own(body, described, sensitive, groups, columns or {})
     except ProgramError as error:
         raise error.at(name) if error.source is None else error from None
 
@@ -166,7 +166,7 @@ def _own(
     body: str,
     described: Belief | None,
     sensitive: str | None,
-    levels: Sequence[Level] | None,
+    groups: Sequence[Level] | None,
     columns: Mapping[str, str],
 ) -> ProgramBelief:
     """A program of the user's own, its networks bound to columns."""
@@ -196,8 +196,8 @@ def _own(
             raise BeliefError(f"the belief is about the column {bound[others[0]]!r}, not {sensitive!r}")
         bound[others[0]] = sensitive
     bound.update(columns)
-    if levels is not None and sensitive is not None and tuple(levels) != (0, 1) and len(levels) == 2:
-        values.update({net: tuple(levels) for net in others if bound.get(net, net) == sensitive and net not in values})
+    if groups is not None and sensitive is not None and tuple(groups) != (0, 1) and len(groups) == 2:
+        values.update({net: tuple(groups) for net in others if bound.get(net, net) == sensitive and net not in values})
     known = {name: column for name, column in bound.items() if name in networks}
     return ProgramBelief(
         program,

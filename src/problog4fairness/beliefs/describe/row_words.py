@@ -19,7 +19,7 @@ def row_sentences(belief: RowBias, label: Label, told: Stage) -> list[str]:
     found = [f"It depends on {', '.join(own.names)}, as audited rows will tell." for own in belief.open.values()]
     for level in reversed(range(len(belief.variable.levels))):
         group = belief.variable.group_text(level)
-        if level not in belief.groups:
+        if level not in belief.affected:
             found.append(f"Where {group}, {told.untouched}.")
             continue
         for fair, recorded in belief.reads:

@@ -94,7 +94,7 @@ class Posterior:
     >>> import pandas as pd
     >>> import torch
     >>> import problog4fairness as p4f
-    >>> belief = p4f.LabelBias("poor", negative={1: 0.5}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor", negative={1: 0.5}, positive=False, affected=[1])
     >>> frame = pd.DataFrame({"income": [1.0, 1.0], "poor": [1, 0]})
     >>> seen = belief.observe(p4f.data.Rows(frame, features=("income",), recorded=np.array([0, 0])))
     >>> found = seen.posterior(torch.full((len(seen.table), 2), 0.5, dtype=torch.float64).log())
@@ -169,7 +169,7 @@ class Observation:
     >>> import pandas as pd
     >>> import torch
     >>> import problog4fairness as p4f
-    >>> belief = p4f.LabelBias("poor", negative={1: 0.5}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor", negative={1: 0.5}, positive=False, affected=[1])
     >>> frame = pd.DataFrame({"income": [1.0, 1.0], "poor": [1, 0]})
     >>> seen = belief.observe(p4f.data.Rows(frame, features=("income",), recorded=np.array([0, 0])))
     >>> half = torch.full((len(seen.table), 2), 0.5, dtype=torch.float64).log()  # a classifier that knows nothing

@@ -41,7 +41,8 @@ def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Ch
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
+    >>> blurry, dark = (p4f.LabelBias(n, p, False, affected=[1]) for n, p in (("blurry", 0.4), ("dark", 0.3)))
+    >>> both = p4f.chain(blurry, dark)
     >>> [(own.name, own.value) for own in both.parameters]
     [('p1_blurry', 0.4), ('p1_dark', 0.3)]
     """
@@ -61,7 +62,8 @@ class Chain(Belief):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> both = p4f.chain(p4f.LabelBias("blurry", 0.4, False, groups=[1]), p4f.LabelBias("dark", 0.3, False, groups=[1]))
+    >>> blurry, dark = (p4f.LabelBias(n, p, False, affected=[1]) for n, p in (("blurry", 0.4), ("dark", 0.3)))
+    >>> both = p4f.chain(blurry, dark)
     >>> both.sensitive_columns, len(both.stages)
     (('blurry', 'dark'), 2)
     """

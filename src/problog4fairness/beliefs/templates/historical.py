@@ -42,7 +42,7 @@ class HistoricalBias(Belief):
 
     Parameters
     ----------
-    features, sensitive, negative, positive, levels, groups, values
+    features, sensitive, negative, positive, groups, affected, values
         As for :class:`MeasurementBias`.
     label
         A :class:`LabelBias` (or :class:`ClassBias`) from labels of the fair world to recorded ones.
@@ -50,7 +50,7 @@ class HistoricalBias(Belief):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.HistoricalBias("employed", "minority", negative={1: 0.3}, positive=False, groups=[1])
+    >>> belief = p4f.HistoricalBias("employed", "minority", negative={1: 0.3}, positive=False, affected=[1])
     >>> belief.predicts_from  # when predicting, the features of new people are taken to the fair world
     'biased'
     >>> belief.parameter_table()["meaning"].tolist()
@@ -86,13 +86,13 @@ class HistoricalBias(Belief):
         positive: Strength = None,
         *,
         label: LabelStage | None = None,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
     ) -> None:
-        measured = MeasurementBias(features, sensitive, negative, positive, levels=levels, groups=groups, values=values)
-        about = {"levels": levels, "groups": groups, "values": measured.values}
-        super().__init__(features, sensitive, negative, positive, label, **about)
+        about: dict[str, Any] = {"groups": groups, "affected": affected}
+        measured = MeasurementBias(features, sensitive, negative, positive, values=values, **about)
+        super().__init__(features, sensitive, negative, positive, label, values=measured.values, **about)
         self._set(measured, label)
 
     def _set(self, measurement: MeasurementBias, label: LabelStage | None) -> None:
@@ -194,8 +194,8 @@ class HistoricalBias(Belief):
             None if table.negative else False,
             None if table.positive else False,
             label=label if isinstance(label, LabelStage) else None,
-            levels=table.levels,
-            groups=table.acting,
+            groups=table.levels,
+            affected=table.acting,
             values=table.feature_values,
         )
 

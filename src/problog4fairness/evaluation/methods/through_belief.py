@@ -35,7 +35,7 @@ class ThroughBelief(Method):
     --------
     >>> import problog4fairness as p4f
     >>> from problog4fairness.evaluation import ThroughBelief
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> ThroughBelief(belief.variables[0], belief).title
     'this model'
     """

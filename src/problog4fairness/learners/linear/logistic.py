@@ -60,7 +60,7 @@ class Linear(Learner):
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
     >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> p4f.learners.Linear(penalty=1.0).fit(belief, rows).penalty
     1.0
     """

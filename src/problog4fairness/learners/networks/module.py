@@ -100,7 +100,7 @@ def fit_module(
     >>> import problog4fairness as p4f
     >>> frame = pd.DataFrame({"x": np.linspace(-1, 1, 200), "a": np.arange(200) % 2})
     >>> rows = p4f.data.Rows(frame, ("x",), recorded=(frame["x"] > 0).astype(int).to_numpy())
-    >>> belief = p4f.LabelBias("a", negative={1: 0.2}, positive=0.1, groups=[1])
+    >>> belief = p4f.LabelBias("a", negative={1: 0.2}, positive=0.1, affected=[1])
     >>> inputs = torch.tensor(frame[["x"]].to_numpy(), dtype=torch.float32)
     >>> settings = p4f.learners.Settings(max_epochs=5, learning_rate=0.1)
     >>> fit = p4f.learners.fit_module(torch.nn.Linear(1, 1), inputs, belief, rows, settings=settings)

@@ -55,7 +55,7 @@ class Network(Learner):
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
     >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> learner = p4f.learners.Network(hidden=(8,), max_epochs=3, networks=2)
     >>> learner.fit(belief, rows).log_proba(data.loans[["income", "savings"]]).shape
     torch.Size([200, 2])

@@ -68,7 +68,7 @@ class Boosted(Learner):
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
     >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, groups=[1])
+    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> fitted = p4f.learners.Boosted(leaves=7, max_trees=20).fit(belief, rows)
     >>> fitted.log_proba(data.loans[["income", "savings"]]).shape
     torch.Size([300, 2])

@@ -37,25 +37,25 @@ def _settings(belief: RowBias) -> tuple[Any, ...]:
     """What a form says of a bias that depends on the row: of whom, which way, and by which values and columns."""
     said = [None if isinstance(own, Score) else (own.columns, own.levels) for own in belief.variables]
     reads = {change: {said[place] for place in places} - {None} for change, places in belief.reads.items()}
-    return belief.variable, belief.groups, reads, set(belief.other_columns)
+    return belief.variable, belief.affected, reads, set(belief.other_columns)
 
 
 def filled_in(belief: Belief) -> dict[str, Any]:
     """What a person would have filled in for this belief; :meth:`.Form.of` finds out whether it is the same."""
     if isinstance(belief, LabelBias):
         mistakes = any(own.cell is None for own in belief.parameters)
-        return {"kind": "label", "mistakes": mistakes, **_acting(belief, belief.groups)}
+        return {"kind": "label", "mistakes": mistakes, **_acting(belief, belief.affected)}
     if isinstance(belief, RowBias):
         return _of_rows(belief)
     if isinstance(belief, NumericMeasurementBias):
         ways = {own.measure for own in belief.amounts}
         said: dict[str, Any] = {"stretched": "factor" in ways, "moved": "shift" in ways, "blurred": "noise" in ways}
-        return {"kind": "numeric", "numbers": list(belief.features), **said, "only_group": belief.groups == (1,)}
+        return {"kind": "numeric", "numbers": list(belief.features), **said, "only_group": belief.affected == (1,)}
     if isinstance(belief, ClassBias):
-        return {"kind": "label", "only_group": belief.groups == (1,)}
+        return {"kind": "label", "only_group": belief.affected == (1,)}
     if isinstance(belief, MeasurementBias):
         said = {"features": list(belief.features), "joint": bool(belief.joint)}
-        return {"kind": "measurement", **said, **_acting(belief, belief.groups)}
+        return {"kind": "measurement", **said, **_acting(belief, belief.affected)}
     if isinstance(belief, HistoricalBias):
         return {**filled_in(belief.measurement), "kind": "historical", "label_too": belief.label is not None}
     if isinstance(belief, Chain) and isinstance(belief.measurement, MeasurementBias):
@@ -81,7 +81,7 @@ def _of_rows(belief: RowBias) -> dict[str, Any]:
     named = [own.columns[0] for own in belief.variables[1:] if isinstance(own, Category)]
     scores = [name for own in belief.variables[1:] if isinstance(own, Score) for name in own.columns]
     waiting = [name for own in belief.open.values() for name in own.model]
-    ways = {"lost": NEGATIVE in belief.reads, "given": POSITIVE in belief.reads, "only_group": belief.groups == (1,)}
+    ways = {"lost": NEGATIVE in belief.reads, "given": POSITIVE in belief.reads, "only_group": belief.affected == (1,)}
     said: dict[str, Any] = {"row_by": named, "model": list(dict.fromkeys([*scores, *waiting])), **ways}
     if not isinstance(belief, ChangedBias):
         return {"kind": "row", **said}

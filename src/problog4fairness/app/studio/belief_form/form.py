@@ -136,10 +136,10 @@ class Form:
     def _label(self, table: Table, roles: Roles) -> Belief:
         said = self._strengths(roles)
         if len(roles.labels) > 2:
-            return ClassBias(roles.sensitive, roles.labels, levels=roles.levels, groups=said["groups"])
+            return ClassBias(roles.sensitive, roles.labels, groups=roles.levels, affected=said["affected"])
         first = LabelBias(roles.sensitive, noise=None if self.mistakes else False, **said)
-        said["groups"] = None
-        others = [LabelBias(name, **said | {"levels": table.values(name)}) for name in self.also_by]
+        said["affected"] = None
+        others = [LabelBias(name, **said | {"groups": table.values(name)}) for name in self.also_by]
         return chain(first, *others) if others else first
 
     def _row(self, table: Table, roles: Roles) -> Belief:
@@ -164,8 +164,8 @@ class Form:
         if not any(ways.values()):
             raise P4FError("without any bias there is nothing to believe; tick one of the three")
         said: dict[str, Any] = {name: None if happens else False for name, happens in ways.items()}
-        groups = self._strengths(roles)["groups"]
-        return NumericMeasurementBias(self.numbers, roles.sensitive, **said, levels=roles.levels, groups=groups)
+        affected = self._strengths(roles)["affected"]
+        return NumericMeasurementBias(self.numbers, roles.sensitive, **said, groups=roles.levels, affected=affected)
 
     def _measurement(self, table: Table, roles: Roles) -> Belief:
         said = self._strengths(roles) | {"values": self._many(table), "joint": self.joint}
@@ -182,30 +182,30 @@ class Form:
             roles.sensitive,
             decided_by={self.decided_by: table.values(self.decided_by)} if self.decided_by else None,
             kept="accepted" if self.accepted_only else "all",
-            levels=roles.levels,
+            groups=roles.levels,
         )
 
     def _positive(self, table: Table, roles: Roles) -> Belief:
         by = {name: table.values(name) for name in self.by}
-        return PositiveUnlabelled(roles.sensitive, by=by or None, levels=roles.levels)
+        return PositiveUnlabelled(roles.sensitive, by=by or None, groups=roles.levels)
 
     def _annotators(self, table: Table, roles: Roles) -> Belief:  # noqa: ARG002
         if len(self.annotators) < 2:
             raise P4FError("choose the columns of two or more people who gave the label")
-        return Annotators(self.annotators, roles.sensitive if self.by_group else None, levels=roles.levels)
+        return Annotators(self.annotators, roles.sensitive if self.by_group else None, groups=roles.levels)
 
     def _unknown(self, table: Table, roles: Roles) -> Belief:
         if not self.proxies:
             raise P4FError("choose the columns that tell of the group")
         proxies = {name: table.values(name) for name in self.proxies}
-        return UnknownGroup(roles.sensitive, proxies, belief=self._label_besides(roles), levels=roles.levels)
+        return UnknownGroup(roles.sensitive, proxies, belief=self._label_besides(roles), groups=roles.levels)
 
     def _label_besides(self, roles: Roles) -> LabelBias | ClassBias | None:
         if not self.label_too:
             return None
         if len(roles.labels) > 2:
-            return ClassBias(roles.sensitive, roles.labels, levels=roles.levels)
-        return LabelBias(roles.sensitive, levels=roles.levels)
+            return ClassBias(roles.sensitive, roles.labels, groups=roles.levels)
+        return LabelBias(roles.sensitive, groups=roles.levels)
 
     def _features(self, roles: Roles) -> tuple[list[str], str]:
         if not self.features:
@@ -216,8 +216,8 @@ class Form:
         return {
             "negative": depending if self.lost else False,
             "positive": depending if self.given else False,
-            "groups": [roles.levels[-1]] if self.only_group and roles.binary else None,
-            "levels": roles.levels,
+            "affected": [roles.levels[-1]] if self.only_group and roles.binary else None,
+            "groups": roles.levels,
         }
 
     def _many(self, table: Table) -> Mapping[str, Sequence[int | str]] | None:

@@ -253,7 +253,7 @@ class _Screen:
         whole = program if MARK in program else f"{program}\n{described}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that the rules count, and not the line that the page keeps
-            return read_belief(whole, sensitive=self.roles.sensitive, levels=self.roles.levels)
+            return read_belief(whole, sensitive=self.roles.sensitive, groups=self.roles.levels)
 
     async def _take(self, belief: Belief) -> bool:
         """Keep a belief, and show its picture first of all; whether it has one."""

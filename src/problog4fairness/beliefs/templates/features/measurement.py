@@ -59,7 +59,7 @@ class MeasurementBias(Belief):
         1 is a fair 0. One number for all, one per group, one per feature (a number or one per group), None to be
         estimated, False for "does not happen". In the program, p1(feature) and p2(feature) are negative for A = 1 and
         A = 0, p3 and p4 positive.
-    levels, groups
+    groups, affected
         The groups, and those on which the bias acts; as for :class:`LabelBias`.
     values
         The values of features that are not 0 and 1: ``{"education": ("low", "middle", "high")}``. With two values the
@@ -76,7 +76,7 @@ class MeasurementBias(Belief):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, groups=[1])
+    >>> belief = p4f.MeasurementBias(["employed"], "parent", negative={1: 0.3}, positive=False, affected=[1])
     >>> belief.parameter_table()["meaning"].tolist()
     ['employed recorded as 0 is fairly 1 where parent = 1']
     >>> belief.program().probability(nn={"employed": 0.0, "a": 1.0})
@@ -94,8 +94,8 @@ class MeasurementBias(Belief):
         negative: Strength = None,
         positive: Strength = None,
         *,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
         joint: bool | Sequence[str] = False,
         inputs: int | None = None,
@@ -103,7 +103,7 @@ class MeasurementBias(Belief):
         self.features = (features,) if isinstance(features, str) else tuple(features)
         if not self.features or len(set(self.features)) != len(self.features):
             raise P4FError("name one or more different features")
-        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
+        variable = Sensitive.of(sensitive, groups, name="a", affected=affected)
         self.variables = (variable,)
         overlap = set(self.features) & set(variable.columns)
         if overlap:
@@ -115,14 +115,14 @@ class MeasurementBias(Belief):
         for name, options in self.values.items():
             if len(set(options)) < 2:
                 raise P4FError(f"feature {name!r} needs two or more values")
-        self.groups = acting_groups(variable, groups)
+        self.affected = acting_groups(variable, affected)
         self.joint = self._together(joint)
         self.inputs = _checked_inputs(inputs)
         self.parameters = tuple(
             parameter
             for part in self.parts
             for parameter in part.parameters(
-                variable, self.groups, *(self._of_part(own, part) for own in (negative, positive))
+                variable, self.affected, *(self._of_part(own, part) for own in (negative, positive))
             )
         )
 
@@ -276,8 +276,8 @@ class MeasurementBias(Belief):
             table.sensitive,
             None if table.negative else False,
             None if table.positive else False,
-            levels=table.levels,
-            groups=table.acting,
+            groups=table.levels,
+            affected=table.acting,
             values=table.feature_values,
         )
 
@@ -300,7 +300,7 @@ class MeasurementBias(Belief):
         """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
         variable, parameters = self.variable, self.by_cell()
         found = [sentence for part in self.parts for sentence in part.sentences(variable, parameters[part.title], verb)]
-        untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.groups]
+        untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.affected]
         return found + [f"Where {group}, recorded features are taken as right." for group in untouched]
 
     def picture(self, label: Label | None = None) -> Diagram:
@@ -325,7 +325,7 @@ class MeasurementBias(Belief):
             "features": list(self.features),
             "values": {name: list(values) for name, values in self.values.items()},
             **sensitive_json(self.variable),
-            "groups": list(self.groups),
+            "groups": list(self.affected),
             **({"joint": list(self.joint)} if self.joint else {}),
             **({} if self.inputs is None else {"inputs": self.inputs}),
             "probabilities": parameters_json(self.parameters),
@@ -339,7 +339,7 @@ class MeasurementBias(Belief):
         belief.features = tuple(value["features"])
         belief.values = {name: tuple(values) for name, values in value["values"].items()}
         belief.variables = (sensitive_from_json(value),)
-        belief.groups = tuple(value["groups"])
+        belief.affected = tuple(value["groups"])
         belief.joint = tuple(value.get("joint", ()))
         belief.inputs = _checked_inputs(value.get("inputs"))
         belief.parameters = parameters_from_json(value["probabilities"])
@@ -354,7 +354,7 @@ class MeasurementBias(Belief):
         for own in self.parameters:
             cell = own.cell
             part = None if cell is None else parts.get(str(cell.feature))
-            if cell is None or part is None or not _about(own, cell, part, self.variable, self.groups):
+            if cell is None or part is None or not _about(own, cell, part, self.variable, self.affected):
                 raise ValueError(f"parameter {own.name} is not about its cell")
 
 

@@ -82,7 +82,7 @@ class NumericMeasurementBias(Belief):
         to be estimated, False for "does not happen". Noise is a standard deviation.
     mean, spread
         Mean and standard deviation of the fair values, in the same way.
-    levels, groups
+    groups, affected
         The groups, and those on which the bias acts; as for :class:`LabelBias`. Others are recorded as they are.
     points
         How many points stand for the fair value of a feature, from 2 to 15.
@@ -92,7 +92,7 @@ class NumericMeasurementBias(Belief):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.NumericMeasurementBias("score", "renter", 0.8, -2, 3, mean=50, spread=10, groups=[1])
+    >>> belief = p4f.NumericMeasurementBias("score", "renter", 0.8, -2, 3, mean=50, spread=10, affected=[1])
     >>> means, deviation = belief.fair_values("score", 1, [40.0, 60.0])  # of the fair score
     >>> means.round(1).tolist(), round(deviation, 2)
     ([52.2, 74.1], 3.51)
@@ -112,29 +112,29 @@ class NumericMeasurementBias(Belief):
         *,
         mean: Strength = None,
         spread: Strength = None,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
         points: int = 5,
         inputs: int = SOME,
     ) -> None:
         self.features = (features,) if isinstance(features, str) else tuple(features)
         if not self.features or len(set(self.features)) != len(self.features):
             raise P4FError("name one or more different features")
-        variable = Sensitive.of(sensitive, levels, name="a", groups=groups)
+        variable = Sensitive.of(sensitive, groups, name="a", affected=affected)
         overlap = set(self.features) & set(variable.columns)
         if overlap:
             raise P4FError(f"column {overlap.pop()!r} cannot be both a distorted feature and the sensitive variable")
         if mean is False or spread is False:
             raise P4FError("mean and spread of fair values are numbers, or None to be estimated")
         self.variables = (variable,)
-        self.groups = acting_groups(variable, groups)
+        self.affected = acting_groups(variable, affected)
         self.points, self.inputs = whole(points, "points", 2, MOST_POINTS), whole(inputs, "inputs", 1, 1 << 16)
         said = {"factor": factor, "shift": shift, "noise": noise, "mean": mean, "spread": spread}
         self.amounts = tuple(
             self._amount(kind, feature, level, value)
             for feature in self.features
             for kind, strength in said.items()
-            for level, value in strengths(self._of_feature(strength, feature), variable, self.groups, kind).items()
+            for level, value in strengths(self._of_feature(strength, feature), variable, self.affected, kind).items()
         )
 
     @property
@@ -165,7 +165,7 @@ class NumericMeasurementBias(Belief):
 
     def _by_gauge(self) -> dict[tuple[str, int], dict[str, Amount]]:
         """The amounts of each feature and group."""
-        found: dict[tuple[str, int], dict[str, Amount]] = {(f, g): {} for f in self.features for g in self.groups}
+        found: dict[tuple[str, int], dict[str, Amount]] = {(f, g): {} for f in self.features for g in self.affected}
         for own in self.amounts:
             found[own.feature, own.group][own.measure] = own
         return found
@@ -377,7 +377,7 @@ class NumericMeasurementBias(Belief):
         """See :meth:`Belief.from_table`; a second measurement tells of the noise alone."""
         features = [recorded for recorded, _ in table.feature_pairs]
         moved = False if table.again else None
-        return cls(features, table.sensitive, moved, moved, levels=table.levels, groups=table.acting)
+        return cls(features, table.sensitive, moved, moved, groups=table.levels, affected=table.acting)
 
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`."""
@@ -484,7 +484,7 @@ class NumericMeasurementBias(Belief):
             "kind": "NumericMeasurementBias",
             "features": list(self.features),
             **sensitive_json(self.variable),
-            "groups": list(self.groups),
+            "groups": list(self.affected),
             "points": self.points,
             "inputs": self.inputs,
             "amounts": [{name: getattr(own, name) for name in _KEPT} for own in self.amounts],
@@ -496,7 +496,7 @@ class NumericMeasurementBias(Belief):
         belief = cls.__new__(cls)
         belief.features = tuple(value["features"])
         belief.variables = (sensitive_from_json(value),)
-        belief.groups = tuple(value["groups"])
+        belief.affected = tuple(value["groups"])
         belief.points = whole(value["points"], "points", 2, MOST_POINTS)
         belief.inputs = whole(value["inputs"], "inputs", 1, 1 << 16)
         belief.favourable = value.get("favourable")
@@ -506,7 +506,7 @@ class NumericMeasurementBias(Belief):
     def _read(self, value: dict[str, Any]) -> Amount:
         """An amount that came from a file; a ``ValueError`` where it is none of this belief."""
         kind, feature, group = (value[name] for name in _KEPT[:3])
-        if kind not in NEUTRAL or feature not in self.features or group not in self.groups:
+        if kind not in NEUTRAL or feature not in self.features or group not in self.affected:
             raise ValueError(f"{kind!r} of {feature!r} is not an amount of this belief")
         own = self._amount(kind, feature, group, value["value"])
         return replace(own, low=value["low"], high=value["high"], rows=value["rows"])

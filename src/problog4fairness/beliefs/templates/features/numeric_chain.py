@@ -43,8 +43,8 @@ class NumericChain(Chain):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> score = p4f.NumericMeasurementBias("score", "renter", 0.8, -2, 3, mean=50, spread=10, groups=[1])
-    >>> both = p4f.chain(score, p4f.LabelBias("renter", {1: 0.3}, False, groups=[1]))
+    >>> score = p4f.NumericMeasurementBias("score", "renter", 0.8, -2, 3, mean=50, spread=10, affected=[1])
+    >>> both = p4f.chain(score, p4f.LabelBias("renter", {1: 0.3}, False, affected=[1]))
     >>> both.numbers, both.parameter_table().index.tolist()[:3]
     (('score',), ['factor(score,1)', 'shift(score,1)', 'noise(score,1)'])
     """

@@ -76,7 +76,7 @@ def plan_numbers(
         half = _half(own, max(own.rows, 1), confidence)
         wanted[own.group] = max(wanted[own.group], half**2 * max(own.rows, 1) / error**2)
         targets.append((own, half if own.rows else math.nan))
-    acting = np.isin(np.arange(len(rows)), belief.groups)
+    acting = np.isin(np.arange(len(rows)), belief.affected)
     finished = all(half <= error for _, half in targets)
     least = np.minimum(np.where(acting, 0 if stated else PILOT, 0), drawn.sizes)
     first = not rows.any() and not stated
@@ -122,7 +122,7 @@ def _guessed(belief: NumericMeasurementBias, drawn: Drawn) -> list[_Known]:
     found = []
     for feature in belief.features:
         recorded = drawn.frame[feature]
-        for group in belief.groups:
+        for group in belief.affected:
             own = finite(recorded[drawn.codes == group], f"feature {feature!r}")
             if len(own) < LEAST_ROWS or np.ptp(own) == 0:
                 where = belief.variable.group_text(group)
@@ -206,7 +206,7 @@ def _notes(belief: NumericMeasurementBias, known: Any) -> list[str]:
         "is moved within that part of the standard deviation of fair values"
     ]
     untouched = [belief.variable.group_text(own) for own in range(len(belief.variable.levels))]
-    untouched = [name for number, name in enumerate(untouched) if number not in belief.groups]
+    untouched = [name for number, name in enumerate(untouched) if number not in belief.affected]
     if untouched:
         found.append(f"numbers are recorded as they are, says the belief, for {'; '.join(untouched)}: no rows of these")
     if not known:

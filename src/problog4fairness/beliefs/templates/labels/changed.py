@@ -54,7 +54,7 @@ class ChangedBias(RowBias):
     negative, positive
         None to be estimated for each group and period, False for "does not happen"; or :func:`by`, what it depends on
         besides.
-    levels, groups, favourable
+    groups, affected, favourable
         As for :class:`RowBias`.
 
     Attributes
@@ -66,7 +66,7 @@ class ChangedBias(RowBias):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.ChangedBias("poor_area", "day", changed="2020-03-01", positive=False, groups=[1])
+    >>> belief = p4f.ChangedBias("poor_area", "day", changed="2020-03-01", positive=False, affected=[1])
     >>> belief.parameter_table()["meaning"].tolist()[1]
     'a fair 1 is recorded as 0 where poor_area = 1 and day since 2020-03-01'
     >>> belief.bind({"neg(1,0)": 0.5, "neg(1,1)": 0.1}).words()[1]
@@ -101,14 +101,14 @@ class ChangedBias(RowBias):
         negative: By | Literal[False] | None = None,
         positive: By | Literal[False] | None = None,
         *,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
         favourable: Any = None,
     ) -> None:
         period = _period(when, changed)
         parts = [_in_periods(own, period, name) for own, name in ((negative, "negative"), (positive, "positive"))]
         days = list(period.changes) or None
-        Belief.__init__(self, sensitive, when, days, negative, positive, levels=levels, groups=groups)
+        Belief.__init__(self, sensitive, when, days, negative, positive, groups=groups, affected=affected)
         self.favourable = plain_label(favourable)
         self._depend(*parts)
 

@@ -31,16 +31,16 @@ class ClassBias(LabelStage):
         The classes of the label; the last one is the favourable one, of which groups get unequal shares.
     transitions
         Probabilities by (group, fair class, recorded class), one number for all, or None to be estimated.
-    levels
-        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
-        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
     groups
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``affected`` and everybody else, such as ``not female`` and ``female``.
+    affected
         The groups on which the bias acts; all by default.
 
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.ClassBias("a", ["low", "middle", "high"], 0.0, groups=[1]).bind({"flip(1,high,middle)": 0.3})
+    >>> belief = p4f.ClassBias("a", ["low", "middle", "high"], 0.0, affected=[1]).bind({"flip(1,high,middle)": 0.3})
     >>> [(own.name, own.value) for own in belief.parameters if own.value]
     [('flip(1,high,middle)', 0.3)]
     >>> belief.parameters[-1].meaning
@@ -64,17 +64,17 @@ class ClassBias(LabelStage):
         classes: Sequence[int | str],
         transitions: float | Mapping[Any, float | None] | None = None,
         *,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
     ) -> None:
-        super().__init__(sensitive, classes, transitions, levels=levels, groups=groups)
+        super().__init__(sensitive, classes, transitions, groups=groups, affected=affected)
         self.classes = tuple(classes)
         if len(set(self.classes)) < 3:
             raise P4FError("ClassBias is for labels with three or more classes; use LabelBias for a binary label")
         self.favourable = plain_label(self.classes[-1])
         cells = [
             Cell(level, f, r)
-            for level in self.groups
+            for level in self.affected
             for f in range(len(self.classes))
             for r in range(len(self.classes))
             if f != r

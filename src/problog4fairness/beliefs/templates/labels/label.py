@@ -36,12 +36,12 @@ class LabelBias(LabelStage):
         Probability that a fair 1 is recorded as 0, and a fair 0 as 1: one number for all groups, one per group
         (``{1: 0.3, 0: 0.1}``), None to be estimated, or False for "does not happen", which leaves the rules out.
         In the program they are p1 (negative, A = 1), p2 (negative, A = 0), p3 and p4 (positive).
-    levels
-        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
-        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
     groups
-        The groups on which the bias acts; all by default. ``groups=[1]`` assumes that the labels of A = 0 are right,
-        ``groups="female"`` that those of everybody else are.
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``affected`` and everybody else, such as ``not female`` and ``female``.
+    affected
+        The groups on which the bias acts; all by default. ``affected=[1]`` assumes that the labels of A = 0 are right,
+        ``affected="female"`` that those of everybody else are.
     noise
         Probability of a mistake that flips anybody's label afterwards: a number, None to be estimated, False for none.
     favourable
@@ -49,7 +49,7 @@ class LabelBias(LabelStage):
 
     Examples
     --------
-    >>> print(LabelBias("poor_area", negative={1: 0.21}, positive=False, groups=[1]))
+    >>> print(LabelBias("poor_area", negative={1: 0.21}, positive=False, affected=[1]))
     % Label bias: the recorded label y_ is a distorted copy of the fair label y_h that the classifier h gives.
     % a is the sensitive variable: poor_area = 1.
     <BLANKLINE>
@@ -62,7 +62,7 @@ class LabelBias(LabelStage):
     <BLANKLINE>
     ?- y_(x).
     <BLANKLINE>
-    >>> for sentence in LabelBias("poor_area", {1: 0.41}, False, groups=[1]).words(Label("granted")):
+    >>> for sentence in LabelBias("poor_area", {1: 0.41}, False, affected=[1]).words(Label("granted")):
     ...     print(sentence)
     The features are taken as they are. The recorded label is taken as a distorted copy of the fair one.
     Of the people with poor_area = 1 who should have granted = 1, 41% were recorded with granted = 0.
@@ -92,17 +92,17 @@ class LabelBias(LabelStage):
         negative: Strength = None,
         positive: Strength = None,
         *,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
         noise: float | Literal[False] | None = False,
         favourable: Any = None,
     ) -> None:
-        super().__init__(sensitive, negative, positive, levels=levels, groups=groups, noise=noise)
+        super().__init__(sensitive, negative, positive, groups=groups, affected=affected, noise=noise)
         self.favourable = plain_label(favourable)
         probabilities = [
             self._parameter(Cell(level, *change), value)
             for change, strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))
-            for level, value in strengths(strength, self.variable, self.groups, name).items()
+            for level, value in strengths(strength, self.variable, self.affected, name).items()
         ]
         if noise is not False:
             probabilities.append(Parameter(self.parameter_name(None), "a mistake flips the label of anybody", noise))

@@ -68,10 +68,10 @@ class RowBias(LabelStage):
     negative, positive
         What the probability that a fair 1 is recorded as 0, and a fair 0 as 1, depends on besides the group:
         :func:`by` says the columns. Or, as for :class:`LabelBias`, one number, one per group, None, or False.
-    levels
-        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
-        named by ``groups`` and everybody else, such as ``not female`` and ``female``.
     groups
+        The groups; with two, the second is the sensitive one. Where they are not stated they are 0 and 1; or those
+        named by ``affected`` and everybody else, such as ``not female`` and ``female``.
+    affected
         The groups on which the bias acts; all by default.
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
@@ -84,7 +84,7 @@ class RowBias(LabelStage):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.RowBias("poor_area", p4f.depends_on({"officer": ("ann", "bob")}), False, groups=[1])
+    >>> belief = p4f.RowBias("poor_area", p4f.depends_on({"officer": ("ann", "bob")}), False, affected=[1])
     >>> print(belief.bind({"neg(1,ann)": 0.1, "neg(1,bob)": 0.6, "neg(1,other)": 0.3}))
     % Bias that depends on the row: the recorded label y_ is a copy of the fair label y_h, distorted by cell.
     % a is the sensitive variable: poor_area = 1.
@@ -125,11 +125,11 @@ class RowBias(LabelStage):
         negative: By | Strength = None,
         positive: By | Strength = None,
         *,
-        levels: Sequence[Level] | None = None,
-        groups: Sequence[Level] | str | None = None,
+        groups: Sequence[Level] | None = None,
+        affected: Sequence[Level] | str | None = None,
         favourable: Any = None,
     ) -> None:
-        super().__init__(sensitive, negative, positive, levels=levels, groups=groups)
+        super().__init__(sensitive, negative, positive, groups=groups, affected=affected)
         self.favourable = plain_label(favourable)
         self._depend(negative, positive)
 
@@ -145,7 +145,7 @@ class RowBias(LabelStage):
         stated: dict[Cell | None, float | None] = {}
         for change, own in said.items():
             if not isinstance(own, By):
-                values = strengths(own, variable, self.groups, NAMES[change])
+                values = strengths(own, variable, self.affected, NAMES[change])
                 stated |= {Cell(level, *change): value for level, value in values.items()}
         self.parameters = tuple(
             replace(own, value=stated[own.cell]) if own.cell in stated else own for own in self.parameters
@@ -191,7 +191,7 @@ class RowBias(LabelStage):
                     f"there are {math.prod(shape):,} cells, more than {MOST_CELLS:,}; "
                     "name fewer columns in depends_on(...)"
                 )
-            groups = sorted(self.groups, reverse=self.variable.binary)
+            groups = sorted(self.affected, reverse=self.variable.binary)
             places = product(groups, *(range(size) for size in shape[1:]))
             found += [Cell(int(np.ravel_multi_index(place, shape)), *change) for place in places]
         return found
@@ -320,7 +320,7 @@ class RowBias(LabelStage):
         """Which audited rows are of groups on which the bias acts, with a fair label that these changes distort."""
         if rows.fair is None or rows.recorded is None:
             raise P4FError("audited rows have a recorded and a fair label")
-        acting = np.isin(rows.shares(self.variable).argmax(axis=1), self.groups)
+        acting = np.isin(rows.shares(self.variable).argmax(axis=1), self.affected)
         return acting & np.isin(rows.fair, [fair for fair, _ in changes])
 
     def _remade(self, **values: Any) -> Self:
@@ -348,7 +348,7 @@ class RowBias(LabelStage):
     def _acts(self, group: int, fair: int, recorded: int) -> bool:
         """See :meth:`Belief._acts`."""
         sizes = [len(variable.levels) for variable in self._audit_variables]
-        return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.groups
+        return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.affected
 
     def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
         """See :meth:`Belief._occurring`: of those whose cell has rows."""

@@ -38,7 +38,7 @@ class LabelStage(Belief):
         Whether nothing can come after it in a chain.
     tabular
         Whether P(recorded | fair, groups) says all; not where rows are there only because of what was recorded.
-    groups
+    affected
         The groups on which the bias acts, by position.
     suffix
         What keeps its predicates and parameters apart from those of other stages of a chain.

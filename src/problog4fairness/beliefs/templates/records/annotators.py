@@ -98,7 +98,7 @@ class Annotators(Belief):
     negative, positive
         Probability that an annotator says 0 of a fair 1, and 1 of a fair 0: one number for all, or for each kind of
         annotator a number or one per group; None to be estimated.
-    levels
+    groups
         The groups; with two, the second is the sensitive one.
     favourable
         The label that counts as 1, where it is known already; :meth:`estimate` notes it.
@@ -130,7 +130,7 @@ class Annotators(Belief):
         negative: Errors = None,
         positive: Errors = None,
         *,
-        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
         symmetric: bool | None = None,
         hard_rows: bool | None = None,
@@ -140,7 +140,7 @@ class Annotators(Belief):
         kinds = annotators if isinstance(annotators, Mapping) else {str(name): (name,) for name in annotators}
         self.annotators = {str(kind): tuple(names) for kind, names in kinds.items()}
         self._take_columns()
-        self.variables = () if sensitive is None else (Sensitive.of(sensitive, levels, name="a"),)
+        self.variables = () if sensitive is None else (Sensitive.of(sensitive, groups, name="a"),)
         for name in set(self.recorded_columns) & set(self.sensitive_columns):
             raise P4FError(f"column {name!r} cannot be both a vote and the sensitive variable")
         self.favourable = plain_label(favourable)

@@ -45,7 +45,7 @@ class PositiveUnlabelled(Selection):
     by
         Further columns that the propensity depends on, with their values: ``{"hospital": ("north", "south")}``. A
         learner reads them, too.
-    levels
+    groups
         The groups; with two, the second is the sensitive one.
     favourable
         The label that counts as 1 and is recorded, where it is known already.
@@ -84,10 +84,10 @@ class PositiveUnlabelled(Selection):
         propensity: Chance = None,
         *,
         by: Mapping[str, Sequence[Level]] | None = None,
-        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
     ) -> None:
-        self._set(sensitive, levels, by or {}, favourable)
+        self._set(sensitive, groups, by or {}, favourable)
         self.parameters = tuple(self._parameters(propensity, 1, "propensity"))
         self._check_values()
 
@@ -167,7 +167,7 @@ class PositiveUnlabelled(Selection):
         if positive is None or positive == 0:
             raise P4FError(f"positives does not say how many have a fair 1 where {self._where(stratum)}; name a share")
         if total == 0 or rows.recorded is None:
-            raise P4FError(f"no row has {self._where(stratum)}; leave that group out of the belief's levels")
+            raise P4FError(f"no row has {self._where(stratum)}; leave that group out of the belief's groups")
         seen = float(shares @ rows.recorded) / total
         if seen > positive:
             raise P4FError(

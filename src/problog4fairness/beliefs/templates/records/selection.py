@@ -48,19 +48,19 @@ class Selection(LabelStage):
     def _set(
         self,
         sensitive: str | Sequence[str],
-        levels: Sequence[Level],
+        groups: Sequence[Level],
         by: Mapping[str, Sequence[Level]],
         favourable: Any,
     ) -> None:
         """Take the sensitive variable, the columns that selection also depends on, and the favourable label."""
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, groups, name="a")
         twice = [name for name in by if name in variable.columns]
         if twice:
             raise P4FError(f"column {twice[0]!r} is the sensitive variable already")
         names = predicates(by, "b", {"a", "x"})
         others = [Sensitive.of(column, by[column], name) for column, name in zip(by, names, strict=True)]
         self.variables = (variable, *(Sensitive(v.columns, v.levels, v.name, people=False) for v in others))
-        self.groups = tuple(range(len(self._strata())))
+        self.affected = tuple(range(len(self._strata())))
         self.favourable = plain_label(favourable)
 
     @abstractmethod
@@ -101,7 +101,7 @@ class Selection(LabelStage):
 
     def _parameters(self, chance: Chance, fair: int, name: str) -> list[Parameter]:
         """The parameters of a fair label, the strata of the sensitive group first."""
-        keys = {self._key(stratum): stratum for stratum in self.groups}
+        keys = {self._key(stratum): stratum for stratum in self.affected}
         if isinstance(chance, Mapping):
             unknown = [key for key in chance if key not in keys]
             if unknown:
@@ -142,7 +142,7 @@ class Selection(LabelStage):
         """See :meth:`LabelStage._check_cells`."""
         for own in self.parameters:
             cell = own.cell
-            fits = cell is not None and cell.group in self.groups and cell.fair == cell.recorded and cell.fair <= 1
+            fits = cell is not None and cell.group in self.affected and cell.fair == cell.recorded and cell.fair <= 1
             if cell is None or not fits or own.name != self.parameter_name(cell):
                 raise ValueError(f"parameter {own.name} is not about its cell")
 
@@ -249,7 +249,7 @@ class Selection(LabelStage):
         belief.variables = (sensitive_from_json(value), *(variable_from_json(own) for own in value["by"]))
         if any(variable.people for variable in belief.variables[1:]):
             raise ValueError("it has two sensitive variables")
-        belief.groups = tuple(range(len(belief._strata())))
+        belief.affected = tuple(range(len(belief._strata())))
         belief.favourable = value.get("favourable")
         belief.suffix = value["suffix"]
         belief.parameters = parameters_from_json(value["probabilities"])

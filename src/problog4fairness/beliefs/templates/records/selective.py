@@ -53,7 +53,7 @@ class SelectiveLabels(Selection):
         The column of who decided, with its values: ``{"officer": ("ann", "bob")}``. Learners do not read it.
     kept
         ``"all"``, or ``"accepted"`` where people who were not accepted are not in the table.
-    levels
+    groups
         The groups; with two, the second is the sensitive one.
     favourable
         The label that counts as 1, where it is known already.
@@ -102,12 +102,12 @@ class SelectiveLabels(Selection):
         *,
         decided_by: Mapping[str, Sequence[Level]] | None = None,
         kept: Kept = "all",
-        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
     ) -> None:
         if kept not in ("all", "accepted"):
             raise P4FError(f"kept must be 'all' or 'accepted', not {kept!r}")
-        self._set(sensitive, levels, decided_by or {}, favourable)
+        self._set(sensitive, groups, decided_by or {}, favourable)
         self._take(kept)
         parameters = [*self._parameters(good, 1, "good"), *self._parameters(bad, 0, "bad")]
         self.parameters = tuple(parameters)

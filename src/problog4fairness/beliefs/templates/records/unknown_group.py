@@ -64,7 +64,7 @@ class UnknownGroup(Belief):
         them the probabilities of all groups, which sum to 1, as more than two groups need. None to be estimated.
     belief
         How the label came about, given the group; by default the recorded label is the fair one.
-    levels
+    groups
         The groups; of two, the second is the sensitive one.
 
     Examples
@@ -86,9 +86,9 @@ class UnknownGroup(Belief):
         shares: Mapping[Any, Any] | None = None,
         *,
         belief: Belief | None = None,
-        levels: Sequence[Level] = (0, 1),
+        groups: Sequence[Level] = (0, 1),
     ) -> None:
-        variable = Sensitive.of(sensitive, levels, name="a")
+        variable = Sensitive.of(sensitive, groups, name="a")
         if len(variable.columns) > 1:
             raise P4FError("UnknownGroup is for one sensitive column")
         if not proxies:

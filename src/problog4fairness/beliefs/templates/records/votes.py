@@ -170,7 +170,7 @@ def check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> Non
 def one_alone(belief: Annotators, kind: str) -> Belief:
     """What is believed of one kind of annotator, on all rows, as a bias of the label."""
     if belief.variables:
-        alone: Belief = LabelBias(belief.variables[0].columns, levels=belief.variables[0].levels)
+        alone: Belief = LabelBias(belief.variables[0].columns, groups=belief.variables[0].levels)
         cells = [own.cell for own in alone.parameters]
     else:
         alone, cells = ProgramBelief(_ALONE), [Cell(0, 1, 0), Cell(0, 0, 1)]
