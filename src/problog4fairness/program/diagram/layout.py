@@ -15,6 +15,7 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from graphlib import TopologicalSorter
 from itertools import pairwise, repeat
 from typing import Any
 
@@ -132,15 +133,10 @@ def _without_cycles(count: int, edges: Sequence[Edge]) -> list[Edge]:
 def _ranks(count: int, edges: Collection[Edge]) -> list[int]:
     """A column for each box: the longest path that leads to it, then moved to where its edges are short."""
     before, after = _neighbours((head, tail) for tail, head in edges), _neighbours(edges)
+    causes_first = list(TopologicalSorter({i: before[i] for i in range(count)}).static_order())
     ranks = [0] * count
-    waiting = [len(before[i]) for i in range(count)]
-    causes_first = [i for i in range(count) if not waiting[i]]
-    for tail in causes_first:
-        for head in after[tail]:
-            ranks[head] = max(ranks[head], ranks[tail] + 1)
-            waiting[head] -= 1
-            if not waiting[head]:
-                causes_first.append(head)
+    for i in causes_first:
+        ranks[i] = 1 + max((ranks[tail] for tail in before[i]), default=-1)
     last = max(ranks)
     for i in reversed(causes_first):
         if not before[i] and not after[i]:
