@@ -12,7 +12,7 @@ import problog4fairness as p4f
 from problog4fairness.audit import AuditWarning
 from problog4fairness.checks import read_case
 from problog4fairness.data import Rows
-from problog4fairness.estimators import audited_folds, checked, task_through, with_known
+from problog4fairness.estimators import AuditedFolds, task_through, with_known
 from problog4fairness.learners import Calibrated, Linear
 
 ROWS, EACH, REPEATED = 3000, 60, 30
@@ -92,9 +92,9 @@ def calibrated_mean(audit):
     rows = with_known(Rows(TABLE, ("x",), recorded=TABLE["recorded"].to_numpy()), audit)
     belief = p4f.LabelBias("group", negative=0.4, positive=0.02)
     task = task_through(belief, rows, 0)
-    folds = audited_folds(rows, task)
-    fitted, *fits = Linear(penalty=1.0).fit_many([task, *(fold.task for fold in folds)], progress=False)
-    found = checked(belief, rows, fitted, folds, fits).fitted
+    folds = AuditedFolds.of(belief, rows, task)
+    fitted, *fits = Linear(penalty=1.0).fit_many([task, *folds.tasks()], progress=False)
+    found = folds.calibrate(fitted, fits).fitted
     return float(found.log_proba(TABLE[["x"]]).exp()[:, 1].mean())
 
 
@@ -124,9 +124,9 @@ def test_the_calibrated_fit_has_the_mean_of_its_calibrated_folds():
     rows = with_known(Rows(TABLE, ("x",), recorded=TABLE["recorded"].to_numpy()), audit)
     belief = p4f.LabelBias("group", negative=0.4, positive=0.02)
     task = task_through(belief, rows, 0)
-    folds = audited_folds(rows, task)
-    fitted, *fits = Linear(penalty=1.0).fit_many([task, *(fold.task for fold in folds)], progress=False)
-    found = checked(belief, rows, fitted, folds, fits).fitted
+    folds = AuditedFolds.of(belief, rows, task)
+    fitted, *fits = Linear(penalty=1.0).fit_many([task, *folds.tasks()], progress=False)
+    found = folds.calibrate(fitted, fits).fitted
     assert isinstance(found, Calibrated)
     new = TABLE.iloc[np.flatnonzero(rows.fair < 0)][["x"]]
     mean = float(found.log_proba(new).exp()[:, 1].mean())

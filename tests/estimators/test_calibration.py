@@ -8,7 +8,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import LearningWarning
-from problog4fairness.estimators.calibration import ENOUGH, MANY, audited_folds, checked, fold_tasks
+from problog4fairness.estimators.calibration import ENOUGH, MANY, AuditedFolds
 from problog4fairness.estimators.fitting import task_through
 from problog4fairness.learners import Calibrated, fit_tasks, named_learner
 from tests.estimators.data import loans
@@ -111,13 +111,14 @@ def test_where_rows_are_many_quick_fits_say_of_audited_rows_what_whole_ones_say(
     rows = p4f.data.Rows(frame.assign(area=area), tuple(frame.columns), recorded=recorded, fair=known)
     task = task_through(belief, rows, 0)
     fitted = named_learner(learner).fit_many([task], progress=False)[0]
-    folds = audited_folds(rows, task)
-    tasks = fold_tasks(folds, fitted, rows)
-    assert all(own.near is fitted for own in tasks)
-    assert all(own.near is None for own in fold_tasks(folds, fitted, rows.take(np.arange(MANY - 1))))
+    folds = AuditedFolds.of(belief, rows, task)
+    tasks = folds.tasks(fitted)
+    assert all(fold.near is fitted for fold in tasks)
+    fewer = AuditedFolds.of(belief, rows.take(np.arange(MANY - 1)), task)
+    assert all(fold.near is None for fold in fewer.tasks(fitted))
     chances = []
-    for own in (tasks, [fold.task for fold in folds]):
-        fits = fit_tasks(named_learner(learner), own, progress=False)
-        chances.append(checked(belief, rows, fitted, folds, fits).unseen.chances[:, 1])
+    for near in (tasks, folds.tasks()):
+        fits = fit_tasks(named_learner(learner), near, progress=False)
+        chances.append(folds.calibrate(fitted, fits).held_out[known >= 0, 1])
     assert np.abs(chances[0] - chances[1]).mean() < 0.03
     assert np.corrcoef(*chances)[0, 1] > 0.97

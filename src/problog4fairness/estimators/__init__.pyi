@@ -1,5 +1,5 @@
 from .audited import joined, positions_of, read_audit, sampled_audit, stated_audit, with_fair
-from .calibration import FOLDS, audited_folds, calibrated, checked, fold_tasks, settled
+from .calibration import FOLDS, AuditedFolds, settled
 from .classifier import DebiasedClassifier
 from .files.manifest import BAND_COLUMNS
 from .files.saving import PACKAGES
@@ -31,18 +31,16 @@ __all__ = [
     "LEAST_SIGNAL",
     "PACKAGES",
     "WORDS",
+    "AuditedFolds",
     "DebiasedClassifier",
     "Draws",
     "GroupUse",
     "Scorer",
     "UseSensitive",
     "audit_weights",
-    "audited_folds",
     "belief_for",
-    "calibrated",
     "check_test_features",
     "check_use_sensitive",
-    "checked",
     "choose_group_use",
     "distortion_of",
     "draw",
@@ -51,7 +49,6 @@ __all__ = [
     "fair_proba",
     "fair_values",
     "feature_frame",
-    "fold_tasks",
     "held_out_proba",
     "is_plain",
     "joined",

@@ -16,7 +16,7 @@ from problog4fairness.beliefs import Belief
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import fitting
 from problog4fairness.estimators import prediction as explaining
-from problog4fairness.estimators.calibration import learned
+from problog4fairness.estimators.calibration import fit_calibrated
 from problog4fairness.estimators.dask_frames import by_partition, is_spread
 from problog4fairness.estimators.diagnostics import concerns, tell
 from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
@@ -190,11 +190,11 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = fitting.with_group_use(self, rows, learner, None if self.verbose else False)
         tell_group_use(self.group_use_, stacklevel=2)
         task = fitting.task(self, rows)
-        found = learned(self.belief_, rows, task, learner, None if self.verbose else False)
-        fitting.take(self, found.fitted)
+        calibrated = fit_calibrated(self.belief_, rows, task, learner, None if self.verbose else False)
+        fitting.take(self, calibrated.fitted)
         self.audited_ = int((rows.fair >= 0).sum()) if rows.fair is not None else 0
-        self.out_of_fold_ = OutOfFold.of(rows, found.unseen)
-        self.concerns_ = concerns(self, rows, task.observation, found.unseen)
+        self.out_of_fold_ = OutOfFold.of(rows, calibrated.held_out)
+        self.concerns_ = concerns(self, rows, task.observation, calibrated.held_out)
         if draws is not None:
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
             from problog4fairness.robustness import not_learned, uncertainty_of

@@ -18,7 +18,6 @@ from problog4fairness.metrics import decide
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Observation
     from problog4fairness.data import Rows
-    from problog4fairness.estimators.calibration import Unseen
     from problog4fairness.estimators.classifier import DebiasedClassifier
 
 # Probabilities that differ by less than this are as good as one.
@@ -37,7 +36,7 @@ LOOKED_AT = 1_000
 
 
 def concerns(
-    model: DebiasedClassifier, rows: Rows, observation: Observation, unseen: Unseen | None = None
+    model: DebiasedClassifier, rows: Rows, observation: Observation, held_out: Floats | None = None
 ) -> list[str]:
     """What speaks against a model, a sentence each; none if nothing does.
 
@@ -47,9 +46,9 @@ def concerns(
         Just fitted.
     rows, observation
         What it was fitted on.
-    unseen
-        What would have been said of audited rows without having seen them; where that is not known, audited rows are
-        compared with what the model says of them, which flatters it.
+    held_out
+        ``[rows, classes]``: P(fair class) of audited rows by fits without them, NaN elsewhere; where that is not known,
+        audited rows are compared with what the model says of them, which flatters it.
     """
     found = [*model.fitted_.concerns, *_stand_ins(model, rows), *table_concerns(rows, model.belief_)]
     found += _against_record(model, rows)
@@ -65,9 +64,10 @@ def concerns(
         found.append(
             f"where {signal[1]}, recorded labels carry almost no signal (1 - negative - positive = {signal[0]:.3f})"
         )
-    if unseen is None:
+    if held_out is None:
         return found + _against_audit(model, part, fair)
-    return found + _against_audit(model, rows.take(unseen.rows), unseen.chances)
+    known = np.flatnonzero(~np.isnan(held_out[:, 0]))
+    return found + _against_audit(model, rows.take(known), held_out[known])
 
 
 def _stand_ins(model: DebiasedClassifier, rows: Rows) -> list[str]:

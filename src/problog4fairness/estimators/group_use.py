@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ import pandas as pd
 from problog4fairness.beliefs import Belief
 from problog4fairness.data import GroupUseNote, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators.calibration import ENOUGH, audited_folds, fair_losses
+from problog4fairness.estimators.calibration import ENOUGH, AuditedFolds, mean_and_error
 from problog4fairness.learners import Boosted, Learner, Linear, Task, light, require
 
 UseSensitive: TypeAlias = Literal["auto"] | bool
@@ -136,18 +136,16 @@ def choose_group_use(
         As for :meth:`Learner.fit_many`.
     """
     names, some = tuple(columns), _sample(rows, seed)
-    folds = audited_folds(some, Task(belief.observe(some), seed), PARTS)
-    if not folds or some.fair is None or _constant(some.frame.loc[some.fair >= 0, list(names)]):
+    groups = (some, some.with_features((*some.features, *names)))
+    folds = [AuditedFolds.of(belief, each, Task(belief.observe(each), seed), PARTS) for each in groups]
+    if not len(folds[0]) or some.fair is None or _constant(some.frame.loc[some.fair >= 0, list(names)]):
         return GroupUse(False, names, "default")
     quick = _quick(learner)
-    observed = [belief.observe(some.with_features((*some.features, *more))) for more in ((), names)]
-    tasks = [replace(fold.task, observation=observation) for observation in observed for fold in folds]
-    fits = quick.fit_many(tasks, progress)
-    free, weights = fair_losses(belief, some, folds, fits[: len(folds)])
-    used, _ = fair_losses(belief, some.with_features((*some.features, *names)), folds, fits[len(folds) :])
+    fits = quick.fit_many([task for each in folds for task in each.tasks()], progress)
+    free, weights = folds[0].losses(fits[:PARTS])
+    used, _ = folds[1].losses(fits[PARTS:])
     gains = free - used
-    gain = float(weights @ gains / weights.sum())
-    error = float(np.sqrt((weights**2) @ (gains - gain) ** 2) / weights.sum())
+    gain, error = mean_and_error(gains, weights)
     return GroupUse(gain > EVIDENCE * error, names, "audited rows", len(gains), gain, error)
 
 

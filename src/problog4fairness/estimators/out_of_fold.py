@@ -20,7 +20,6 @@ from problog4fairness.learners import Shape
 
 if TYPE_CHECKING:
     from problog4fairness.data import Rows
-    from problog4fairness.estimators.calibration import Unseen
     from problog4fairness.estimators.classifier import DebiasedClassifier
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -43,15 +42,13 @@ class OutOfFold:
     chances: Floats
 
     @classmethod
-    def of(cls, rows: Rows, unseen: Unseen | None) -> OutOfFold | None:
-        """From the rows that were learned from; None where no fair label is among them."""
+    def of(cls, rows: Rows, held_out: Floats | None) -> OutOfFold | None:
+        """From the rows that were learned from, and their :attr:`CalibratedFit.held_out`; None without fair labels."""
         if rows.fair is None or (rows.fair < 0).all():
             return None
-        chances = np.full((len(rows), len(rows.classes)), np.nan)
-        if unseen is not None:
-            chances[unseen.rows] = unseen.chances
         known = np.flatnonzero(rows.fair >= 0)
-        return cls(row_keys(rows.take(known)), chances[known])
+        chances = np.full((len(known), len(rows.classes)), np.nan) if held_out is None else held_out[known]
+        return cls(row_keys(rows.take(known)), chances)
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -80,22 +77,10 @@ class OutOfFold:
 
 
 def held_out_proba(model: DebiasedClassifier, rows: Rows, chances: Floats) -> tuple[Floats, Bools]:
-    """P(fair label) of audited rows by classifiers that have not learned from them.
+    """P(fair label) of audited rows by classifiers that have not learned from them; and which rows those are.
 
-    Parameters
-    ----------
-    model
-        A trained classifier.
-    rows
-        Audited rows, with their fair labels.
-    chances
-        What the model itself predicts of them, ``[rows, classes]``: right for rows that it has not learned from.
-
-    Returns
-    -------
-    chances, learned
-        ``[rows, classes]``, out of fold where the model has learned from a row, and NaN where nothing was predicted out
-        of fold; and for each row whether the model has learned from it.
+    ``chances`` is what the model itself predicts of the rows, ``[rows, classes]``: right for rows that it has not
+    learned from. The others are predicted out of fold; NaN where nothing was.
     """
     if not model.audited_:
         return chances, np.zeros(len(rows), dtype=bool)
@@ -103,9 +88,9 @@ def held_out_proba(model: DebiasedClassifier, rows: Rows, chances: Floats) -> tu
         return np.full_like(chances, np.nan), np.ones(len(rows), dtype=bool)
     places = model.out_of_fold_.find(rows)
     learned = places >= 0
-    found = chances.copy()
-    found[learned] = model.out_of_fold_.chances[places[learned]]
-    return found, learned
+    held_out = chances.copy()
+    held_out[learned] = model.out_of_fold_.chances[places[learned]]
+    return held_out, learned
 
 
 def row_keys(rows: Rows) -> Codes:

@@ -12,9 +12,7 @@ from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import (
-    audited_folds,
-    calibrated,
-    fold_tasks,
+    AuditedFolds,
     learner_of,
     possible,
     predicted,
@@ -82,12 +80,11 @@ class Refits:
         first = self._learner.fit_many(tasks, self._progress)
         if not isinstance(self.model.fitted_, Calibrated):
             return list(first)
-        folds = [audited_folds(self.rows, task) for task in tasks]
-        held_out = [task for parts, fit in zip(folds, first, strict=True) for task in fold_tasks(parts, fit, self.rows)]
+        folds = [AuditedFolds.of(belief, self.rows, task) for belief, task in zip(beliefs, tasks, strict=True)]
+        held_out = [task for part, fit in zip(folds, first, strict=True) for task in part.tasks(fit)]
         fits = iter(fit_tasks(self._learner, held_out, self._progress))
         return [
-            calibrated(belief, self.rows, fit, parts, [next(fits) for _ in parts])
-            for belief, fit, parts in zip(beliefs, first, folds, strict=True)
+            part.calibrate(fit, [next(fits) for _ in part.held]).fitted for part, fit in zip(folds, first, strict=True)
         ]
 
     def fair_proba(self, belief: Belief, fitted: Fitted, rows: Rows | None = None) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from problog4fairness.beliefs import Belief
 from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import FOLDS, audited_folds, calibrated, check_test_features, fold_tasks
+from problog4fairness.estimators import FOLDS, AuditedFolds, check_test_features
 from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
 
 
@@ -87,10 +87,10 @@ class ThroughBelief(Method):
         task = training.task(rows, self.belief)
         fitted = yield task
         rows = training.weighted(rows)
-        folds, fits = audited_folds(rows, task), []
-        for fold in fold_tasks(folds, fitted, rows):
+        folds, fits = AuditedFolds.of(self.belief, rows, task), []
+        for fold in folds.tasks(fitted):
             fits.append((yield fold))  # noqa: PERF401 - a comprehension cannot yield
-        fitted = calibrated(self.belief, rows, fitted, folds, fits)
+        fitted = folds.calibrate(fitted, fits).fitted
         return Trained(fitted, rows.features, self.belief, test_features=self.test_features)
 
     def inputs(self, rows: Rows, use_sensitive: bool | None = None) -> tuple[str, ...]:
