@@ -15,10 +15,9 @@ COLUMNS = [*DATA.features, "poor_area"]
 
 @pytest.fixture(scope="module")
 def comparison():
-    return p4f.compare(
-        DATA.audit[COLUMNS], DATA.audit["granted"], BELIEF, "linear", fair=DATA.audit["repaid"],
-        methods=["without_sensitive"], seeds=1, folds=2, progress=False,
-    )  # fmt: skip
+    model = p4f.DebiasedClassifier(BELIEF, "linear")
+    options = {"methods": ["without_sensitive"], "seeds": 1, "folds": 2}
+    return p4f.compare(DATA.audit, model, recorded="granted", fair="repaid", **options)
 
 
 @pytest.fixture(scope="module")

@@ -122,10 +122,8 @@ def test_its_parameters_are_doubted(model):
 
 
 def test_it_is_compared(belief):
-    data = AUDIT[["income", "age", "poor_area"]]
-    found = p4f.compare(
-        data, AUDIT["granted"], belief, fair=AUDIT["repaid"], methods=["recorded_only"], seeds=1, folds=2
-    )
+    options = {"methods": ["recorded_only"], "seeds": 1, "folds": 2}
+    found = p4f.compare(AUDIT, belief, recorded="granted", fair="repaid", **options)
     assert len(found.methods) == 2
 
 

@@ -119,12 +119,14 @@ def test_tables_take_it_from_the_belief(tmp_path):
 def test_comparisons_take_it_from_the_belief():
     belief, table = BELIEFS["label"], PEOPLE.drop(columns="fair")
     learner = p4f.learners.Network(max_epochs=1)
-    options = {"learner": learner, "fair": PEOPLE["fair"], "methods": ["recorded_only"], "seeds": 1, "folds": 2}
-    found = p4f.compare(table[["x", "area"]], table["recorded"], belief, **options)
-    said = p4f.compare(table[["x", "area"]], table["recorded"], belief, favourable="approve", **options)
-    pd.testing.assert_frame_equal(found.results, said.results)
+    data = table[["x", "area", "recorded"]].assign(fair=PEOPLE["fair"])
+    options = {"recorded": "recorded", "fair": "fair", "methods": ["recorded_only"], "seeds": 1, "folds": 2}
+    model = p4f.DebiasedClassifier(belief, learner)
+    found = p4f.compare(data, model, **options)
+    stated = p4f.compare(data, p4f.DebiasedClassifier(belief, learner, favourable="approve"), **options)
+    pd.testing.assert_frame_equal(found.results, stated.results)
     with pytest.raises(P4FError, match="contradicts the belief"):
-        p4f.compare(table[["x", "area"]], table["recorded"], belief, favourable="deny", **options)
+        p4f.compare(data, p4f.DebiasedClassifier(belief, learner, favourable="deny"), **options)
 
 
 @pytest.mark.parametrize(

@@ -95,21 +95,10 @@ def test_a_feature_that_determines_the_group_is_a_warning_where_the_group_is_hid
 
 def test_a_comparison_chooses_as_a_fit_does():
     table = people(1.5)
+    options = {"recorded": "granted", "fair": "repaid", "methods": [], "seeds": 1, "folds": 2}
     with pytest.warns(GroupUseNote, match="Uses the group"):
-        found = p4f.compare(
-            table[["x", "area"]], table["granted"], BELIEF, "linear", fair=table["repaid"], methods=[], seeds=1, folds=2
-        )
-    free = p4f.compare(
-        table[["x", "area"]],
-        table["granted"],
-        BELIEF,
-        "linear",
-        fair=table["repaid"],
-        methods=[],
-        seeds=1,
-        folds=2,
-        use_sensitive=False,
-    )
+        found = p4f.compare(table, p4f.DebiasedClassifier(BELIEF, "linear"), **options)
+    free = p4f.compare(table, p4f.DebiasedClassifier(BELIEF, "linear", use_sensitive=False), **options)
     accuracy = [own.table("fair").loc["this model", "accuracy"] for own in (found, free)]
     assert accuracy[0] > accuracy[1]
 

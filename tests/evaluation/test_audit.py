@@ -7,11 +7,10 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.data import compared_rows
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.run import predictions
 from problog4fairness.evaluation.splits import cells
-from tests.evaluation.data import loans
+from tests.evaluation.data import loans, rows_of, table_of
 
 PEOPLE, RECORDED, FAIR = loans(400)
 # An audit of which the belief rules nothing out.
@@ -20,8 +19,8 @@ SOME = FAIR.astype(object).where(np.arange(400) % 3 == 0, None)
 
 
 def chances(fair, learn_from_audit=True, part=0):
-    data = compared_rows(PEOPLE, RECORDED, sensitive_features="poor_area", fair=fair)
-    base = compared_rows(PEOPLE, RECORDED, sensitive_features="poor_area", fair=SOME)
+    data = rows_of(PEOPLE, RECORDED, fair=fair)
+    base = rows_of(PEOPLE, RECORDED, fair=SOME)
     cell = cells(base, 1, 2)[part]
     method = ThroughBelief(data.sensitive, BELIEF, learn_from_audit=learn_from_audit)
     found = predictions(data, [method], [cell], p4f.learners.Linear(), progress=False)
@@ -47,22 +46,18 @@ def test_it_is_what_the_classifier_does_alone(teach):
 
 
 def test_some_teach_all_only_judge():
-    options = {"learner": "linear", "methods": [], "seeds": 1, "folds": 2}
-    table = {
-        teach: p4f.compare(PEOPLE, RECORDED, BELIEF, fair=SOME, learn_from_audit=teach, **options).results
-        for teach in (None, True, False)
-    }
-    assert table[None].equals(table[True])
-    assert not table[None].equals(table[False])
-    whole = {
-        teach: p4f.compare(PEOPLE, RECORDED, BELIEF, fair=FAIR, learn_from_audit=teach, **options).results
-        for teach in (None, False)
-    }
-    assert whole[None].equals(whole[False])
+    options = {"methods": [], "seeds": 1, "folds": 2}
+    model = p4f.DebiasedClassifier(BELIEF, "linear", random_state=0)
+    alone = p4f.DebiasedClassifier(BELIEF, "linear", random_state=0).fit(PEOPLE, RECORDED)
+    for fair, alike in ((SOME, False), (FAIR, True)):
+        data, names = table_of(PEOPLE, RECORDED, fair)
+        one, other = (p4f.compare(data, own, **names, **options).results for own in (model, alone))
+        assert one.equals(other) == alike
 
 
 def test_the_learner_and_the_margin_are_told():
-    found = p4f.compare(PEOPLE, RECORDED, BELIEF, "auto", fair=SOME, methods=["recorded_only"], seeds=1, folds=2)
+    data, names = table_of(PEOPLE, RECORDED, SOME)
+    found = p4f.compare(data, BELIEF, **names, methods=["recorded_only"], seeds=1, folds=2)
     assert found.learner in ("linear", "boosted", "network")
     assert found.to_dict()["learner"] == found.learner
     row = found.summary.query("labels == 'fair' and metric == 'accuracy'").iloc[0]
@@ -74,6 +69,7 @@ def test_the_learner_and_the_margin_are_told():
 def test_an_audit_that_the_belief_rules_out_is_one_line():
     strict = p4f.LabelBias("poor_area", negative=0.3, positive=False)
     wrong = SOME.where(~((RECORDED == 1) & SOME.notna()), 0)
+    data, names = table_of(PEOPLE, RECORDED, wrong)
     with pytest.raises(P4FError, match=r"this model: .* that the belief rules out for their known fair label") as found:
-        p4f.compare(PEOPLE, RECORDED, strict, "linear", fair=wrong, seeds=1, folds=2)
+        p4f.compare(data, p4f.DebiasedClassifier(strict, "linear"), **names, seeds=1, folds=2)
     assert "\n" not in str(found.value)

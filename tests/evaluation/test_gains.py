@@ -68,9 +68,9 @@ def test_equally_good_is_what_an_equivalence_test_says(low, high, verdict):
 def test_a_comparison_ends_with_a_verdict():
     data = p4f.datasets.loans(rows=1, audited=1500, new=1)
     belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
-    features = data.audit[[*data.features, "poor_area"]]
-    options = {"learner": "linear", "seeds": 1, "folds": 2, "methods": ["recorded_only", "without_sensitive"]}
-    found = p4f.compare(features, data.audit["granted"], belief, fair=data.audit["repaid"], **options)
+    model = p4f.DebiasedClassifier(belief, "linear")
+    options = {"recorded": "granted", "seeds": 1, "folds": 2, "methods": ["recorded_only", "without_sensitive"]}
+    found = p4f.compare(data.audit, model, fair="repaid", **options)
     assert list(found.gains.index) == ["trained on recorded labels", "without the sensitive column"]
     name, gain = found.gain("without_sensitive")
     assert name == "without the sensitive column"
@@ -82,5 +82,5 @@ def test_a_comparison_ends_with_a_verdict():
     assert "who should not have it get it" in found.verdict
     assert gain.refitted
     assert found.to_dict()["verdict"] == found.verdict
-    unknown = p4f.compare(features, data.audit["granted"], belief, **options)
+    unknown = p4f.compare(data.audit.drop(columns="repaid"), model, **options)
     assert unknown.verdict.startswith("No fair label is known")

@@ -8,13 +8,12 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
 from problog4fairness.evaluation.baseline import BaselineClassifier
-from problog4fairness.evaluation.data import compared_rows
 from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.run import predictions, scored
 from problog4fairness.evaluation.splits import cells
 from problog4fairness.learners import Network
-from tests.evaluation.data import BELIEF, QUICK, binary, loans
+from tests.evaluation.data import BELIEF, QUICK, binary, loans, rows_of
 
 PROGRAM = r"""
 nn(h,X) :: y_h(X).
@@ -27,7 +26,7 @@ y_(X) :- y_h(X), \+distorted(X).
 
 def loan_rows(rows=240, **options):
     people, recorded, fair = loans(rows)
-    return compared_rows(people, recorded, sensitive_features="poor_area", **{"fair": fair, **options})
+    return rows_of(people, recorded, **{"fair": fair, **options})
 
 
 def found(data, *methods, seeds=2, folds=2, learner=QUICK, class_weight=None):
@@ -70,7 +69,7 @@ def test_label_bias_is_what_the_classifier_does_alone(use_sensitive):
 )
 def test_other_beliefs_are_what_the_classifier_does_alone(belief):
     people, recorded, fair = binary(240)
-    data = compared_rows(people, recorded, sensitive_features="a", fair=fair)
+    data = rows_of(people, recorded, "a", fair)
     check_against(
         data, ThroughBelief(data.sensitive, belief), lambda **options: p4f.DebiasedClassifier(belief, **options)
     )
@@ -105,7 +104,7 @@ def test_classes_may_have_weights(weight):
 
 def test_features_of_tested_rows_may_be_biased():
     people, recorded, _ = binary(240)
-    data = compared_rows(people, recorded, sensitive_features="a")
+    data = rows_of(people, recorded, "a")
     belief = p4f.MeasurementBias("q", "a", negative=0.4, positive=0.1)
     check_against(
         data,
@@ -144,7 +143,7 @@ def test_folds_may_differ_in_their_categories():
     people = people.assign(
         job=people["job"].where(people.index != 7, "pilot"), income=people["income"].where(people.index != 9)
     )
-    data = compared_rows(people, recorded, sensitive_features="poor_area")
+    data = rows_of(people, recorded, "poor_area")
     check_against(
         data, ThroughBelief(data.sensitive, BELIEF), lambda **options: p4f.DebiasedClassifier(BELIEF, **options)
     )
@@ -155,7 +154,7 @@ def test_folds_may_differ_in_which_of_many_categories_are_rare(count):
     people, recorded, _ = loans(900)
     numbers = np.random.default_rng(0).integers(0, count, 900)
     people = people.assign(city=[f"city {number}" for number in numbers])
-    data = compared_rows(people, recorded, sensitive_features="poor_area")
+    data = rows_of(people, recorded, "poor_area")
     check_against(
         data,
         METHODS["recorded_only"](data.sensitive),

@@ -8,6 +8,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
+from tests.evaluation.data import table_of
 
 ROWS = 900
 
@@ -27,7 +28,8 @@ def test_rows_without_a_label_are_learned_from_through_the_belief_alone(people):
     chance = np.where(fair == 1, frame["area"].map(good), frame["area"].map(bad))
     paid = np.where(rng.random(ROWS) < chance, fair, np.nan)
     belief = p4f.SelectiveLabels("area", good, bad)
-    found = p4f.compare(frame, paid, belief, "linear", fair=audited, seeds=2, folds=3)
+    data, names = table_of(frame, paid, audited)
+    found = p4f.compare(data, p4f.DebiasedClassifier(belief, "linear"), **names, seeds=2, folds=3)
     assert found.left_out == {}
     assert (found.rows, found.audited) == (int((~np.isnan(paid)).sum()), 300)
     accuracy = found.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
@@ -46,16 +48,17 @@ def test_votes_are_compared_with_what_most_say(people):
     votes = pd.DataFrame({name: np.where(own | (rng.random(ROWS) < 0.02), 0.0, fair) for name, own in lost.items()})
     votes = votes.where(rng.random(votes.shape) < 0.9)
     belief = p4f.Annotators(tuple(votes), "area").estimate(frame.join(votes), features=["x", "z"])
-    found = p4f.compare(frame, votes, belief, "linear", fair=audited, methods=["recorded_only"], seeds=2, folds=3)
+    data, model = frame.join(votes).assign(fair=audited), p4f.DebiasedClassifier(belief, "linear")
+    options = {"fair": "fair", "features": ["x", "z"], "methods": ["recorded_only"], "seeds": 2, "folds": 3}
+    found = p4f.compare(data, model, recorded="ann", **options)
     accuracy = found.summary.query("labels == 'fair' and metric == 'accuracy'").set_index("method")["mean"]
     assert accuracy["this model"] > accuracy["trained on recorded labels"] + 0.03
     assert found.rows < ROWS  # ties have no majority
 
 
-def test_gaps_without_a_belief_about_them_are_refused(people):
+def test_weights_of_classes_need_labels(people):
     frame, fair, _ = people
-    gaps = pd.Series(fair, dtype=float).where(np.arange(ROWS) > 10)
-    with pytest.raises(P4FError, match="y has 11 missing values; drop those rows"):
-        p4f.compare(frame, gaps, p4f.LabelBias("area", 0.1, 0.1), "linear")
-    with pytest.raises(P4FError, match="class_weight is for rows that all have a label"):
-        p4f.compare(frame, gaps, p4f.SelectiveLabels("area", 0.9, 0.5), "linear", class_weight="balanced")
+    data, names = table_of(frame, pd.Series(fair, dtype=float).where(np.arange(ROWS) > 10))
+    model = p4f.DebiasedClassifier(p4f.SelectiveLabels("area", 0.9, 0.5), "linear", class_weight="balanced")
+    with pytest.raises(P4FError, match="class_weight"):
+        p4f.compare(data, model, **names)

@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.data import compared_rows
 from problog4fairness.evaluation.splits import cells
-from tests.evaluation.data import loans
+from tests.evaluation.data import loans, rows_of
 
 
 def table(rows=300, **options):
     people, recorded, fair = loans(rows)
-    return compared_rows(people, recorded, sensitive_features="poor_area", **{"fair": fair, **options})
+    return rows_of(people, recorded, **{"fair": fair, **options})
 
 
 def rows_tested(parts):
@@ -44,32 +43,6 @@ def test_every_fold_has_its_share_of_every_kind_of_row():
         assert all(abs(counts.get(kind, 0) - count / 5) < 1 for kind, count in kinds.value_counts().items())
 
 
-@pytest.mark.parametrize("as_column", [False, True])
-def test_a_group_is_never_on_both_sides(as_column):
-    people, recorded, fair = loans()
-    pupil = np.random.default_rng(0).integers(0, 120, 300)
-    if as_column:
-        people, given = people.assign(pupil=pupil), "pupil"
-    else:
-        given = pupil.astype(str)
-    found = compared_rows(people, recorded, sensitive_features="poor_area", fair=fair, split_groups=given)
-    assert "pupil" not in found.rows.frame
-    parts = cells(found, seeds=2, folds=4)
-    assert rows_tested(parts[:4]) != rows_tested(parts[4:])
-    assert sorted(np.concatenate([part.test for part in parts[:4]])) == list(range(300))
-    for part in parts:
-        assert not set(pupil[part.train]) & set(pupil[part.test])
-        assert 50 <= len(part.test) <= 100
-
-
-def test_a_row_without_a_group_is_alone():
-    given = pd.Series([None, None, "x", "x", *range(296)])
-    codes = table(split_groups=given).split_groups
-    assert codes[0] != codes[1]
-    assert codes[2] == codes[3]
-    assert len(np.unique(codes)) == 299
-
-
 @pytest.mark.parametrize(
     ("seeds", "folds", "message"),
     [
@@ -89,15 +62,10 @@ def test_bad_numbers_are_named(seeds, folds, message):
         cells(table(), seeds, folds)
 
 
-def test_too_few_groups_for_the_folds():
-    with pytest.raises(P4FError, match="split_groups has 3 different values, too few for 4 folds"):
-        cells(table(split_groups=np.arange(300) % 3), 1, 4)
-
-
 def test_many_rows_are_split_fewer_times_unless_it_is_stated():
     rows = 20_000
     area = np.arange(rows) % 2
     frame = pd.DataFrame({"x": np.zeros(rows), "area": area})
-    many = compared_rows(frame, np.arange(rows) // 2 % 2, sensitive_features="area")
-    few = compared_rows(frame[:1000], np.arange(1000) // 2 % 2, sensitive_features="area")
+    many = rows_of(frame, np.arange(rows) // 2 % 2, "area")
+    few = rows_of(frame[:1000], np.arange(1000) // 2 % 2, "area")
     assert [len(cells(many)), len(cells(few)), len(cells(many, 5))] == [15, 25, 25]

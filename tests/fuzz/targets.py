@@ -431,10 +431,9 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
     features, audit = [*data.features, "poor_area"], data.audit
     model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
     model.fit(data.loans[features], data.loans["granted"])
-    compared = p4f.compare(
-        audit[features], audit["granted"], belief=belief, fair=audit["repaid"], methods=["massaging"], seeds=1, folds=2,
-        learner="linear", progress=False,
-    )  # fmt: skip
+    options = {"methods": ["massaging"], "seeds": 1, "folds": 2}
+    plain = p4f.DebiasedClassifier(belief, "linear")
+    compared = p4f.compare(audit, plain, recorded="granted", fair="repaid", **options)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         data.loans.to_csv(folder / "loans.csv", index=False)

@@ -44,8 +44,9 @@ def test_everybody_decides_a_half_alike():
     facts = collect(model, people, None, None, "granted")
     assert facts.divisions[0].changes.loc["all", "decided"] == 1
     assert scores(people["granted"], np.full(80, 0.5), people["poor"])["positive_rate"] == 1
-    options = {"methods": ["recorded_only"], "seeds": 1, "folds": 2, "learner": DummyClassifier(strategy="prior")}
-    table = p4f.compare(people[["x", "poor"]], people["granted"], belief, **options)
+    options = {"methods": ["recorded_only"], "seeds": 1, "folds": 2}
+    plain = p4f.DebiasedClassifier(belief, DummyClassifier(strategy="prior"))
+    table = p4f.compare(people.drop(columns="repaid"), plain, recorded="granted", **options)
     rate = table.results.query("metric == 'positive_rate'")
     assert len(rate) == 4
     assert (rate["value"] == 1).all()

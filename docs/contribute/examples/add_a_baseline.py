@@ -36,18 +36,15 @@ METHODS["without_refused"] = WithoutRefused
 # ``compare`` and ``p4f compare`` have it by its name.
 
 data = p4f.datasets.loans(rows=1, audited=1200, new=1)
-columns = [*data.features, "poor_area"]
 belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
 found = p4f.compare(
-    data.audit[columns],
-    data.audit["granted"],
-    belief,
-    "linear",
-    fair=data.audit["repaid"],
+    data.audit,
+    p4f.DebiasedClassifier(belief, "linear"),
+    recorded="granted",
+    fair="repaid",
     methods=["recorded_only", "without_sensitive", "without_refused"],
     seeds=2,
     folds=3,
-    progress=False,
 )
 print(found.table("fair")[["accuracy", "disparity", "positive_rate"]].to_string())
 

@@ -36,18 +36,15 @@ print(frame.by_group["wrongly_refused"])
 # In a comparison:
 
 data = p4f.datasets.loans(rows=1, audited=600, new=1)
-columns = [*data.features, "poor_area"]
 belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
 found = p4f.compare(
-    data.audit[columns],
-    data.audit["granted"],
-    belief,
-    "linear",
-    fair=data.audit["repaid"],
+    data.audit,
+    p4f.DebiasedClassifier(belief, "linear"),
+    recorded="granted",
+    fair="repaid",
     methods=["recorded_only", "without_sensitive"],
     seeds=2,
     folds=2,
-    progress=False,
 )
 print(found.table("fair")[["accuracy", "wrongly_refused"]].to_string())
 

@@ -12,7 +12,6 @@ import problog4fairness as p4f
 
 short = bool(os.environ.get("P4F_SHORT"))  # make test runs this example on fewer rows
 data = p4f.datasets.loans(rows=1, audited=400 if short else 2000, new=1)
-columns = [*data.features, "poor_area"]
 belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
 belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 
@@ -21,14 +20,12 @@ belief = belief.estimate(data.audit, recorded="granted", fair="repaid")
 # bias look best: that is why an audit is needed.
 
 found = p4f.compare(
-    data.audit[columns],
-    data.audit["granted"],
-    belief,
-    "linear",
-    fair=data.audit["repaid"],
+    data.audit,
+    p4f.DebiasedClassifier(belief, "linear"),
+    recorded="granted",
+    fair="repaid",
     seeds=2 if short else 5,
     folds=3,
-    progress=False,
 )
 print(found.table("fair").to_string())
 

@@ -1,6 +1,6 @@
 from .audited import RATES, SCORE_COLUMNS
 from .baseline import BaselineClassifier
-from .comparison import compare, learner_word
+from .comparison import compare, compare_rows, learner_word
 from .data import ComparedRows, compared_rows
 from .figure import styles
 from .gains import GAIN_COLUMNS, Gain
@@ -32,6 +32,7 @@ __all__ = [
     "Training",
     "cells",
     "compare",
+    "compare_rows",
     "compared_rows",
     "default_seeds",
     "expected_outcome",

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Belief, as_belief
-from problog4fairness.data import Floats
+from problog4fairness.data import FileNote, Floats, Sensitive
 from problog4fairness.errors import P4FError, among
-from problog4fairness.estimators import UseSensitive, check_use_sensitive, learner_of, tell_group_use
+from problog4fairness.estimators import (
+    DebiasedClassifier,
+    check_use_sensitive,
+    learner_of,
+    settled,
+    tell_group_use,
+)
 from problog4fairness.evaluation.audited import audited_scores, selection_rates
 from problog4fairness.evaluation.data import ComparedRows, compared_rows
 from problog4fairness.evaluation.gains import gains
@@ -21,38 +27,30 @@ from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.method import Method
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.result import Comparison
-from problog4fairness.evaluation.run import chosen_group_use, chosen_learner, predictions, scored
+from problog4fairness.evaluation.run import Predictions, chosen_group_use, chosen_learner, predictions, scored
 from problog4fairness.evaluation.splits import Cell, cells
 from problog4fairness.learners import LEARNERS, Auto, Learner, Linear
 from problog4fairness.metrics import scores
 from problog4fairness.program import Program
 
-# Fits through drawn beliefs, for the interval of a gain.
+# Fits through beliefs drawn from the posterior, for the interval of a gain.
 DRAWS = 8
 # Fits with another random state, and how far that is from the others.
 REPEATS, OTHER_SEED = 3, 2_000_000
 
 
 def compare(
-    X: pd.DataFrame,
-    y: Any,
-    belief: Belief | Program | str | Mapping[str, Belief | Program | str] | None,
-    learner: Learner | str = "auto",
+    data: pd.DataFrame,
+    model: DebiasedClassifier | Belief | Program | str | Mapping[str, DebiasedClassifier | Belief | Program | str],
     *,
-    sensitive_features: Any = None,
-    fair: Any = None,
-    audit: Audit | None = None,
-    favourable: Any = None,
-    levels: Sequence[Any] | None = None,
-    split_groups: Any = None,
-    use_sensitive: UseSensitive = "auto",
-    test_features: Literal["fair", "biased"] | None = None,
-    class_weight: Any = None,
-    learn_from_audit: bool | None = None,
+    recorded: str,
+    sensitive: str | Sensitive | None = None,
+    audit: pd.DataFrame | Audit | None = None,
+    fair: str | None = None,
+    features: Sequence[str] | None = None,
     methods: Sequence[str] | None = None,
     seeds: int | Sequence[int] | None = None,
     folds: int = 5,
-    progress: bool | None = None,
 ) -> Comparison:
     """Train what a belief says, and what a user would do instead, on parts of a table, and score them on the rest.
 
@@ -63,44 +61,26 @@ def compare(
 
     Parameters
     ----------
-    X
-        Recorded features, numbers and categories, with or without the sensitive columns.
-    y
-        Recorded labels. Of three or more classes the accuracy counts all, and everything else is about the favourable
-        one against the others; methods for two labels are left out. They may be missing in some rows, or be votes in
-        several columns, where the belief says so; methods without a belief then learn from the rows that have a label,
-        which is what most votes say.
-    belief
-        How the recorded data came from the fair data: a belief, a program or its text, with known parameters. It is
-        called "this model"; a dictionary of several gives them names. None compares the other methods alone.
-    learner
-        What learns, in all methods; as for :class:`~problog4fairness.DebiasedClassifier`. With ``"auto"`` it is chosen
-        once, through the (first) belief on the rows of the first split that are learned from.
-    sensitive_features
-        Names of columns of X, or a series or frame; by default the belief's sensitive columns of X. Methods that see A
-        see these columns.
-    fair
-        Fair labels by row, missing (None, NaN or ``pd.NA``) where nobody checked; None if nobody checked any.
-    audit
-        How the rows with a fair label were sampled, ``p4f.Audit.of(audit, fair=..., table=X)``: scores on fair labels
-        are weighted by it. Without it they are taken as a random sample.
-    favourable
-        The favourable label; that of the belief, or the largest one by default.
-    levels
-        The groups, the sensitive one of two last; by default those of the belief. With more than two groups the
-        disparity is the largest one between any two, without a sign.
-    split_groups
-        Rows with the same value never fall on both sides of a split: a value for each row, or the name of a column of X
-        that is then not a feature.
-    use_sensitive
-        Whether A is among the inputs of the belief's classifier; as for :class:`~problog4fairness.DebiasedClassifier`,
-        where ``"auto"`` decides once for each belief, on the rows of the first split that are learned from.
-    test_features, class_weight
-        As for :class:`~problog4fairness.DebiasedClassifier`; weights of classes are for all methods.
-    learn_from_audit
-        Whether fair labels of rows that are learned from teach the belief's classifier, as with ``fit(fair=...)``;
-        those of tested rows never do. By default where some rows have one; where all have, they are the truth to judge
-        by, and a belief is not needed to learn from it. Nor where a belief says nothing of how labels were recorded.
+    data
+        The table: recorded features and labels, and the sensitive columns, which methods that see the group see. Of
+        three or more classes the accuracy counts all, and everything else is about the favourable one against the
+        others; methods for two labels are left out. Labels may be missing, or be votes in several columns, where the
+        belief says so; methods without a belief then learn from the rows that have a label, which is what most votes
+        say.
+    model
+        A :class:`~problog4fairness.DebiasedClassifier`, fitted or not, whose learner and options are used; a belief, a
+        program or its text stands for one with default options. It is called "this model"; a dictionary of several
+        gives them names. The learner is that of the first, in all methods; ``"auto"`` and ``use_sensitive="auto"`` are
+        decided once, on the rows of the first split that are learned from.
+    recorded, sensitive
+        Columns of the recorded label and of the sensitive variable; the latter by default as the belief says.
+    audit, fair
+        Audited rows, and the column of their fair label. Rows that also occur in ``data``, equal in all shared columns,
+        are the same people; the others are added. Without ``audit`` the fair label is a column of ``data``, missing
+        where nobody checked. Where some rows have one, those that are learned from teach the model, as with
+        ``fit(fair=...)``; those that are tested on never do.
+    features
+        The columns to learn from; by default all but labels and those that identify rows or hold dates.
     methods
         What to compare with, by names in :data:`~problog4fairness.evaluation.METHODS`. By default all for which there
         are labels, ``"oracle"`` where all fair labels are known and ``"audit_only"`` where some are, but for
@@ -108,91 +88,75 @@ def compare(
     seeds, folds
         How often to split, or by which seeds, and into how many parts; by default 5 times, and 3 times from 20,000
         rows on.
-    progress
-        Whether to show a progress bar; by default only where standard error is a terminal.
 
     Returns
     -------
     A :class:`~problog4fairness.evaluation.Comparison`. Methods that cannot run on these data are named in its
     ``left_out``.
 
-    Raises
-    ------
-    P4FError
-        In one line: data that cannot be read, or a belief that does not fit them.
-
     Examples
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=1, audited=300, new=1)
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4, 0: 0.0}, positive=False)
-    >>> X, granted, repaid = data.audit[[*data.features, "poor_area"]], data.audit["granted"], data.audit["repaid"]
-    >>> found = p4f.compare(X, granted, belief, fair=repaid, methods=["recorded_only"], seeds=1, folds=2)
-    >>> found.methods
+    >>> model = p4f.DebiasedClassifier(belief, "linear")
+    >>> options = {"methods": ["recorded_only"], "seeds": 1, "folds": 2}
+    >>> p4f.compare(data.audit, model, recorded="granted", fair="repaid", **options).methods
     ['this model', 'trained on recorded labels']
     """
-    able = learner_of(learner)
-    able.check_options()
-    beliefs = _beliefs(belief)
-    columns = list(dict.fromkeys(column for own in beliefs.values() for column in own.sensitive_columns))
-    labels, classes = _labels(y), None
-    for name, own in beliefs.items():
-        if own.classes is not None and not set(labels) <= set(own.classes):
-            raise P4FError(f"{name}: the belief is for {len(own.classes)} classes, {list(own.classes)}; y has {labels}")
-        if own.favourable is not None or len(labels) > 2:
-            favourable = own.favourable_among(labels, favourable)
-        classes = own.classes or classes
-    data = compared_rows(
-        X,
-        y,
-        sensitive_features=columns if sensitive_features is None else sensitive_features,
-        fair=fair,
-        favourable=favourable,
-        classes=classes,
-        levels=_levels(beliefs, columns) if levels is None else levels,
-        split_groups=split_groups,
-        names=columns,
-        beliefs=list(beliefs.values()),
-        audit=audit,
-    )
-    some = bool((data.fair < 0).any())
-    parts = cells(data, seeds, folds)
-    check_use_sensitive(use_sensitive)
-    chosen: list[Method] = []
-    for name, own in beliefs.items():
-        learned = some and own.about_label if learn_from_audit is None else learn_from_audit
-        method = ThroughBelief(
-            data.sensitive,
-            own,
-            name,
-            use_sensitive=use_sensitive is True,
-            test_features=test_features,
-            learn_from_audit=learned,
+    models = _models(model)
+    favourable = next((clf.favourable for clf in models.values() if clf.favourable is not None), None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileNote)  # which of 0 and 1 is favourable need not be said in Python
+        rows = compared_rows(
+            data,
+            [_belief(clf) for clf in models.values()],
+            recorded=recorded,
+            sensitive=sensitive,
+            audit=audit,
+            fair=fair,
+            favourable=favourable,
+            features=features,
         )
-        if use_sensitive == "auto" and learned:
+    return compare_rows(rows, models, methods=methods, seeds=seeds, folds=folds)
+
+
+def compare_rows(
+    data: ComparedRows,
+    model: DebiasedClassifier | Mapping[str, DebiasedClassifier],
+    *,
+    methods: Sequence[str] | None = None,
+    seeds: int | Sequence[int] | None = None,
+    folds: int = 5,
+    progress: bool | None = None,
+) -> Comparison:
+    """:func:`compare` on rows that :func:`compared_rows` has read; ``progress`` says whether to show a bar."""
+    models = _models(model)
+    first = next(iter(models.values()))
+    learner = _learner(first)
+    learner.check_options()
+    parts = cells(data, seeds, folds)
+    chosen: list[Method] = []
+    for name, clf in models.items():
+        method = _through(name, clf, data)
+        if clf.use_sensitive == "auto" and method.learn_from_audit and not hasattr(clf, "fitted_"):
             try:
-                use = chosen_group_use(method, data, parts[0], able, progress, class_weight)
+                use = chosen_group_use(method, data, parts[0], learner, progress, first.class_weight)
             except P4FError as error:
                 raise P4FError(f"{name}: {error}") from None
-            tell_group_use(use, stacklevel=2)
+            tell_group_use(use, stacklevel=3)
             method.use_sensitive = use.used
         chosen.append(method)
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
-    if not chosen:
-        raise P4FError("nothing to compare: there is no belief, and methods is empty")
-    if isinstance(able, Auto):
-        able = chosen_learner(able, data, chosen[0], parts[0], progress, class_weight)
-    found = predictions(data, chosen, parts, able, progress, class_weight)
+    if isinstance(learner, Auto):
+        learner = chosen_learner(learner, data, chosen[0], parts[0], progress, first.class_weight)
+    found = predictions(data, chosen, parts, learner, progress, first.class_weight)
     for name, reason in found.left_out.items():
-        if name in beliefs:
+        if name in models:
             raise P4FError(f"{name}: {reason}")
-    if not found.chances:
-        raise P4FError("; ".join(f"{name}: {reason}" for name, reason in found.left_out.items()))
-    this = next(iter(beliefs), None)
-    if this in found.chances and (data.fair >= 0).any():
-        found.drawn.extend(_drawn(data, chosen[0], beliefs[this], parts, able, class_weight))
-        if not isinstance(able, Linear):  # whose fits do not depend on chance
-            found.repeated.extend(_repeated(data, chosen, parts, able, class_weight))
+    this = chosen[0]
+    if isinstance(this, ThroughBelief) and (data.fair >= 0).any():
+        _refit(data, this, chosen, parts, learner, first.class_weight, found)
     return Comparison(
         results=scored(data, chosen, parts, found),
         data_disparity=_data_disparity(data),
@@ -201,8 +165,8 @@ def compare(
         rows=int((data.recorded >= 0).sum()),
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.name for method in chosen},
-        learner=learner_word(able),
-        gains=gains(data, parts, found, this),
+        learner=learner_word(learner),
+        gains=gains(data, parts, found, this.title),
         audited_scores=audited_scores(data, parts, found),
         rates=selection_rates(data, parts, found),
         sample="" if data.audit is None else data.audit.describe(),
@@ -215,45 +179,53 @@ def learner_word(learner: Learner) -> str:
     return names.get(type(learner), type(getattr(learner, "estimator", learner)).__name__)
 
 
-def _beliefs(belief: Any) -> dict[str, Belief]:
-    if belief is None:
-        return {}
-    found = {}
-    for name, own in (belief if isinstance(belief, Mapping) else {ThroughBelief.title: belief}).items():
+def _models(model: Any) -> dict[str, DebiasedClassifier]:
+    """Classifiers by name; a belief stands for one with default options."""
+    models = {}
+    for name, one in (model if isinstance(model, Mapping) else {ThroughBelief.title: model}).items():
         if name in METHODS:
             raise P4FError(f"a belief cannot be called {name!r}, which is another method; give it another name")
+        models[str(name)] = one if isinstance(one, DebiasedClassifier) else DebiasedClassifier(one)
         try:
-            found[str(name)] = as_belief(own)
+            _belief(models[str(name)])
         except P4FError as error:
             raise P4FError(f"{name}: {error}") from None
-    return found
+    if not models:
+        raise P4FError("nothing to compare: pass a belief or a classifier, or a dictionary of some")
+    return models
 
 
-def _labels(y: Any) -> list[Any]:
-    """The labels that occur."""
-    values = np.asarray(y, dtype=object).reshape(-1).tolist()
-    return [value for value in dict.fromkeys(values) if not pd.isna(value)]
+def _belief(clf: DebiasedClassifier) -> Belief:
+    fitted: Belief | None = getattr(clf, "belief_", None)
+    return as_belief(clf.belief) if fitted is None else fitted
 
 
-def _levels(beliefs: Mapping[str, Belief], columns: Sequence[str]) -> tuple[Any, ...] | None:
-    """The groups of the beliefs, where those that name any agree."""
-    known = {levels for own in beliefs.values() if (levels := _own_levels(own, columns)) is not None}
-    return known.pop() if len(known) == 1 else None
+def _learner(clf: DebiasedClassifier) -> Learner:
+    """The learner of a classifier; of a fitted one, that which it chose."""
+    learner = learner_of(clf.learner)
+    return settled(learner, clf.fitted_) if hasattr(clf, "fitted_") else learner
 
 
-def _own_levels(belief: Belief, columns: Sequence[str]) -> tuple[Any, ...] | None:
-    """The groups of a belief whose one sensitive variable is made of these columns."""
-    if len(columns) == 1:
-        return belief.known_groups().get(columns[0])
-    whole = [variable.levels for variable in belief.variables if list(variable.columns) == list(columns)]
-    return whole[0] if whole else None
+def _through(name: str, clf: DebiasedClassifier, data: ComparedRows) -> ThroughBelief:
+    """A classifier as a method: a fitted one learns from the audit, and uses the group, as it did."""
+    check_use_sensitive(clf.use_sensitive)
+    belief, fitted = _belief(clf), hasattr(clf, "fitted_")
+    learned = clf.audited_ > 0 if fitted else bool((data.fair < 0).any()) and belief.about_label
+    return ThroughBelief(
+        data.sensitive,
+        belief,
+        name,
+        use_sensitive=clf.group_use_.used if fitted else clf.use_sensitive is True,
+        test_features=clf.test_features,
+        learn_from_audit=learned,
+    )
 
 
 def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
     if methods is None:
         known = data.fair >= 0
         absent = {"audit_only"} if known.all() else {"oracle"} if known.any() else {"oracle", "audit_only"}
-        # Reductions take as many fits as all others together: for who asks for them.
+        # It takes as many fits as all others together: for who asks for it.
         return [kind for kind in METHODS if kind not in {*absent, "exponentiated_gradient"}]
     named = [methods] if isinstance(methods, str) else list(dict.fromkeys(methods))
     for name in named:
@@ -263,37 +235,37 @@ def _kinds(methods: Sequence[str] | None, data: ComparedRows) -> list[str]:
 
 
 def _data_disparity(data: ComparedRows) -> dict[str, float]:
-    known = data.fair >= 0
-    there = data.recorded >= 0
-    kinds = {"fair": (data.fair[known], data.groups[known]), "recorded": (data.recorded[there], data.groups[there])}
-    favourable = {kind: (label == data.rows.favourable, groups) for kind, (label, groups) in kinds.items()}
-    audits = {"fair": data.audit, "recorded": None}
-    return {
-        kind: scores(own, own, groups, audit=audits[kind])["disparity"]
-        for kind, (own, groups) in favourable.items()
-        if len(own)
-    }
+    """The disparity of the labels themselves, of each kind that is known."""
+    disparities = {}
+    for kind, labels, audit in (("fair", data.fair, data.audit), ("recorded", data.recorded, None)):
+        known = labels >= 0
+        favourable = labels[known] == data.rows.favourable
+        if known.any():
+            disparities[kind] = scores(favourable, favourable, data.groups[known], audit=audit)["disparity"]
+    return disparities
 
 
-def _repeated(
-    data: ComparedRows, methods: Sequence[Method], parts: Sequence[Cell], learner: Learner, class_weight: Any
-) -> list[tuple[int, dict[str, Floats]]]:
-    """What methods predict where some cells are fitted once more with another random state."""
-    again = [replace(cell, seed=cell.seed + OTHER_SEED) for cell in parts[:REPEATS]]
-    found = predictions(data, methods, again, learner, False, class_weight).witnessed
-    return [(place, {name: own[place] for name, own in found.items()}) for place in range(len(again))]
-
-
-def _drawn(
-    data: ComparedRows, method: Method, belief: Belief, parts: Sequence[Cell], learner: Learner, class_weight: Any
-) -> list[tuple[int, Floats]]:
-    """What a belief's classifier would predict with parameters drawn from what the audit leaves open, in some cells."""
-    if not isinstance(method, ThroughBelief) or all(own.rows is None for own in belief.parameters):
-        return []
-    found = []
-    for place, drawn in enumerate(belief.draws(min(DRAWS, len(parts)), parts[0].random_state)):
-        again = method.with_belief(drawn)
-        one = predictions(data, [again], [parts[place]], learner, False, class_weight)
-        # A drawn belief may rule out what was recorded; then it says nothing.
-        found += [(place, own[0]) for own in one.witnessed.values()]
-    return found
+def _refit(
+    data: ComparedRows,
+    this: ThroughBelief,
+    methods: Sequence[Method],
+    parts: Sequence[Cell],
+    learner: Learner,
+    class_weight: Any,
+    found: Predictions,
+) -> None:
+    """What the interval of a gain needs beside the folds: other parameters, and another random state, in some cells."""
+    if any(parameter.rows is not None for parameter in this.belief.parameters):
+        for place, drawn in enumerate(this.belief.draws(min(DRAWS, len(parts)), parts[0].random_state)):
+            again = [this.with_belief(drawn)]
+            one = predictions(data, again, [parts[place]], learner, False, class_weight)
+            # A drawn belief may rule out what was recorded; then it says nothing.
+            found.drawn.extend((place, chances[0]) for chances in one.witnessed.values())
+    if not isinstance(learner, Linear):  # whose fits do not depend on chance
+        reseeded = [replace(cell, seed=cell.seed + OTHER_SEED) for cell in parts[:REPEATS]]
+        witnessed: dict[str, list[Floats]] = predictions(
+            data, methods, reseeded, learner, False, class_weight
+        ).witnessed
+        found.repeated.extend(
+            (place, {name: chances[place] for name, chances in witnessed.items()}) for place in range(len(reseeded))
+        )

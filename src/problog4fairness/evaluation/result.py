@@ -74,13 +74,11 @@ class Comparison:
     --------
     >>> import problog4fairness as p4f
     >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
-    >>> columns = [*data.features, "poor_area"]
-    >>> found = p4f.compare(
-    ...     data.audit[columns], data.audit["granted"], None, "linear", sensitive_features="poor_area",
-    ...     fair=data.audit["repaid"], methods=["recorded_only"], seeds=1, folds=2,
-    ... )  # fmt: skip
-    >>> found.methods, sorted(set(found.results["labels"]))
-    (['trained on recorded labels'], ['fair', 'recorded'])
+    >>> model = p4f.DebiasedClassifier(p4f.LabelBias("poor_area", 0.2, 0.1), "linear")
+    >>> options = {"methods": ["recorded_only"], "seeds": 1, "folds": 2}
+    >>> comparison = p4f.compare(data.audit, model, recorded="granted", fair="repaid", **options)
+    >>> comparison.methods, sorted(set(comparison.results["labels"]))
+    (['this model', 'trained on recorded labels'], ['fair', 'recorded'])
     """
 
     results: pd.DataFrame

@@ -15,9 +15,8 @@ from problog4fairness.estimators import GroupUse, choose_group_use, drawn_seed, 
 from problog4fairness.evaluation.data import ComparedRows
 from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
-from problog4fairness.evaluation.progress import CellsBar, cells_bar
 from problog4fairness.evaluation.splits import Cell
-from problog4fairness.learners import Fitted, Learner, Task, fit_tasks
+from problog4fairness.learners import Bar, Fitted, Learner, Task, fit_tasks, listening, progress_bar
 from problog4fairness.metrics import scores
 
 COLUMNS = ("method", "seed", "fold", "labels", "metric", "value")
@@ -46,19 +45,6 @@ class Predictions:
         The same of fits of some cells with another random state: the number of the cell, and predictions by method.
     randomised
         Methods whose predictions are the chances of a random decision.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.evaluation import METHODS
-    >>> from problog4fairness.evaluation import cells, compared_rows, predictions
-    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
-    >>> columns = [*data.features, "poor_area"]
-    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> methods = [METHODS["recorded_only"](table.sensitive)]
-    >>> found = predictions(table, methods, cells(table, 1, 2), p4f.learners.Linear())
-    >>> {name: [len(part) for part in parts] for name, parts in found.chances.items()}
-    {'trained on recorded labels': [30, 30]}
     """
 
     chances: dict[str, list[Floats]] = field(default_factory=dict)
@@ -96,18 +82,6 @@ def predictions(
         Whether to show a progress bar; by default only where standard error is a terminal.
     class_weight
         As for :class:`~problog4fairness.DebiasedClassifier`.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.evaluation import METHODS
-    >>> from problog4fairness.evaluation import cells, compared_rows, predictions
-    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
-    >>> columns = [*data.features, "poor_area"]
-    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> methods = [METHODS[name](table.sensitive) for name in ("recorded_only", "without_sensitive")]
-    >>> sorted(predictions(table, methods, cells(table, 1, 2), p4f.learners.Linear()).chances)
-    ['trained on recorded labels', 'without the sensitive column']
     """
     titles = [method.title for method in methods]
     for title in titles:
@@ -118,10 +92,11 @@ def predictions(
         try:
             method.check(data.rows)
         except P4FError as error:
-            found.left_out[method.title] = getattr(error, "plain", str(error))
+            found.left_out[method.title] = str(error)
     count = max(1, AT_ONCE // max(1, _numbers(data) * len(methods)))
     able = [method for method in methods if method.title not in found.left_out]
-    with cells_bar({method.title: len(cells) for method in able}, progress) as bar:
+    with progress_bar(len(cells) * len(able), len(cells), progress, "split") as bar:
+        bar.begin("compare")
         for start in range(0, len(cells), count):
             runs = [
                 _Run(method, cell, method.steps(training if method.takes_gaps else complete))
@@ -130,7 +105,7 @@ def predictions(
                 for method in able
                 if method.title not in found.left_out
             ]
-            _taken(runs, start, learner, progress, found.left_out, bar)
+            _taken(runs, learner, found.left_out, bar, start)
             _predicted(data, runs, found)
     for title in found.left_out:
         found.chances.pop(title, None)
@@ -153,17 +128,7 @@ def _predicted(data: ComparedRows, runs: Sequence[_Run], found: Predictions) -> 
 def chosen_learner(
     learner: Learner, data: ComparedRows, method: Method, cell: Cell, progress: bool | None, class_weight: Any
 ) -> Learner:
-    """The learner that :class:`~problog4fairness.learners.Auto` chooses for a method in a cell.
-
-    Parameters
-    ----------
-    learner
-        What chooses.
-    data, method, cell
-        What it is chosen for; rows that the cell is tested on are not looked at.
-    progress, class_weight
-        As for :func:`predictions`.
-    """
+    """The learner that :class:`~problog4fairness.learners.Auto` chooses for a method in a cell."""
     method.check(data.rows)
     training, complete = _trainings(data, cell, class_weight)
     task = next(method.steps(training if method.takes_gaps else complete))
@@ -173,17 +138,7 @@ def chosen_learner(
 def chosen_group_use(
     method: ThroughBelief, data: ComparedRows, cell: Cell, learner: Learner, progress: bool | None, class_weight: Any
 ) -> GroupUse:
-    """Whether a belief's classifier uses the group, by the audited rows that it learns from in a cell.
-
-    Parameters
-    ----------
-    method, data, cell
-        What it is chosen for; rows that the cell is tested on are not looked at.
-    learner
-        What learns.
-    progress, class_weight
-        As for :func:`predictions`.
-    """
+    """Whether a belief's classifier uses the group, by the audited rows that it learns from in a cell."""
     method.check(data.rows)
     training = _trainings(data, cell, class_weight)[0]
     free = method.inputs(training.rows)
@@ -194,28 +149,7 @@ def chosen_group_use(
 
 
 def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:
-    """The scores of predictions on recorded labels, and on fair ones where they are known, by :data:`COLUMNS`.
-
-    Parameters
-    ----------
-    data, methods, cells
-        What the predictions are of.
-    found
-        The predictions.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.evaluation import METHODS
-    >>> from problog4fairness.evaluation import cells, compared_rows, predictions, scored
-    >>> data = p4f.datasets.loans(rows=1, audited=60, new=1)
-    >>> columns = [*data.features, "poor_area"]
-    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> methods, parts = [METHODS["recorded_only"](table.sensitive)], cells(table, 1, 2)
-    >>> scores = scored(table, methods, parts, predictions(table, methods, parts, p4f.learners.Linear()))
-    >>> list(scores)
-    ['method', 'seed', 'fold', 'labels', 'metric', 'value']
-    """
+    """The scores of predictions on recorded labels, and on fair ones where they are known, by :data:`COLUMNS`."""
     rows: list[tuple[str, int, int, str, str, float]] = []
     for method in methods:
         for cell, chance in zip(cells, found.chances.get(method.title, ()), strict=False):
@@ -274,20 +208,14 @@ class _Run:
         return 1.0 if self.trained is not None else min((self.taken + more) / self.method.fits, 1.0)
 
 
-def _taken(
-    runs: Sequence[_Run],
-    before: int,
-    learner: Learner,
-    progress: bool | None,
-    left_out: dict[str, str],
-    bar: CellsBar,
-) -> None:
+def _taken(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str], bar: Bar, before: int) -> None:
     """Take all steps of all runs, in rounds; a method that fails is noted in ``left_out``.
 
-    ``before`` is how many cells of each method are done, for the bar.
+    ``before`` is how many splits were done earlier, for the bar.
     """
     fitted: dict[int, Fitted] = {}
-    waiting = list(runs)
+    waiting, methods = list(runs), len({run.method.title for run in runs})
+    shown = 0.0
     while waiting:
         for run in waiting:
             if run.method.title not in left_out:
@@ -296,29 +224,28 @@ def _taken(
                 except P4FError as error:
                     left_out[run.method.title] = str(error)
         waiting = [run for run in runs if run.task is not None and run.method.title not in left_out]
-        with bar.fitting({name: (before + now, before + then) for name, (now, then) in _shares(runs).items()}):
-            fitted = _fitted(waiting, learner, progress, left_out)
+        done, after = (sum(run.share(more) for run in runs) for more in (0, 1))
+
+        def hear(label: str, epoch: float, loss: float, share: float, done: float = done, after: float = after) -> None:  # noqa: ARG001
+            nonlocal shown
+            now = done + share * (after - done)
+            bar.show(before + now / methods, float("nan"), now - shown)
+            shown = now
+
+        hear("", 0, 0, 0)
+        with listening(hear):
+            fitted = _fitted(waiting, learner, left_out)
 
 
-def _shares(runs: Sequence[_Run]) -> dict[str, tuple[float, float]]:
-    """By method, how many of the runs are done, parts of them included: now, and after one more fit of each."""
-    own: dict[str, list[_Run]] = {}
-    for run in runs:
-        own.setdefault(run.method.title, []).append(run)
-    return {name: (sum(run.share() for run in all_), sum(run.share(1) for run in all_)) for name, all_ in own.items()}
-
-
-def _fitted(
-    runs: Sequence[_Run], learner: Learner, progress: bool | None, left_out: dict[str, str]
-) -> dict[int, Fitted]:
+def _fitted(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str]) -> dict[int, Fitted]:
     """What all runs wait for, each task once; where that fails, method by method, to tell whose fault it is."""
     tasks = {id(run.task): run.task for run in runs if run.task is not None}
     titles = dict.fromkeys(run.method.title for run in runs)
     try:
-        return dict(zip(tasks, fit_tasks(learner, list(tasks.values()), progress), strict=True))
+        return dict(zip(tasks, fit_tasks(learner, list(tasks.values()), False), strict=True))
     except P4FError as error:
         if len(titles) == 1:
             left_out[runs[0].method.title] = str(error)
             return {}
     alone = [[run for run in runs if run.method.title == title] for title in titles]
-    return {task: own for part in alone for task, own in _fitted(part, learner, progress, left_out).items()}
+    return {task: own for part in alone for task, own in _fitted(part, learner, left_out).items()}

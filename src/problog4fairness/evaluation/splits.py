@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedGroupKFold
 
 from problog4fairness.data import Codes
 from problog4fairness.errors import P4FError
@@ -54,7 +52,7 @@ def cells(data: ComparedRows, seeds: int | Sequence[int] | None = None, folds: i
     """All folds of all seeds; they depend on nothing else than the rows, the seeds and the number of folds.
 
     Each kind of row, by group, recorded label and fair label (favourable, not, unknown), is spread evenly over the
-    folds. With ``data.split_groups`` whole groups are dealt out, as evenly as that allows.
+    folds.
 
     Parameters
     ----------
@@ -64,16 +62,6 @@ def cells(data: ComparedRows, seeds: int | Sequence[int] | None = None, folds: i
         How many times to split, or by which seeds; by default 5 times, and 3 times from 20,000 rows on.
     folds
         In how many parts.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.evaluation import cells, compared_rows
-    >>> data = p4f.datasets.loans(rows=1, audited=40, new=1)
-    >>> columns = [*data.features, "poor_area"]
-    >>> table = compared_rows(data.audit[columns], data.audit["granted"], sensitive_features="poor_area")
-    >>> [(cell.seed, cell.fold, len(cell.train), len(cell.test)) for cell in cells(table, seeds=1, folds=2)]
-    [(0, 0, 20, 20), (0, 1, 20, 20)]
     """
     return [
         Cell(seed, fold, np.flatnonzero(part != fold), np.flatnonzero(part == fold))
@@ -95,13 +83,13 @@ def seed_list(seeds: int | Sequence[int]) -> list[int]:
         if isinstance(given, bool) or given < 1:
             raise P4FError(f"seeds={given!r} is not a number of at least 1, nor a list of seeds")
         return list(range(int(given)))
-    found = list(given)
-    for seed in found:
+    chosen = list(given)
+    for seed in chosen:
         if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= _LARGEST_SEED:
             raise P4FError(f"seed {seed!r} is not a whole number between 0 and {_LARGEST_SEED}")
-    if not found or len(set(found)) != len(found):
+    if not chosen or len(set(chosen)) != len(chosen):
         raise P4FError("seeds must be one or more different numbers")
-    return [int(seed) for seed in found]
+    return [int(seed) for seed in chosen]
 
 
 def _parts(data: ComparedRows, seed: int, folds: int) -> Codes:
@@ -111,27 +99,8 @@ def _parts(data: ComparedRows, seed: int, folds: int) -> Codes:
         raise P4FError(f"folds={folds!r} is not a whole number between 2 and the {len(data)} rows")
     classes = len(data.rows.classes)
     kinds = (data.groups * (classes + 1) + data.recorded + 1) * (classes + 1) + data.fair + 1
-    if data.split_groups is not None:
-        return _grouped(kinds, data.split_groups, seed, folds)
     # Rows in a random order within their kind, dealt out like cards.
     order = np.lexsort((np.random.default_rng((seed, folds)).random(len(data)), kinds))
     part = np.empty(len(data), dtype=np.int64)
     part[order] = np.arange(len(data)) % folds
-    return part
-
-
-def _grouped(kinds: Codes, groups: Codes, seed: int, folds: int) -> Codes:
-    count = len(np.unique(groups))
-    if count < folds:
-        raise P4FError(f"split_groups has {count} different values, too few for {folds} folds")
-    part = np.full(len(kinds), -1, dtype=np.int64)
-    dealer = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
-    # One kind for all where kinds are too rare for it: then sizes alone are balanced.
-    kinds = kinds if np.unique(kinds, return_counts=True)[1].max() >= folds else np.zeros_like(kinds)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a kind with fewer rows than folds is not in every fold
-        for fold, (_, test) in enumerate(dealer.split(kinds, kinds, groups)):
-            part[test] = fold
-    if len(np.unique(part)) < folds:
-        raise P4FError(f"split_groups cannot be dealt out to {folds} folds: some would be empty; take fewer folds")
     return part

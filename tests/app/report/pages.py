@@ -44,11 +44,9 @@ def trained(
 
 def compared(model: p4f.DebiasedClassifier, data: p4f.datasets.LoanData) -> Comparison:
     """A comparison of two methods, as quick as can be."""
-    return p4f.compare(
-        data.audit[[*data.features, "poor_area"]], data.audit["granted"], belief=model.belief_,
-        fair=data.audit["repaid"], methods=["recorded_only"], seeds=2, folds=2,
-        learner=Network(hidden=(4,), max_epochs=2), progress=False,
-    )  # fmt: skip
+    small = p4f.DebiasedClassifier(model.belief_, Network(hidden=(4,), max_epochs=2))
+    options = {"methods": ["recorded_only"], "seeds": 2, "folds": 2}
+    return p4f.compare(data.audit, small, recorded="granted", fair="repaid", **options)
 
 
 class Page(HTMLParser):

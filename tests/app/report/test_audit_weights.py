@@ -105,14 +105,15 @@ def test_a_comparison_is_weighted_by_the_design_of_its_audit():
     some = np.sort(np.concatenate([chosen, np.setdiff1d(np.arange(N), chosen)[:400]]))
     table = PEOPLE.iloc[some].reset_index(drop=True)
     known = np.isin(some, chosen)
-    fair = table["repaid"].astype(object).where(known, None)
+    data = table.assign(repaid=table["repaid"].astype(object).where(known, None))
     sizes = PEOPLE.groupby(["poor_area", "granted"]).size().to_dict()
     audit = p4f.Audit.of(table[known], fair="repaid", strata=["poor_area", "granted"], population=sizes, table=table)
-    features, options = table[["x", "poor_area"]], {"methods": ["without_sensitive"], "seeds": 1, "folds": 2}
-    found = p4f.compare(features, table["granted"], BELIEF, "linear", fair=fair, audit=audit, **options)
+    options = {"methods": ["without_sensitive"], "seeds": 1, "folds": 2, "recorded": "granted", "fair": "repaid"}
+    model = p4f.DebiasedClassifier(BELIEF, "linear")
+    found = p4f.compare(table.drop(columns="repaid"), model, audit=audit, **options)
     gap = PEOPLE.groupby("poor_area")["repaid"].mean()
     assert found.data_disparity["fair"] == pytest.approx(gap[1] - gap[0], abs=0.1)
-    plain = p4f.compare(features, table["granted"], BELIEF, "linear", fair=fair, learn_from_audit=False, **options)
+    plain = p4f.compare(data, model, **options)
     assert abs(plain.data_disparity["fair"] - (gap[1] - gap[0])) > 0.1
     assert "400 rows, stratified by poor_area and granted, weighted" in found.intervals("fair")
     assert "sampling unknown" in plain.intervals("fair")

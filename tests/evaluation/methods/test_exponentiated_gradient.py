@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.data import compared_rows
 from problog4fairness.evaluation.methods import METHODS, exponentiated_gradient
 from problog4fairness.evaluation.methods.exponentiated_gradient import ExponentiatedGradient
 from problog4fairness.evaluation.methods.method import Training
 from problog4fairness.evaluation.run import predictions
 from problog4fairness.evaluation.splits import cells
 from problog4fairness.learners import Linear
-from tests.evaluation.data import loans
+from tests.evaluation.data import loans, rows_of
 
 PEOPLE, RECORDED, FAIR = loans(600)
-DATA = compared_rows(PEOPLE, RECORDED, sensitive_features="poor_area")
+DATA = rows_of(PEOPLE, RECORDED)
 
 
 def disparity(chance: np.ndarray) -> float:

@@ -34,13 +34,6 @@ def compare(
     reading: Reading,
     use_sensitive: UseSensitive = None,
     learner: LearnerChoice = LearnerName.auto,
-    learn_from_audit: Annotated[
-        bool | None,
-        typer.Option(
-            help="Whether fair labels of rows that are learned from teach the belief's model, too; by default where "
-            "some rows have one, but not all."
-        ),
-    ] = None,
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -60,9 +53,10 @@ def compare(
     fair ones. Audited rows that also occur in the data, equal in all shared columns, are the same people; the others
     are added.
     """
-    from problog4fairness.app.report import COMPARISON_FILES, compare_tables, save_comparison
+    from problog4fairness.app.report import COMPARISON_FILES, save_comparison
     from problog4fairness.data import check_folder, check_output
-    from problog4fairness.evaluation import default_seeds
+    from problog4fairness.estimators import DebiasedClassifier
+    from problog4fairness.evaluation import compare_rows, compared_rows, default_seeds
 
     if output is not None:
         check_folder(output)
@@ -71,21 +65,19 @@ def compare(
     frame = reading.table(data)
     audited = audit.rows(frame, reading)
     bound = columns.belief(belief, frame)
-    result = compare_tables(
+    table = compared_rows(
         frame,
-        bound,
+        [bound],
         recorded=recorded,
         sensitive=columns.sensitive,
         audit=audited,
         fair=audit.fair,
         favourable=columns.favourable,
         **features.given,
-        use_sensitive="auto" if use_sensitive is None else use_sensitive,
-        learner=learner.value,
-        learn_from_audit=learn_from_audit,
-        seeds=[seed + number for number in range(default_seeds(len(frame)) if seeds is None else seeds)],
-        folds=folds,
     )
+    model = DebiasedClassifier(bound, learner.value, use_sensitive="auto" if use_sensitive is None else use_sensitive)
+    often = default_seeds(len(frame)) if seeds is None else seeds
+    result = compare_rows(table, model, seeds=[seed + number for number in range(often)], folds=folds)
     files = [] if output is None else [output / name for name in COMPARISON_FILES]
     if output is not None:
         with working("drawing"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Arguments of the library that have an option; its messages name them as ``favourable=...``.
 OPTIONS = (
     "audit", "belief", "by", "changed", "cluster", "decimal", "delimiter", "drop", "encoding", "error", "fair",
-    "fair_feature", "favourable", "feature", "features", "folds", "group", "keep", "learn_from_audit", "learner",
+    "fair_feature", "favourable", "feature", "features", "folds", "group", "keep", "learner",
     "model", "only_group", "positive_rate", "recorded", "sampling", "seeds", "sensitive", "test_features", "threshold",
     "use_sensitive", "when",
 )  # fmt: skip

@@ -4,7 +4,7 @@ from .facts import collect
 from .files.bundle import FLAGS, Inputs, verify, write_bundle
 from .files.stored import COMPARISON_FILES, read_comparison, save_comparison
 from .files.suspects import write_queue
-from .files.tables import compare_tables, review_table
+from .files.tables import review_table
 from .html.markup import Markup, plain, tag
 from .html.names import Names
 from .html.svg import VARIABLES, inline
@@ -26,7 +26,6 @@ __all__ = [
     "Names",
     "Report",
     "collect",
-    "compare_tables",
     "inline",
     "learner_name",
     "model_learner",

@@ -17,14 +17,13 @@ import pandas as pd
 from problog4fairness import datasets
 from problog4fairness.app.report.files.bundle import Inputs
 from problog4fairness.app.report.files.stored import COMPARISON_FILES, save_comparison
-from problog4fairness.app.report.files.tables import compare_tables
 from problog4fairness.app.report.refits import FOLDS, SEEDS
 from problog4fairness.audit import Audit, AuditTable
 from problog4fairness.beliefs import belief_text, named_belief
 from problog4fairness.data import FileNote, read_table, write_table, write_whole
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, belief_for, stated_audit, train_on_table
-from problog4fairness.evaluation import Gain
+from problog4fairness.evaluation import Gain, compare_rows, compared_rows
 from problog4fairness.metrics import accuracy
 
 RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
@@ -181,20 +180,12 @@ class Demo:
         """Write the comparison's files; gives its table."""
         loans = self._read("loans.csv")
         belief = self._belief(loans)
-        found = compare_tables(
-            loans,
-            belief,
-            recorded=RECORDED,
-            sensitive=SENSITIVE,
-            audit=self._audit(loans),
-            fair=FAIR,
-            favourable=1,
-            use_sensitive=False,
-            learner=LEARNER,
-            seeds=[self.seed + number for number in range(SEEDS)],
-            folds=FOLDS,
-            progress=self.progress,
+        rows = compared_rows(
+            loans, [belief], recorded=RECORDED, sensitive=SENSITIVE, audit=self._audit(loans), fair=FAIR, favourable=1
         )
+        model = DebiasedClassifier(belief, LEARNER, use_sensitive=False)
+        seeds = [self.seed + number for number in range(SEEDS)]
+        found = compare_rows(rows, model, seeds=seeds, folds=FOLDS, progress=self.progress)
         save_comparison(found, self.folder, belief)
         return found.table()
 

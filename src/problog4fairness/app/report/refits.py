@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +11,8 @@ import pandas as pd
 from problog4fairness.app.report.coding import feature_names, sensitive_of
 from problog4fairness.app.report.facts import Facts
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import DebiasedClassifier, joined, learner_of, positions_of, sampled_audit, settled
-from problog4fairness.evaluation import Comparison, compare, learner_word
+from problog4fairness.estimators import DebiasedClassifier, learner_of, settled
+from problog4fairness.evaluation import Comparison, compare_rows, compared_rows, learner_word
 from problog4fairness.learners import Learner
 from problog4fairness.robustness import Sensitivity, sensitivity
 from problog4fairness.statistics import Parameter, count
@@ -53,29 +54,25 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
     model, column, features = facts.model, facts.label.column, feature_names(facts.model)
     if not facts.belief.sensitive_columns:
         raise P4FError("the belief names no sensitive column, so there are no groups")
-    rows, fair, audit = sample, None, None
-    if facts.sample is not None and facts.fair is not None:
-        needed = list(dict.fromkeys([column, *features, *facts.belief.sensitive_columns]))
+    audit = None
+    if facts.sample is not None:
         # Positions are those in the rows that are fitted on.
-        known = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
-        known = sampled_audit(known, facts.fair, sample)
-        rows = joined(sample, known, facts.fair, needed)
-        fair, audit = rows[facts.fair], positions_of(known, len(sample))
-    return compare(
-        rows[features],
-        rows[column],
-        belief=facts.belief,
-        learner=model_learner(model),
-        learn_from_audit=model.audited_ > 0,
-        sensitive_features=sensitive_of(model, rows),
-        fair=fair,
-        audit=audit,
-        favourable=facts.label.values[-1],
-        use_sensitive=model.group_use_.used,
-        seeds=[seed + number for number in range(SEEDS)],
-        folds=FOLDS,
-        progress=progress,
-    )
+        audit = replace(facts.sample, rows=np.full(len(facts.sample), -1, dtype=np.int64))
+    needed = {column, facts.fair, *features, *facts.belief.read_columns}
+    with warnings.catch_warnings():
+        # The page says how the audit was sampled, and the columns are those of training.
+        warnings.simplefilter("ignore", UserWarning)
+        rows = compared_rows(
+            sample,
+            [facts.belief],
+            recorded=column,
+            audit=audit,
+            fair=None if audit is None else facts.fair,
+            favourable=facts.label.values[-1],
+            features=features,
+            drop=[name for name in sample.columns if name not in needed],
+        )
+    return compare_rows(rows, model, seeds=[seed + number for number in range(SEEDS)], folds=FOLDS, progress=progress)
 
 
 def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:

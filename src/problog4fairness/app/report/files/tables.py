@@ -1,4 +1,4 @@
-"""Comparisons and reports from tables as they were read: which value means what, and which audited rows are whose."""
+"""Reports from tables as they were read: which value means what, and which audited rows are whose."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from problog4fairness.app.report.facts import collect
 from problog4fairness.app.report.files.record import Source
 from problog4fairness.app.report.files.suspects import Review
 from problog4fairness.audit import Audit
-from problog4fairness.beliefs import Belief, as_belief
 from problog4fairness.data import (
-    Codes,
     check_column,
     complete_rows,
     find_labels,
@@ -26,92 +24,10 @@ from problog4fairness.data import (
     values_of,
 )
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import (
-    DebiasedClassifier,
-    UseSensitive,
-    positions_of,
-    read_audit,
-    sampled_audit,
-    training_rows,
-)
-from problog4fairness.evaluation import Comparison, compare
-
-
-def compare_tables(
-    data: pd.DataFrame,
-    belief: Belief | None,
-    *,
-    recorded: str,
-    sensitive: str | None = None,
-    audit: pd.DataFrame | None = None,
-    fair: str | None = None,
-    favourable: object = None,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    features: Sequence[str] | None = None,
-    use_sensitive: UseSensitive = "auto",
-    **options: Any,
-) -> Comparison:
-    """:func:`~problog4fairness.compare` on a table as it was read, with the audited rows of another one.
-
-    Parameters
-    ----------
-    data
-        Recorded data.
-    belief
-        How they came from the fair data.
-    recorded, sensitive, fair
-        Columns of the recorded label, the sensitive variable and the fair label. Without ``audit``, the fair label is a
-        column of ``data``, empty where nobody looked.
-    audit
-        Audited rows: those that also occur in ``data``, equal in all shared columns, are the same people; the others
-        are added.
-    favourable
-        The favourable label, or a text that means it.
-    drop, keep
-        Columns not to learn from, and columns to keep whatever they look like.
-    features
-        The columns to learn from, whatever they look like; None for all.
-    use_sensitive, options
-        As for :func:`~problog4fairness.compare`.
-    """
-    known = as_belief(belief)
-    rows = training_rows(
-        data, known, recorded=recorded, sensitive=sensitive, audit=audit, fair=fair, favourable=favourable, drop=drop,
-        keep=keep, features=features, use_sensitive=use_sensitive,
-    )  # fmt: skip
-    return compare(
-        rows.features,
-        rows.label,
-        belief=known,
-        sensitive_features=rows.groups if rows.groups is not None else sensitive,
-        fair=rows.fair,
-        audit=_sampled(data, audit, fair, rows.places),
-        favourable=rows.favourable,
-        use_sensitive=use_sensitive,
-        **options,
-    )
-
+from problog4fairness.estimators import DebiasedClassifier, read_audit
 
 # The column of an audited row's number while rows are left out.
 _PLACE = "p4f_place"
-
-
-def _sampled(data: pd.DataFrame, audit: pd.DataFrame | Audit | None, fair: str | None, places: Codes) -> Audit | None:
-    """How the audited rows were sampled_audit, with their positions among the rows ``places`` of the table."""
-    if fair is None:
-        return None
-    if audit is None:
-        known = np.flatnonzero(data[fair].notna())
-        if len(known) in (0, len(data)):
-            return None
-        found = sampled_audit(data.iloc[known].reset_index(drop=True), fair)
-        found = replace(found, rows=known)
-    else:
-        found = positions_of(sampled_audit(audit, fair, data), len(data))
-    place = np.full(int(max(places.max(initial=0), found.rows.max(initial=0))) + 1, -1, dtype=np.int64)
-    place[places] = np.arange(len(places))
-    return replace(found, rows=np.where(found.rows >= 0, place[found.rows], -1))
 
 
 def report_tables(

@@ -64,11 +64,11 @@ def show(studio: Studio) -> None:
     def command() -> None:
         said = project.choices
         given = ("--belief", BELIEF, *project.learning(), "--seeds", str(said.seeds), "-o", COMPARISON)
-        fair = ", fair=fair" if project.is_audited else ""
+        fair = f", audit=audit, fair={said.fair!r}" if project.is_audited else ""
         same(
             project.command("compare", said.table or "", *given),
-            f"found = p4f.compare(X, y, belief, {said.learner!r}, sensitive_features=groups{fair}, "
-            f"seeds={said.seeds})\nfound.table(); found.plot()",
+            f"found = p4f.compare(table, p4f.DebiasedClassifier(belief, {said.learner!r}), "
+            f"recorded={said.recorded!r}{fair}, seeds={said.seeds})\nfound.table(); found.plot()",
         )
 
     command()

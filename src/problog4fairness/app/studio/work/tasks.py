@@ -119,9 +119,10 @@ def _thinned(values: list[float]) -> list[tuple[int, float]]:
 
 def compare(tell: Tell, folder: str) -> dict[str, Any]:
     """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
-    from problog4fairness.app.report import compare_tables, model_learner, save_comparison
+    from problog4fairness.app.report import model_learner, save_comparison
     from problog4fairness.app.studio.work.hearing import heard
     from problog4fairness.estimators import DebiasedClassifier
+    from problog4fairness.evaluation import compare_rows, compared_rows
 
     project = Project.open(Path(folder))
     choices = project.choices
@@ -132,9 +133,11 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
     if project.has(MODEL):  # what is compared is the model that there is, whatever is chosen for the next one
         model = DebiasedClassifier.load(project.path(MODEL))
         learner = model_learner(model)
-    options: dict[str, Any] = {"learner": learner, "seeds": seeds, "folds": 5}
+    said = _said(project)
+    compared = DebiasedClassifier(belief, learner, use_sensitive=said.pop("use_sensitive"))
     with heard(tell, "comparing"):
-        found = compare_tables(project.frame, belief, sensitive=choices.sensitive, **_said(project), **options)
+        rows = compared_rows(project.frame, [belief], sensitive=choices.sensitive, **said)
+        found = compare_rows(rows, compared, seeds=seeds, folds=5)
     tell({"step": "drawing"})
     save_comparison(found, project.path(COMPARISON), belief)
     return {"methods": found.methods}
