@@ -31,7 +31,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, TensorDataset
 
 import problog4fairness as p4f
-from problog4fairness.learners import Job, Network, Settings, fit_many
+from problog4fairness.learners import Network, Settings, Task, fit_many
 
 EPOCHS = 10
 GOALS = {"label": 1.05, "three attributes": 1.10, "measurement n = 4": 1.33, "measurement n = 12": 4.0}
@@ -110,7 +110,7 @@ def stacking(models: int, rounds: int) -> dict[str, object]:
     ratios = []
     for number in range(rounds):
         start = time.perf_counter()
-        fit_many([Job(x, recorded, seed=seed) for seed in range(models)], settings, progress=False)
+        fit_many([Task(recorded, seed=seed, inputs=x) for seed in range(models)], settings, progress=False)
         ours = time.perf_counter() - start
         start = time.perf_counter()
         # One network stands for all: they cost the same.

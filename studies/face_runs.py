@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Literal
@@ -16,7 +15,7 @@ from problog4fairness.audit import AuditWarning
 from problog4fairness.beliefs import Belief, LabelBias, NoBias, chain
 from problog4fairness.data import Rows
 from problog4fairness.errors import CheckpointError
-from problog4fairness.learners import Bar, Settings, fit_module
+from problog4fairness.learners import Settings, fit_module, listening
 from studies.data import Faces
 from studies.data.faces.protocol import ATTRIBUTES
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
@@ -115,32 +114,23 @@ class FaceRun(Stack):
             torch.manual_seed(self.seed)
             network = named_network(self.network, channels=pictures.faces.shape[0])
         data, options = pictures.training()
-        fit = fit_module(
-            network,
-            data,
-            belief(self.method, pictures.faces),
-            rows(self.method, pictures.faces),
-            settings=self.training,
-            seed=self.seed,
-            device=pictures.device,
-            checkpoint=work.checkpoint,
-            progress=_Epochs(work.report, self.training.max_epochs),
-            **options,
-        )
+        # What is reported is the share of the epochs that are done.
+        epochs = self.training.max_epochs
+        with listening(lambda label, epoch, loss, share: work.report(epoch / epochs)):  # noqa: ARG005
+            fit = fit_module(
+                network,
+                data,
+                belief(self.method, pictures.faces),
+                rows(self.method, pictures.faces),
+                settings=self.training,
+                seed=self.seed,
+                device=pictures.device,
+                checkpoint=work.checkpoint,
+                **options,
+            )
         table = measured(pictures, *pictures.chances(fit.network))
         table.append(["best_epoch", NO_ATTRIBUTE, float(fit.best_epoch)])
         return [[self.method.name, self.seed, *row] for row in table]
-
-
-class _Epochs(Bar):
-    """Reports the share of the epochs that are done."""
-
-    def __init__(self, report: Callable[[float], None], epochs: int) -> None:
-        self._report, self._epochs = report, epochs
-
-    def show(self, epoch: float, loss: float, work: float) -> None:  # noqa: ARG002
-        """See :meth:`Bar.show`."""
-        self._report(epoch / self._epochs)
 
 
 def belief(method: FaceMethod, faces: Faces) -> Belief:

@@ -17,7 +17,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.estimators.files.archive import BOUNDS, MAX_SIZE
-from problog4fairness.learners import encode
+from problog4fairness.learners.encoder import Encoder
 from tests.estimators.data import loans, quick
 from tests.estimators.files import in_manifest, rewritten
 
@@ -26,7 +26,6 @@ WIDE = [["job", False, [f"{number:x}" for number in range(200_000)]]]
 MEASURE = """
 import json, pathlib, resource, sys, time
 import problog4fairness as p4f
-from problog4fairness.learners.encoder import encode
 from problog4fairness.estimators.files.archive import ModelFileError
 
 p4f.DebiasedClassifier.load(sys.argv[1])
@@ -143,12 +142,14 @@ def test_predicting_holds_few_numbers_at_a_time_however_wide_the_model(model, mo
     frame, *_ = loans(200)
     expected, shapes = model.predict_proba(frame), []
 
+    transform = Encoder.transform
+
     def watched(encoder, part):
         shapes.append((len(part), encoder.width))
-        return encode(encoder, part)
+        return transform(encoder, part)
 
     monkeypatch.setattr("problog4fairness.learners.networks.network.NUMBERS", 70)
-    monkeypatch.setattr("problog4fairness.learners.networks.network.encode", watched)
+    monkeypatch.setattr(Encoder, "transform", watched)
     np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
     assert {rows * width for rows, width in shapes} == {70}
     assert model.predict_proba(frame[:0]).shape == (0, 2)

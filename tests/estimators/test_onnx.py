@@ -7,7 +7,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from problog4fairness.learners import Boosted, Calibrated, Network, encode
+from problog4fairness.learners import Boosted, Calibrated, Network
 from tests.estimators.data import loans
 
 LEARNERS = {
@@ -27,7 +27,7 @@ def test_onnx_gives_the_same_probabilities(tmp_path, classes, learner):
     model = p4f.DebiasedClassifier(learner=LEARNERS[learner], random_state=0).fit(frame, label)
     model.to_onnx(tmp_path / "model.onnx")
     evaluator = reference.ReferenceEvaluator(str(tmp_path / "model.onnx"))
-    (found,) = evaluator.run(None, {"features": encode(model.fitted_.encoder, frame)})
+    (found,) = evaluator.run(None, {"features": model.fitted_.encoder.transform(frame)})
     np.testing.assert_allclose(found, model.predict_proba(frame), atol=1e-5)
 
 
@@ -42,7 +42,7 @@ def test_a_calibrated_model_too(tmp_path, classes):
     model.fitted_ = Calibrated(model.fitted_, 0.6, [-0.4, 0.3][: classes - 1], 0.1, 0.01)
     model.to_onnx(tmp_path / "model.onnx")
     evaluator = reference.ReferenceEvaluator(str(tmp_path / "model.onnx"))
-    (found,) = evaluator.run(None, {"features": encode(model.fitted_.fitted.encoder, frame)})
+    (found,) = evaluator.run(None, {"features": model.fitted_.fitted.encoder.transform(frame)})
     np.testing.assert_allclose(found, model.predict_proba(frame), atol=1e-5)
     assert np.abs(found - before).max() > 0.05
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import problog4fairness as p4f
@@ -11,7 +10,6 @@ from problog4fairness.data import FileNote, FileWarning
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators.scoring import score_rows
 from problog4fairness.estimators.training_table import belief_for, train_on_table, training_rows
-from problog4fairness.learners import CHUNK, MAX_CATEGORIES, encode, make_encoder, prepared
 from tests.estimators.data import loans, quick
 
 BELIEF = p4f.LabelBias("area", {"F": 0.5}, False, groups=("M", "F"), affected=["F"])
@@ -115,17 +113,6 @@ def test_a_label_that_cannot_have_been_recorded_is_scored_but_for_its_distortion
     scored = score_rows(model, data.head(20).assign(granted="good"))
     assert scored["recorded_probability"].notna().all()
     assert (scored["distorted_probability"].isna() == (scored["area"] == "F")).all()
-
-
-def test_large_tables_are_encoded_in_pieces_to_the_same_numbers():
-    rows = CHUNK + 10
-    frame = pd.DataFrame({"x": np.arange(rows) % 97.0, "c": np.arange(rows) % (2 * MAX_CATEGORIES)})
-    frame["c"] = frame["c"].map("k{}".format)
-    frame.loc[5, ["x", "c"]] = None
-    encoder = make_encoder(prepared(frame))
-    matrix = encode(encoder, frame)
-    assert matrix.shape[1] == 2 + MAX_CATEGORIES
-    np.testing.assert_array_equal(matrix, np.asarray(encoder.transform(prepared(frame)), dtype=np.float32))
 
 
 def test_conventions_are_said():

@@ -12,7 +12,8 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.base import Fitted, Learner, Task
+from problog4fairness.learners.base import Learner, Task
+from problog4fairness.learners.fitted import Fitted
 
 FEATURES = ("x", "kind", "first", "second")
 PROGRAM = r"""nn(h,X) :: y(X).  nn(a,X) :: a(X).

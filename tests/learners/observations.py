@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs import FairInputs, Observation
+from problog4fairness.learners.base import Task
 from problog4fairness.program import AffineObserved, Observed
 
 
@@ -74,3 +75,9 @@ def blend(rows: int, distinct: int, variants: int = 4, seed: int = 0) -> tuple[T
     shares = shares / shares.sum(1, keepdim=True)
     both = torch.stack([shares * ~label.unsqueeze(1), shares * label.unsqueeze(1)], dim=-1)
     return inputs, observe(both.flatten(1), torch.arange(rows), index)
+
+
+def blended(rows: int, distinct: int, data_seed: int = 0, **options) -> Task:
+    """A task on such inputs."""
+    inputs, observation = blend(rows, distinct, seed=data_seed)
+    return Task(observation, inputs=inputs, **options)

@@ -13,7 +13,7 @@ from safetensors import safe_open
 from problog4fairness.errors import CheckpointError, P4FError, TrainingError
 from problog4fairness.learners.networks.checkpoint import Checkpoint
 from problog4fairness.learners.networks.module import fit_module
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.networks.training import Settings
 from tests.learners.observations import recorded_label
 
 TENSORS = {"a": torch.arange(6.0).view(2, 3), "b": torch.tensor(3), "c": torch.arange(6.0).view(2, 3).t()}

@@ -9,8 +9,8 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.job import dealt, kinds_of, split
 from problog4fairness.learners.networks.network import Network
+from problog4fairness.learners.splits import dealt, kinds_of, split
 from problog4fairness.learners.trees.boosted import Boosted
 
 
@@ -31,10 +31,10 @@ def test_copies_are_held_out_together():
     kinds = kinds_of(observation)
     assert len(kinds.unique()) == 600
     generator = torch.Generator().manual_seed(0)
-    chosen = split(1800, None, None, None, 0.1, generator, kinds)
-    assert not set(kinds[chosen.train].tolist()) & set(kinds[chosen.validation].tolist())
-    assert 150 < len(chosen.validation) <= 180
-    assert len(chosen.train) + len(chosen.validation) == 1800
+    train, held = split(Task(observation), 0.1, generator, kinds)
+    assert not set(kinds[train].tolist()) & set(kinds[held].tolist())
+    assert 150 < len(held) <= 180
+    assert len(train) + len(held) == 1800
     parts = dealt(torch.randperm(1800, generator=generator), kinds, 3)
     assert torch.cat(parts).sort().values.tolist() == list(range(1800))
     for number, part in enumerate(parts):

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.encoder import LEAST_ROWS, MAX_CATEGORIES, encode, make_encoder, prepared
+from problog4fairness.learners.encoder import LEAST_ROWS, MAX_CATEGORIES, as_numbers, make_encoder, text_codes
 
 
 def people(rows=2000):
@@ -28,6 +28,16 @@ def people(rows=2000):
     )
 
 
+def prepared(frame):
+    """Numbers as floats, everything else as text."""
+    columns = {}
+    for name, column in frame.items():
+        codes, texts = text_codes(column)
+        number = pd.api.types.is_numeric_dtype(column)
+        columns[name] = as_numbers(column) if number else np.array(texts, dtype=object)[codes]
+    return pd.DataFrame(columns, index=frame.index)
+
+
 def scikit_learn(frame):
     numbers = [name for name in frame if frame[name].dtype == np.float64]
     filled = make_pipeline(SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler())
@@ -42,22 +52,22 @@ def scikit_learn(frame):
 def test_the_numbers_are_those_of_scikit_learn(columns):
     frame = people()[columns]
     new = people(300).assign(town=lambda f: f["town"].where(f.index != 3, "Atlantis"), income=7.0)[columns]
-    encoder, reference = make_encoder(prepared(frame)), scikit_learn(prepared(frame))
+    encoder, reference = make_encoder(frame), scikit_learn(prepared(frame))
     for rows in (frame, new):
         expected = np.asarray(reference.transform(prepared(rows)), dtype=np.float32)
-        np.testing.assert_allclose(encode(encoder, rows), expected, rtol=1e-6, atol=1e-12)
-    assert len(encoder.slots) == encode(encoder, new).shape[1]
+        np.testing.assert_allclose(encoder.transform(rows), expected, rtol=1e-6, atol=1e-12)
+    assert len(encoder.slots) == encoder.transform(new).shape[1]
 
 
 def test_types_of_columns_are_those_of_training():
     train = pd.DataFrame({"code": ["1", "2", "7A"] * 10, "income": range(30)})
-    encoder = make_encoder(prepared(train))
-    text = encode(encoder, pd.DataFrame({"code": ["1", "2", None], "income": ["5", " 6.5 ", None]}))
+    encoder = make_encoder(train)
+    text = encoder.transform(pd.DataFrame({"code": ["1", "2", None], "income": ["5", " 6.5 ", None]}))
     for kind in ("int64", "float64", "Int64"):
         numbers = pd.DataFrame({"code": [1, 2], "income": [5.0, 6.5]}).astype({"code": kind})
-        np.testing.assert_array_equal(encode(encoder, numbers), text[:2])
+        np.testing.assert_array_equal(encoder.transform(numbers), text[:2])
     np.testing.assert_array_equal(
-        encode(encoder, pd.DataFrame({"code": [1, 2, np.nan], "income": [5, 6.5, None]})), text
+        encoder.transform(pd.DataFrame({"code": [1, 2, np.nan], "income": [5, 6.5, None]})), text
     )
 
 
@@ -73,14 +83,14 @@ def test_types_of_columns_are_those_of_training():
     ],
 )
 def test_cells_that_are_no_numbers_are_named(cells, message):
-    encoder = make_encoder(prepared(pd.DataFrame({"income": range(30)})))
+    encoder = make_encoder(pd.DataFrame({"income": range(30)}))
     with pytest.raises(P4FError, match=message):
         encoder.check(pd.DataFrame({"income": cells}))
 
 
 def test_numbers_too_large_to_scale_are_refused_in_training():
     with pytest.raises(P4FError, match=r"column 'income' has values up to 1e\+308, too large to be scaled"):
-        make_encoder(prepared(pd.DataFrame({"income": [1.0, 1e308, -1e308]})))
+        make_encoder(pd.DataFrame({"income": [1.0, 1e308, -1e308]}))
 
 
 def test_the_inputs_of_a_column_do_not_grow_with_its_values():
@@ -93,11 +103,20 @@ def test_the_inputs_of_a_column_do_not_grow_with_its_values():
             "job": rng.choice(["clerk", "nurse", "smith"], rows, p=[0.001, 0.499, 0.5]),
         }
     )
-    encoder = make_encoder(prepared(frame))
+    encoder = make_encoder(frame)
     assert encoder.categories["name"] == ()  # no value in LEAST_ROWS rows: nobody is learned by name
     assert encoder.categories["job"] == ("clerk", "nurse", "smith")  # few values, all told apart
     counts = frame["charge"].value_counts()
     assert set(encoder.categories["charge"]) <= set(counts.index[counts >= LEAST_ROWS])
     assert 10 < len(encoder.categories["charge"]) < MAX_CATEGORIES
     assert encoder.rare == {"name", "charge"}
-    assert encode(encoder, frame).sum(axis=1).tolist() == [3.0] * rows
+    assert encoder.transform(frame).sum(axis=1).tolist() == [3.0] * rows
+
+
+def test_large_tables_are_encoded_in_pieces_to_the_same_numbers(monkeypatch):
+    frame = people(200)
+    encoder = make_encoder(frame)
+    whole = encoder.transform(frame)
+    monkeypatch.setattr("problog4fairness.learners.encoder.CHUNK", 70)
+    np.testing.assert_array_equal(encoder.transform(frame), whole)
+    np.testing.assert_array_equal(encoder.transform(frame, np.float64).astype(np.float32), whole)

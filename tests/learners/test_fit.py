@@ -8,20 +8,18 @@ import pytest
 import torch
 
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
-from problog4fairness.learners.history import Fit
-from problog4fairness.learners.job import Job
+from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks import batching_plan as plan_module
 from problog4fairness.learners.networks.fit import fit_many
-from problog4fairness.learners.networks.losses import loss_of
 from problog4fairness.learners.networks.mlp import MLP, Layout
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.networks.training import Fit, Settings
 from problog4fairness.program import AffineObserved
-from tests.learners.observations import alone, blend, broken, data, recorded_label
+from tests.learners.observations import alone, blended, broken, data, recorded_label
 
 QUICK = Settings(hidden=(8, 8), learning_rate=0.01, batch_size=16, max_epochs=8, patience=10)
 
 
-def plain(job: Job, settings: Settings) -> Fit[MLP]:
+def plain(job: Task, settings: Settings) -> Fit[MLP]:
     """The same fit with nothing but PyTorch: one network, its optimiser, one batch after another."""
     generator = torch.Generator().manual_seed(job.seed)
     network = MLP(job.inputs.shape[1], settings.hidden, job.observation.outputs, settings.dropout)
@@ -42,7 +40,7 @@ def plain(job: Job, settings: Settings) -> Fit[MLP]:
 
     def loss(chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         logits = network(job.inputs[job.observation.inputs[chosen]])
-        return (weights[chosen] * loss_of(settings)(job.observation(logits, chosen))).sum(), weights[chosen].sum()
+        return (weights[chosen] * settings.costs(job.observation(logits, chosen))).sum(), weights[chosen].sum()
 
     optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
     history: list[tuple[float, float]] = []
@@ -77,7 +75,7 @@ def assert_same(found: Fit[MLP], expected: Fit[MLP]) -> None:
         torch.testing.assert_close(found.network.state_dict()[name], value, rtol=1e-3, atol=1e-4)
 
 
-def held_out(job: Job, settings: Settings) -> torch.Tensor:
+def held_out(job: Task, settings: Settings) -> torch.Tensor:
     """The validation rows of a job: the first of its rows as shuffled after the first weights were drawn."""
     generator = torch.Generator().manual_seed(job.seed)
     Layout((job.inputs.shape[1], *settings.hidden, 1)).initial(generator)
@@ -85,7 +83,7 @@ def held_out(job: Job, settings: Settings) -> torch.Tensor:
     return order[: round(settings.validation * len(order))]
 
 
-def mixed_jobs() -> list[Job]:
+def mixed_jobs() -> list[Task]:
     """Seeds, folds, weights, explicit validation rows, other data, other sizes: all fit into one stack."""
     inputs, label = data(203)
     other, other_label = data(90, seed=5)
@@ -94,13 +92,13 @@ def mixed_jobs() -> list[Job]:
     assert (weights == 0).any()
     folds = torch.arange(203) % 5
     return [
-        Job(inputs, likelihood, seed=0),
-        Job(inputs, likelihood, seed=1),
-        Job(inputs, likelihood, seed=1, train_rows=(folds != 2).nonzero().flatten()),
-        Job(inputs, distorted, seed=2, weights=weights),
-        Job(other, recorded_label(other_label), seed=3),
-        Job(inputs, likelihood, seed=4, train_rows=torch.arange(17), validation_rows=torch.arange(50, 90)),
-        Job(other, recorded_label(~other_label), seed=5, weights=torch.arange(1.0, 91.0)),
+        Task(likelihood, seed=0, inputs=inputs),
+        Task(likelihood, seed=1, inputs=inputs),
+        Task(likelihood, seed=1, train_rows=(folds != 2).nonzero().flatten(), inputs=inputs),
+        Task(distorted, seed=2, weights=weights, inputs=inputs),
+        Task(recorded_label(other_label), seed=3, inputs=other),
+        Task(likelihood, seed=4, train_rows=torch.arange(17), validation_rows=torch.arange(50, 90), inputs=inputs),
+        Task(recorded_label(~other_label), seed=5, weights=torch.arange(1.0, 91.0), inputs=other),
     ]
 
 
@@ -115,9 +113,9 @@ def test_a_stack_gives_what_plain_pytorch_gives_for_each_job(loss):
 @pytest.mark.parametrize("distinct", [8, 300])
 def test_rows_that_need_several_inputs(distinct):
     jobs = [
-        Job(*blend(75, distinct - 3, seed=1), seed=1),
-        Job(*blend(120, distinct, seed=0), seed=0),
-        Job(*blend(120, distinct, seed=0), seed=2, train_rows=torch.arange(60)),
+        blended(75, distinct - 3, 1, seed=1),
+        blended(120, distinct, seed=0),
+        blended(120, distinct, seed=2, train_rows=torch.arange(60)),
     ]
     (plan,) = plan_module.plans(jobs, QUICK)
     assert plan.few == (distinct == 8)
@@ -128,7 +126,7 @@ def test_rows_that_need_several_inputs(distinct):
 def test_several_classes():
     inputs, _ = data(150)
     label = (inputs[:, 0] > 0).long() + (inputs[:, 1] > 0)
-    jobs = [Job(inputs, recorded_label(label, classes=3), seed=seed) for seed in range(3)]
+    jobs = [Task(recorded_label(label, classes=3), seed=seed, inputs=inputs) for seed in range(3)]
     found = fit_many(jobs, dataclasses.replace(QUICK, max_epochs=30))
     assert found[0].network(inputs).shape == (150, 3)
     assert all((fit.network(inputs).argmax(1) == label).float().mean() > 0.9 for fit in found)
@@ -141,7 +139,7 @@ def test_each_network_has_its_own_best_epoch_and_early_stop():
     inputs, label = data(160)
     noise = torch.rand(160, generator=torch.Generator().manual_seed(1)) < 0.5
     # Nothing can be learnt from noise, so that its networks stop early.
-    jobs = [Job(inputs, recorded_label(noise if seed % 2 else label), seed=seed) for seed in range(6)]
+    jobs = [Task(recorded_label(noise if seed % 2 else label), seed=seed, inputs=inputs) for seed in range(6)]
     together = fit_many(jobs, settings)
     assert len({fit.epochs for fit in together}) > 2
     assert any(fit.epochs < 40 for fit in together)
@@ -156,7 +154,10 @@ def test_networks_of_different_input_widths_in_one_stack_give_what_plain_pytorch
     jobs = []
     for seed, features in enumerate((5, 2, 7)):
         inputs, label = data(90 + 10 * seed, features=features, seed=seed)
-        jobs += [Job(inputs, recorded_label(label), seed=seed), Job(inputs, recorded_label(~label), seed=seed + 10)]
+        jobs += [
+            Task(recorded_label(label), seed=seed, inputs=inputs),
+            Task(recorded_label(~label), seed=seed + 10, inputs=inputs),
+        ]
     for hidden in ((8, 8), ()):
         settings = dataclasses.replace(QUICK, hidden=hidden)
         assert len(list(plan_module.plans(jobs, settings.suited(110)))) == 1
@@ -170,11 +171,11 @@ def test_networks_of_different_shapes_come_back_in_the_order_of_the_jobs():
     wide, label = data(80, features=5)
     narrow, _ = data(80, features=2)
     jobs = [
-        Job(wide, recorded_label(label), seed=0),
-        Job(narrow, alone(label), seed=1),
-        Job(wide, recorded_label(torch.arange(80) % 3, classes=3), seed=2),
-        Job(narrow, alone(~label), seed=3),
-        Job(wide, recorded_label(label), seed=4),
+        Task(recorded_label(label), seed=0, inputs=wide),
+        Task(alone(label), seed=1, inputs=narrow),
+        Task(recorded_label(torch.arange(80) % 3, classes=3), seed=2, inputs=wide),
+        Task(alone(~label), seed=3, inputs=narrow),
+        Task(recorded_label(label), seed=4, inputs=wide),
     ]
     settings = dataclasses.replace(QUICK, max_epochs=3)
     found = fit_many(jobs, settings)
@@ -186,13 +187,13 @@ def test_networks_of_different_shapes_come_back_in_the_order_of_the_jobs():
 
 def test_logistic_regression_is_a_network_without_hidden_layers():
     inputs, label = data(100)
-    job, settings = Job(inputs, recorded_label(label)), dataclasses.replace(QUICK, hidden=())
+    job, settings = Task(recorded_label(label), inputs=inputs), dataclasses.replace(QUICK, hidden=())
     assert_same(fit_many([job], settings)[0], plain(job, settings))
 
 
 def test_without_held_out_rows_the_training_rows_choose_the_epoch():
     inputs, label = data(60)
-    job = Job(inputs, recorded_label(label), seed=3)
+    job = Task(recorded_label(label), seed=3, inputs=inputs)
     (found,) = fit_many([job], dataclasses.replace(QUICK, validation=0))
     (explicit,) = fit_many(
         [dataclasses.replace(job, train_rows=torch.arange(60), validation_rows=torch.arange(60))], QUICK
@@ -205,8 +206,8 @@ def test_validation_rows_are_not_trained_on_unless_asked_for():
     held = torch.arange(0, 60, 4)
     kept = torch.tensor([row for row in range(60) if row % 4])
     likelihood = recorded_label(label)
-    found = fit_many([Job(inputs, likelihood, validation_rows=held)], QUICK)
-    expected = fit_many([Job(inputs, likelihood, validation_rows=held, train_rows=kept)], QUICK)
+    found = fit_many([Task(likelihood, validation_rows=held, inputs=inputs)], QUICK)
+    expected = fit_many([Task(likelihood, validation_rows=held, train_rows=kept, inputs=inputs)], QUICK)
     assert found[0].train_loss == expected[0].train_loss
 
 
@@ -222,14 +223,14 @@ def test_the_share_of_rows_held_out_is_what_the_settings_say():
     inputs, label = data(200)
     for share, trained in ((0.1, 180), (0.25, 150), (0.0, 200), (0.001, 199)):
         seen.clear()
-        fit_many([Job(inputs, recorded_label(label, kernel=Spy))], dataclasses.replace(QUICK, validation=share))
+        fit_many([Task(recorded_label(label, kernel=Spy), inputs=inputs)], dataclasses.replace(QUICK, validation=share))
         assert len(seen) == trained
 
 
 def test_dropout_repeats_itself_trains_and_is_off_afterwards():
     settings = dataclasses.replace(QUICK, hidden=(32, 32), dropout=0.3, max_epochs=15)
     inputs, label = data(300)
-    jobs = [Job(inputs, recorded_label(label), seed=seed) for seed in range(4)]
+    jobs = [Task(recorded_label(label), seed=seed, inputs=inputs) for seed in range(4)]
     first, second = fit_many(jobs, settings), fit_many(jobs, settings)
     undropped = fit_many(jobs, dataclasses.replace(settings, dropout=0.0))
     for fit, again, without in zip(first, second, undropped, strict=True):
@@ -248,7 +249,7 @@ def test_dropout_in_a_stack_has_the_distribution_that_it_has_alone():
     settings = Settings(hidden=(16,), dropout=0.4, learning_rate=0.02, batch_size=32, max_epochs=6, patience=10)
     inputs, label = data(120)
     # The same seed throughout, so that the networks differ in dropout alone.
-    job = Job(inputs, recorded_label(label), seed=0)
+    job = Task(recorded_label(label), seed=0, inputs=inputs)
     together = torch.tensor([fit.train_loss[-1] for fit in fit_many([job] * 200, settings)])
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -261,22 +262,22 @@ def test_rows_of_weight_0_are_as_good_as_left_out():
     inputs, label = data(100)
     weights = (torch.arange(100) % 3 > 0).float()
     likelihood = recorded_label(label)
-    found = fit_many([Job(inputs, likelihood, weights=weights)], QUICK)
-    expected = fit_many([Job(inputs, likelihood, train_rows=weights.nonzero().flatten())], QUICK)
+    found = fit_many([Task(likelihood, weights=weights, inputs=inputs)], QUICK)
+    expected = fit_many([Task(likelihood, train_rows=weights.nonzero().flatten(), inputs=inputs)], QUICK)
     assert found[0].validation_loss == expected[0].validation_loss
 
 
 def test_nobody_elses_random_numbers_change_and_no_jobs_are_no_fits():
     before = torch.get_rng_state()
     inputs, label = data(50)
-    fit_many([Job(inputs, recorded_label(label))], dataclasses.replace(QUICK, dropout=0.1))
+    fit_many([Task(recorded_label(label), inputs=inputs)], dataclasses.replace(QUICK, dropout=0.1))
     assert torch.equal(torch.get_rng_state(), before)
     assert fit_many([]) == []
 
 
 def test_a_caller_without_gradients_does_not_matter():
     inputs, label = data(50)
-    job = Job(inputs, recorded_label(label))
+    job = Task(recorded_label(label), inputs=inputs)
     with torch.no_grad():
         (found,) = fit_many([job], QUICK)
     assert found.train_loss == fit_many([job], QUICK)[0].train_loss
@@ -284,7 +285,9 @@ def test_a_caller_without_gradients_does_not_matter():
 
 def test_memory_for_validation_is_bounded(monkeypatch):
     inputs, label = data(400)
-    jobs = [Job(inputs, recorded_label(label), seed=seed, validation_rows=torch.arange(300)) for seed in range(2)]
+    jobs = [
+        Task(recorded_label(label), seed=seed, validation_rows=torch.arange(300), inputs=inputs) for seed in range(2)
+    ]
     whole = fit_many(jobs, QUICK)
     monkeypatch.setattr("problog4fairness.learners.networks.fit.STACK_ACTIVATIONS", 1)
     largest = 0
@@ -336,14 +339,14 @@ def test_memory_for_validation_is_bounded(monkeypatch):
 )
 def test_a_job_that_cannot_be_fitted_is_named_before_any_is_fitted(change, error, message):
     inputs, label = data(50)
-    good = Job(inputs, recorded_label(label))
+    good = Task(recorded_label(label), inputs=inputs)
     bad = dataclasses.replace(good, **change)
     with pytest.raises(error, match=message) as caught:
         fit_many([bad], QUICK)
     assert not str(caught.value).startswith("job")
     with pytest.raises(error, match=message) as caught:
         fit_many([good, bad], QUICK)
-    assert str(caught.value).startswith("job 1: ")
+    assert str(caught.value).startswith("task 1: ")
     assert isinstance(caught.value, P4FError)
     assert "\n" not in str(caught.value)
 
@@ -354,15 +357,18 @@ def test_missing_values_in_the_inputs_are_named():
     with pytest.raises(
         TrainingError, match=r"inputs are not finite in the rows 3, 9; fill or drop missing values first"
     ):
-        fit_many([Job(inputs, recorded_label(label))])
+        fit_many([Task(recorded_label(label), inputs=inputs)])
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_a_loss_that_is_not_finite_names_the_job_and_the_rows(dropout):
     inputs, label = data(100)
-    jobs = [Job(inputs, recorded_label(label)), Job(inputs, broken(label, [31]), train_rows=torch.arange(10, 90))]
+    jobs = [
+        Task(recorded_label(label), inputs=inputs),
+        Task(broken(label, [31]), train_rows=torch.arange(10, 90), inputs=inputs),
+    ]
     message = (
-        r"^job 1: the loss is not finite in epoch 1 at the row 31: the network's output is, so check what is recorded"
+        r"^task 1: the loss is not finite in epoch 1 at the row 31: the network's output is, so check what is recorded"
     )
     with pytest.raises(TrainingError, match=message):
         fit_many(jobs, dataclasses.replace(QUICK, dropout=dropout))
@@ -384,16 +390,16 @@ def test_rows_are_numbered_as_in_the_observation_of_their_job():
             return Late(whole.widths, whole.base, whole.coefficients, whole.codes)
 
     jobs = [
-        Job(inputs, recorded_label(label, kernel=Late)),
-        Job(other, recorded_label(other_label, kernel=Late), validation_rows=torch.arange(20, 40)),
+        Task(recorded_label(label, kernel=Late), inputs=inputs),
+        Task(recorded_label(other_label, kernel=Late), validation_rows=torch.arange(20, 40), inputs=other),
     ]
-    with pytest.raises(TrainingError, match=r"^job 1: the loss is not finite in epoch 1 at the rows 25, 26:"):
+    with pytest.raises(TrainingError, match=r"^task 1: the loss is not finite in epoch 1 at the rows 25, 26:"):
         fit_many(jobs, QUICK)
 
 
 def test_padding_is_not_counted_among_the_rows():
     inputs, label = data(40)
-    job = Job(inputs, broken(label, [3]), train_rows=torch.arange(3, 13), validation_rows=torch.arange(20, 30))
+    job = Task(broken(label, [3]), train_rows=torch.arange(3, 13), validation_rows=torch.arange(20, 30), inputs=inputs)
     with pytest.raises(TrainingError, match=r"in epoch 1 at the row 3: the network's"):
         fit_many([job], QUICK)
 
@@ -415,27 +421,27 @@ def test_rows_are_named_after_other_networks_have_stopped():
     noise = torch.rand(100, generator=torch.Generator().manual_seed(0)) < 0.5
     settings = dataclasses.replace(QUICK, max_epochs=60, patience=4)
     jobs = [
-        Job(inputs, recorded_label(noise, kernel=Last)),
-        Job(other, recorded_label(label, kernel=Last), train_rows=torch.arange(90)),
+        Task(recorded_label(noise, kernel=Last), inputs=inputs),
+        Task(recorded_label(label, kernel=Last), train_rows=torch.arange(90), inputs=other),
     ]
-    with pytest.raises(TrainingError, match=r"^job 1: the loss is not finite in epoch \d+ at the row 5:"):
+    with pytest.raises(TrainingError, match=r"^task 1: the loss is not finite in epoch \d+ at the row 5:"):
         fit_many(jobs, settings)
 
 
 def test_a_gradient_that_is_not_finite_names_the_rows():
     inputs, label = data(100)
     with pytest.raises(TrainingError, match=r"^the gradient of the loss is not finite in epoch 1 at the row 31; check"):
-        fit_many([Job(inputs, broken(label, [31], gradient=True), train_rows=torch.arange(20, 60))], QUICK)
+        fit_many([Task(broken(label, [31], gradient=True), train_rows=torch.arange(20, 60), inputs=inputs)], QUICK)
 
 
 def test_a_network_that_overflows_asks_for_a_lower_learning_rate():
     inputs, label = data(100)
     with pytest.raises(TrainingError, match=r"nor is the network's output; .* lower the learning rate \(now 1e\+30\)"):
-        fit_many([Job(inputs, recorded_label(label))], dataclasses.replace(QUICK, learning_rate=1e30))
+        fit_many([Task(recorded_label(label), inputs=inputs)], dataclasses.replace(QUICK, learning_rate=1e30))
 
 
 def test_a_batch_larger_than_the_data_is_the_whole_data():
     x = torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
-    job = Job(x, recorded_label(x[:, 0] > 0), seed=1)
+    job = Task(recorded_label(x[:, 0] > 0), seed=1, inputs=x)
     huge, whole = (fit_many([job], Settings(max_epochs=3, batch_size=size))[0] for size in (10**12, 50))
     assert huge.validation_loss == whole.validation_loss

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-import math
-
 from torch import nn
 
-from problog4fairness.learners.history import History
+from problog4fairness.learners.networks.training import History
 
 
 def test_the_best_epoch_is_the_first_with_the_lowest_validation_loss():
     history = History()
-    assert history.best_loss == math.inf
     improved = [history.add(train, validation) for train, validation in [(1, 3), (0, 2), (9, 4), (0, 2), (0, 2)]]
     assert improved == [True, True, False, False, False]
-    assert (history.best_epoch, history.best_loss, history.epochs) == (2, 2, 5)
+    assert (history.best_epoch, history.epochs) == (2, 5)
 
 
 def test_patience_counts_the_epochs_after_the_best():

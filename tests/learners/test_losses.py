@@ -4,15 +4,18 @@ import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from problog4fairness.learners.networks.losses import cross_entropy, focal, loss_of
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.networks.training import Settings
 
 
 def test_cross_entropy_is_that_of_torch():
     z = torch.linspace(-60, 60, 25)
     label = (torch.arange(25) % 2).float()
-    found = cross_entropy(logsigmoid(z * (2 * label - 1)))
+    found = Settings().costs(logsigmoid(z * (2 * label - 1)))
     torch.testing.assert_close(found, binary_cross_entropy_with_logits(z, label, reduction="none"))
+
+
+def focal(logs: torch.Tensor, gamma: float = 2.0) -> torch.Tensor:
+    return Settings(loss="focal", gamma=gamma).costs(logs)
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 2.0, 3.7])
@@ -41,9 +44,3 @@ def test_focal_stays_finite_where_a_row_is_certain_or_hopeless(gamma, dtype):
 def test_focal_is_exact_for_rows_that_are_almost_certain():
     logs = torch.tensor([-1e-6, -1e-9])
     torch.testing.assert_close(focal(logs), logs.double().neg().pow(3).float(), rtol=1e-4, atol=0.0)
-
-
-def test_settings_choose_the_loss():
-    logs = torch.tensor([-0.5])
-    torch.testing.assert_close(loss_of(Settings())(logs), cross_entropy(logs))
-    torch.testing.assert_close(loss_of(Settings(loss="focal", gamma=3))(logs), focal(logs, 3.0))

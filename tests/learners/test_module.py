@@ -12,12 +12,11 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from problog4fairness.errors import ShapeError, TrainingError
-from problog4fairness.learners.history import Fit
-from problog4fairness.learners.job import Job
+from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks.fit import fit_many
 from problog4fairness.learners.networks.mlp import MLP
 from problog4fairness.learners.networks.module import fit_module
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.networks.training import Fit, Settings
 from problog4fairness.program import AffineObserved
 from tests.learners.observations import blend, broken, data, recorded_label
 
@@ -73,7 +72,7 @@ def test_it_is_the_fit_that_a_stack_makes():
     rows, held = torch.arange(80), torch.arange(80, 100)
     # One batch an epoch, because the two draw their orders differently.
     settings = dataclasses.replace(QUICK, hidden=(8,), batch_size=80, loss="focal")
-    (stacked,) = fit_many([Job(inputs, likelihood, 5, rows, weights, held)], settings)
+    (stacked,) = fit_many([Task(likelihood, 5, rows, weights, held, inputs=inputs)], settings)
     module = fit_module(
         mlp(5), inputs, likelihood, settings=settings, train_rows=rows, validation=held, weights=weights
     )
@@ -113,7 +112,7 @@ def test_rows_that_need_several_inputs():
     inputs, likelihood = blend(64, 10)
     settings = dataclasses.replace(QUICK, hidden=(8,), batch_size=64)
     rows = torch.arange(64)
-    expected = fit_many([Job(inputs, likelihood, 0, rows, None, rows)], settings)[0].validation_loss
+    expected = fit_many([Task(likelihood, 0, rows, None, rows, inputs=inputs)], settings)[0].validation_loss
     given = fit_module(mlp(), inputs, likelihood, settings=settings, train_rows=rows, validation=rows)
     loader = DataLoader(TensorDataset(inputs[likelihood.inputs], rows), batch_size=64)
     loaded = fit_module(mlp(), loader, likelihood, settings=settings, validation=loader)

@@ -3,23 +3,23 @@ from __future__ import annotations
 import pytest
 import torch
 
-from problog4fairness.learners.job import Job
+from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks import batching_plan as plan_module
 from problog4fairness.learners.networks.batching_plan import plans
-from problog4fairness.learners.settings import Settings
-from tests.learners.observations import alone, blend, data, recorded_label
+from problog4fairness.learners.networks.training import Settings
+from tests.learners.observations import alone, blended, data, recorded_label
 
 SUITED = Settings().suited(500)
 
 
-def numbers(jobs: list[Job], settings: Settings | None = None) -> list[list[int]]:
+def numbers(jobs: list[Task], settings: Settings | None = None) -> list[list[int]]:
     return sorted(plan.numbers for plan in plans(jobs, settings or SUITED))
 
 
 def test_seeds_on_the_same_data_hold_its_inputs_and_its_rows_once():
     inputs, label = data(500)
     likelihood = recorded_label(label)
-    (plan,) = plans([Job(inputs, likelihood, seed) for seed in range(25)], SUITED)
+    (plan,) = plans([Task(likelihood, seed, inputs=inputs) for seed in range(25)], SUITED)
     assert plan.observation is likelihood
     assert [part.data_ptr() for part in plan.inputs] == [inputs.data_ptr()]
     assert plan.first_row == plan.first_input == [0] * 25
@@ -28,7 +28,13 @@ def test_seeds_on_the_same_data_hold_its_inputs_and_its_rows_once():
 def test_data_variants_share_a_stack_and_know_where_they_begin():
     (a, la), (b, lb), (c, lc) = data(100), data(150, seed=1), data(100, seed=2)
     shared = recorded_label(la)
-    jobs = [Job(a, shared), Job(b, recorded_label(lb)), Job(a, shared, 1), Job(a, recorded_label(lc)), Job(c, shared)]
+    jobs = [
+        Task(shared, inputs=a),
+        Task(recorded_label(lb), inputs=b),
+        Task(shared, 1, inputs=a),
+        Task(recorded_label(lc), inputs=a),
+        Task(shared, inputs=c),
+    ]
     (plan,) = plans(jobs, SUITED)
     assert plan.numbers == [0, 1, 2, 3, 4]
     assert [len(part) for part in plan.inputs] == [100, 150, 100]
@@ -45,17 +51,17 @@ def test_networks_of_different_outputs_get_stacks_of_their_own():
     narrow, _ = data(100, features=2)
     three = recorded_label(torch.arange(100) % 3, classes=3)
     jobs = [
-        Job(wide, recorded_label(label)),
-        Job(narrow, recorded_label(label)),
-        Job(wide, three),
-        Job(narrow, recorded_label(label)),
+        Task(recorded_label(label), inputs=wide),
+        Task(recorded_label(label), inputs=narrow),
+        Task(three, inputs=wide),
+        Task(recorded_label(label), inputs=narrow),
     ]
     assert numbers(jobs) == [[0, 1, 3], [2]]
     assert {part.shape[1] for plan in plans(jobs, SUITED) for part in plan.inputs} == {5}
 
 
 def test_few_and_many_distinct_inputs_are_apart():
-    jobs = [Job(*blend(100, distinct)) for distinct in (8, 256, 257, 16)]
+    jobs = [blended(100, distinct) for distinct in (8, 256, 257, 16)]
     found = {tuple(plan.numbers): plan.few for plan in plans(jobs, Settings(batch_size=64).suited(100))}
     assert found == {(0, 1, 3): True, (2,): False}
 
@@ -63,7 +69,12 @@ def test_few_and_many_distinct_inputs_are_apart():
 def test_likelihoods_that_cannot_be_stacked_are_fitted_one_after_another_but_their_seeds_together():
     inputs, label = data(100)
     first, second = alone(label), alone(~label)
-    jobs = [Job(inputs, first, 0), Job(inputs, second, 0), Job(inputs, first, 1), Job(inputs, second, 1)]
+    jobs = [
+        Task(first, 0, inputs=inputs),
+        Task(second, 0, inputs=inputs),
+        Task(first, 1, inputs=inputs),
+        Task(second, 1, inputs=inputs),
+    ]
     assert numbers(jobs) == [[0, 2], [1, 3]]
 
 
@@ -74,7 +85,7 @@ def test_a_stack_has_a_limited_size(monkeypatch, limit, value):
     monkeypatch.setattr(plan_module, limit, value)
     inputs, label = data(100)
     likelihood = recorded_label(label)
-    assert numbers([Job(inputs, likelihood, seed) for seed in range(5)]) == [[0, 1], [2, 3], [4]]
+    assert numbers([Task(likelihood, seed, inputs=inputs) for seed in range(5)]) == [[0, 1], [2, 3], [4]]
 
 
 def test_long_jobs_do_not_make_the_stacks_of_short_ones_small(monkeypatch):
@@ -82,5 +93,7 @@ def test_long_jobs_do_not_make_the_stacks_of_short_ones_small(monkeypatch):
     inputs, label = data(1000)
     likelihood = recorded_label(label)
     few = torch.arange(100)
-    jobs = [Job(inputs, likelihood, seed, train_rows=few) for seed in range(5)] + [Job(inputs, likelihood)]
+    jobs = [Task(likelihood, seed, train_rows=few, inputs=inputs) for seed in range(5)] + [
+        Task(likelihood, inputs=inputs)
+    ]
     assert numbers(jobs) == [[0, 1, 2, 3, 4], [5]]

@@ -13,7 +13,7 @@ from problog4fairness.data import Rows
 from problog4fairness.learners import progress as progress_module
 from problog4fairness.learners.base import Task
 from problog4fairness.learners.em.reweighted import Reweighted
-from problog4fairness.learners.progress import Bar, each, listening, progress_bar
+from problog4fairness.learners.progress import each, listening, progress_bar
 from problog4fairness.learners.refit import fit_again
 from problog4fairness.learners.trees.boosted import Boosted
 
@@ -23,17 +23,16 @@ class Terminal(io.StringIO):
         return True
 
 
-def run(progress: bool | None) -> type[Bar]:
+def run(progress: bool | None) -> None:
     with progress_bar(100, 20, progress) as bar:
         bar.begin("105/250 networks")
         for epoch in range(10):
             bar.show(epoch + 1, 0.5 / (epoch + 1), 5)
-        return type(bar)
 
 
 @pytest.mark.parametrize("progress", [None, False])
 def test_pipelines_stay_clean(capfd, progress):
-    assert run(progress) is Bar
+    run(progress)
     assert capfd.readouterr() == ("", "")
 
 
@@ -43,12 +42,12 @@ def test_on_a_terminal_it_says_epoch_loss_rate_and_time_left(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert run(None) is not Bar
+    run(None)
     text = terminal.getvalue()
-    for part in ("105/250 networks", "epoch 10/20, loss 0.0500, ", " epochs/s, ", " left"):
+    for part in ("105/250 networks", "epoch 10/20, loss 0.0500, ", " left"):
         assert part in text
     terminal.truncate(0)
-    assert run(False) is Bar
+    run(False)
     assert terminal.getvalue().strip("\0") == ""
 
 
@@ -57,7 +56,7 @@ def test_no_standard_error_is_no_error(monkeypatch, closed):
     stream = io.StringIO()
     stream.close()
     monkeypatch.setattr(sys, "stderr", stream if closed else None)
-    assert run(None) is Bar
+    run(None)
 
 
 def test_the_bar_goes_away_when_a_fit_fails(monkeypatch):
@@ -81,7 +80,7 @@ def test_fits_within_fits_are_not_drawn(monkeypatch, learner):
     learner.fit_many([task], progress=False)
     assert terminal.getvalue() == ""
     fit_again(learner, fitted, [task, task])
-    assert "fits" in terminal.getvalue()
+    assert "2/2 fits" in terminal.getvalue()
     assert "loss" not in terminal.getvalue()
 
 
@@ -97,4 +96,4 @@ def test_nobody_listens_after_a_fit_that_failed():
     with pytest.raises(RuntimeError, match="stop"), listening(lambda *told: heard.append(told[0])):
         each(fails, [0, 1], None)
     assert heard == ["1/2 fits"]
-    assert run(None) is Bar
+    run(None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners.settings import Settings
+from problog4fairness.learners.networks.training import Settings
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ def test_no_hidden_layer_and_no_held_out_rows_are_allowed():
         ("hidden", 32, "hidden=32 is not a sequence of widths"),
         ("hidden", (32, 0), r"hidden\[1\]=0 is not a whole number of at least 1"),
         ("hidden", "ab", r"hidden\[0\]='a' is not a whole number"),
-        ("dropout", 1.0, "dropout=1.0 is not a number at least 0 and below 1"),
+        ("dropout", 1.0, "dropout=1.0 is not a number of at least 0 and below 1"),
         ("dropout", -0.1, "dropout=-0.1"),
         ("learning_rate", 0, "learning_rate=0 is not a number above 0"),
         ("learning_rate", math.nan, "learning_rate=nan"),
         ("learning_rate", "fast", "learning_rate='fast'"),
-        ("weight_decay", -1, "weight_decay=-1 is not a number at least 0"),
+        ("weight_decay", -1, "weight_decay=-1 is not a number of at least 0"),
         ("batch_size", 0, "batch_size=0 is not a whole number"),
         ("batch_size", 6.5, "batch_size=6.5"),
         ("max_epochs", True, "max_epochs=True"),

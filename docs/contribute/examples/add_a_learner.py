@@ -6,70 +6,56 @@ A learner fits a classifier of the fair label through an ``Observation``, and kn
 keeps, for every value of one column, the share of fair 1s: a table that EM fills.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.learners import Fitted, Learner, Task
+from problog4fairness.learners import Bar, Fitted, Learner, Task
 
 
 class FittedShares(Fitted):
-    """The share of each class for every value of a column."""
+    """The share of each class for every value of a column.
+
+    ``state``, ``shapes`` and ``from_state`` would put it into model files; a classifier in front of which stands an
+    encoder has most of that from ``FittedEncoded``.
+    """
 
     kind = "shares"
 
-    def __init__(self, column: str, shares: Mapping[Any, torch.Tensor], history: list[float]) -> None:
-        self.column, self.shares, self._history = column, shares, history
+    def __init__(self, column: str, shares: Mapping[Any, torch.Tensor], losses: list[float]) -> None:
+        self.column, self.shares, self.history = column, shares, {"train": losses}
 
     def log_proba(self, table: pd.DataFrame) -> torch.Tensor:
         return torch.stack([self.shares[value] for value in table[self.column]]).log()
 
-    @property
-    def history(self) -> Mapping[str, list[float]]:
-        return {"train": self._history}
 
-    def state(self):
-        raise NotImplementedError(
-            "model files: tensors and plain data, from which from_state makes an equal classifier"
-        )
-
-    @classmethod
-    def shapes(cls, plain, columns, classes):
-        raise NotImplementedError("model files: the tensors that go with plain data from a stranger")
-
-    @classmethod
-    def from_state(cls, tensors, plain):
-        raise NotImplementedError("model files: the inverse of state")
-
-
+@dataclass(eq=False, repr=False)
 class Shares(Learner):
     """By expectation and maximisation: fill the table, ask the belief what was fair, fill it again."""
 
-    def __init__(self, column: str, rounds: int = 30) -> None:
-        self.column = column
-        self.rounds = rounds
+    column: str
+    rounds: int = 30
 
     def check_options(self) -> None:
         if self.rounds < 1:
             raise p4f.errors.TrainingError(f"rounds={self.rounds!r} is not 1 or more")
 
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedShares]:
-        return [self._fit(task) for task in tasks]
-
-    def _fit(self, task: Task) -> FittedShares:
-        seen = task.observation
-        codes, values = pd.factorize(seen.table[self.column])
-        place, history = torch.from_numpy(codes), []
-        share = torch.full((len(values), seen.classes), 1 / seen.classes, dtype=torch.float64)
+    def fit_task(self, task: Task, bar: Bar) -> FittedShares:
+        observation = task.observation
+        codes, values = pd.factorize(observation.table[self.column])
+        place, losses = torch.from_numpy(codes), []
+        share = torch.full((len(values), observation.classes), 1 / observation.classes, dtype=torch.float64)
         for _ in range(self.rounds):
-            weight = seen.posterior(share.log()[place]).by_input(len(seen.table))
+            weight = observation.posterior(share.log()[place]).by_input(len(observation.table))
             share = torch.zeros_like(share).index_add_(0, place, weight) + 1e-6
             share = share / share.sum(1, keepdim=True)
-            history.append(float(-seen.log_likelihood(share.logit()[place, 1:]).mean()))
-        return FittedShares(self.column, dict(zip(values, share, strict=True)), history)
+            losses.append(float(-observation.log_likelihood(share.logit()[place, 1:]).mean()))
+        bar.show(1, losses[-1], 1)
+        return FittedShares(self.column, dict(zip(values, share, strict=True)), losses)
 
 
 # %%

@@ -35,7 +35,7 @@ for strength in strengths:
     for name, belief in (("through the belief", known), ("trained on recorded labels", p4f.NoBias())):
         observation = belief.observe(rows)
         inputs = torch.tensor(observation.table.to_numpy(), dtype=torch.float32)
-        jobs += [p4f.learners.Job(inputs, observation, seed=seed) for seed in seeds]
+        jobs += [p4f.learners.Task(observation, seed=seed, inputs=inputs) for seed in seeds]
         about += [(name, strength)] * len(seeds)
 
 # %%

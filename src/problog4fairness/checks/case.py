@@ -15,7 +15,7 @@ from problog4fairness.checks.crossfit import LARGER, Crossfit, crossfit, fair_ch
 from problog4fairness.checks.finding import NotDone
 from problog4fairness.checks.uncertainty import deviations, drawn, moved
 from problog4fairness.data import Codes, Floats, Grouping, Rows
-from problog4fairness.learners import Learner, encode, make_encoder, prepared, slot_name
+from problog4fairness.learners import Learner, make_encoder, slot_name
 
 # Fewer recorded rows than this say nothing about a curve.
 LEAST_ROWS = 100
@@ -284,8 +284,8 @@ class Case:
     def encoded(self) -> tuple[Floats, list[str]]:
         """``[rows, inputs]``: the features as numbers, each with mean 0 and deviation 1; and their names."""
         frame = self.rows.frame[list(self._others())]
-        encoder = make_encoder(prepared(frame.iloc[: self.size]))
-        matrix = np.asarray(encode(encoder, frame, np.float64))
+        encoder = make_encoder(frame.iloc[: self.size])
+        matrix = encoder.transform(frame, np.float64)
         names = [slot_name(slot) for slot in encoder.slots]
         varies = matrix.std(axis=0) > 1e-9
         matrix = matrix[:, varies]

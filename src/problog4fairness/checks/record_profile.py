@@ -14,7 +14,7 @@ import torch
 
 from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Floats, Rows
-from problog4fairness.learners import FittedLinear, Linear, Task, fit_again
+from problog4fairness.learners import Bar, FittedLinear, Linear, Task, fit_again
 
 # How far slopes look to either side, and curvatures.
 STEP, APART = 1e-4, 5e-3
@@ -36,7 +36,7 @@ class Profile:
     def __init__(self, belief: Belief, names: Sequence[str], rows: Rows) -> None:
         self._belief, self._names, self._rows = belief, list(names), rows
         self._weights = torch.ones(len(rows)) if rows.weights is None else torch.from_numpy(rows.weights).float()
-        first = Linear().fit_many([self._task(belief.observe(rows))], progress=False)[0]
+        first = Linear().fit_task(self._task(belief.observe(rows)), Bar())
         self._near: FittedLinear = first
         self.penalty = first.penalty
 

@@ -1,29 +1,26 @@
 from .auto import Auto, FittedChoice, row_losses
-from .base import Fitted, Learner, Shape, Task
+from .base import Learner, Task
 from .calibrated import LARGEST_SHIFT, SLOPES, Calibrated, recalibrated
 from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_trees, require_cluster
 from .em.reweighted import FittedEstimator, LikelihoodWarning, Reweighted
-from .encoder import CHUNK, MAX_CATEGORIES, MISSING, encode, make_encoder, prepared, slot_name
-from .history import Fit
-from .job import Job
+from .encoder import MISSING, make_encoder, slot_name
+from .fitted import Fitted
 from .linear.logistic import FittedLinear, Linear
 from .named import LEARNERS, learner_json, learner_of_json, named_learner
 from .networks.fit import fit_many
 from .networks.mlp import MLP
 from .networks.module import fit_module
 from .networks.network import FittedNetwork, Network
-from .plain import require
-from .progress import Bar, each, is_shown, listening, progress_bar
+from .networks.training import Fit, Settings
+from .progress import Bar, is_shown, listening
 from .refit import fit_again, fit_tasks
-from .settings import Settings
 from .trees.arrays import light
 from .trees.boosted import Boosted, FittedBoosted
+from .validation import Shape, require
 
 __all__ = [
-    "CHUNK",
     "LARGEST_SHIFT",
     "LEARNERS",
-    "MAX_CATEGORIES",
     "MISSING",
     "MLP",
     "SEVERAL",
@@ -41,7 +38,6 @@ __all__ = [
     "FittedEstimator",
     "FittedLinear",
     "FittedNetwork",
-    "Job",
     "Learner",
     "LikelihoodWarning",
     "Linear",
@@ -51,8 +47,6 @@ __all__ = [
     "Shape",
     "Task",
     "cluster_encoder",
-    "each",
-    "encode",
     "fit_again",
     "fit_many",
     "fit_module",
@@ -65,8 +59,6 @@ __all__ = [
     "listening",
     "make_encoder",
     "named_learner",
-    "prepared",
-    "progress_bar",
     "recalibrated",
     "require",
     "require_cluster",

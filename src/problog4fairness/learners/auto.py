@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners.base import Fitted, Learner, Shape, Task
-from problog4fairness.learners.job import check_seed, dealt, kinds_of, learning_rows
+from problog4fairness.learners.base import Learner, Task
+from problog4fairness.learners.fitted import Fitted, FittedAround
 from problog4fairness.learners.linear.logistic import Linear
 from problog4fairness.learners.networks.network import Network
-from problog4fairness.learners.plain import require
-from problog4fairness.learners.settings import whole_option
+from problog4fairness.learners.splits import dealt, kinds_of, learning_rows
 from problog4fairness.learners.trees.arrays import light
 from problog4fairness.learners.trees.boosted import Boosted
+from problog4fairness.learners.validation import Number, check_seed, option, require
 
 CANDIDATES: dict[str, type[Learner]] = {"linear": Linear, "boosted": Boosted, "network": Network}
 # Held-out parts; all of them where rows are few, otherwise the first.
@@ -29,6 +29,7 @@ PARTS, FEW = 5, 5_000
 COLUMNS = ("loss", "margin", "error")
 
 
+@dataclass(eq=False, repr=False)
 class Auto(Learner):
     """Linear, boosted or network: the one under which held-out *recorded* rows are most likely through the belief.
 
@@ -51,16 +52,10 @@ class Auto(Learner):
     True
     """
 
-    def __init__(self, compare_rows: int = 50_000) -> None:
-        self.compare_rows = compare_rows
-
-    def check_options(self) -> None:
-        """See :meth:`Learner.check_options`."""
-        if whole_option("compare_rows", self.compare_rows) < 2 * PARTS:
-            raise TrainingError(f"compare_rows={self.compare_rows!r} is not a whole number of at least {2 * PARTS}")
+    compare_rows: int = option(50_000, Number(least=2 * PARTS, whole=True))
 
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedChoice]:
-        """See :meth:`Learner.fit_many`; one after another."""
+        """See :meth:`Learner.fit_many`; each candidate shows its progress."""
         self.check_options()
         return [self._fit(task, progress) for task in tasks]
 
@@ -70,7 +65,8 @@ class Auto(Learner):
         losses = self._losses(task, learners, progress)
         best = min(losses, key=lambda name: float(losses[name].mean()))
         (fitted,) = learners[best].fit_many([task], progress)
-        return FittedChoice(fitted, best, {name: _compared(own, losses[best]) for name, own in losses.items()})
+        compared = {name: _compared(by_row, losses[best]) for name, by_row in losses.items()}
+        return FittedChoice(fitted, best, compared)
 
     def _losses(self, task: Task, learners: Mapping[str, Learner], progress: bool | None) -> dict[str, Tensor]:
         """For each learner the loss of every row that was held out, times its weight."""
@@ -80,15 +76,15 @@ class Auto(Learner):
         if len(parts) < 2:
             raise TrainingError("1 row is too few to compare learners on; name one of them")
         count = len(parts) if len(rows) < FEW else 1
-        own = [
+        folds = [
             replace(task, train_rows=torch.cat([part for part in parts if part is not held]), validation_rows=None)
             for held in parts[:count]
         ]
-        found = {}
+        losses = {}
         for name, learner in learners.items():
-            fits = learner.fit_many(own, progress)
-            found[name] = torch.cat([row_losses(task, fit, held) for fit, held in zip(fits, parts, strict=False)])
-        return found
+            fits = learner.fit_many(folds, progress)
+            losses[name] = torch.cat([row_losses(task, fit, held) for fit, held in zip(fits, parts, strict=False)])
+        return losses
 
 
 def _available() -> dict[str, Learner]:
@@ -115,22 +111,15 @@ def row_losses(task: Task, fitted: Fitted, rows: Tensor) -> Tensor:
     return losses * weights / weights.mean()
 
 
-def _compared(own: Tensor, best: Tensor) -> dict[str, float]:
+def _compared(losses: Tensor, best: Tensor) -> dict[str, float]:
     """Mean loss, how far it is above the best, and the standard error of that."""
-    difference = own - best
-    error = float(difference.std()) / math.sqrt(len(own)) if len(own) > 1 else 0.0
-    return {"loss": float(own.mean()), "margin": float(difference.mean()), "error": error}
+    difference = losses - best
+    error = float(difference.std()) / math.sqrt(len(losses)) if len(losses) > 1 else 0.0
+    return {"loss": float(losses.mean()), "margin": float(difference.mean()), "error": error}
 
 
-class FittedChoice(Fitted):
+class FittedChoice(FittedAround):
     """The learner that was chosen, fitted, and how the others did.
-
-    Parameters
-    ----------
-    fitted, chosen
-        See below.
-    compared
-        By learner, its loss on held-out recorded rows, and what else was measured.
 
     Attributes
     ----------
@@ -152,7 +141,8 @@ class FittedChoice(Fitted):
     kind = "auto"
 
     def __init__(self, fitted: Fitted, chosen: str, compared: Mapping[str, Mapping[str, float]]) -> None:
-        self.fitted, self.chosen, self._compared = fitted, chosen, compared
+        super().__init__(fitted)
+        self.chosen, self._compared = chosen, compared
 
     @property
     def choice(self) -> pd.DataFrame:
@@ -164,50 +154,24 @@ class FittedChoice(Fitted):
         table = pd.DataFrame.from_dict(self._compared, orient="index")[list(COLUMNS)]
         return table.sort_values("loss", kind="stable").rename_axis("learner")
 
-    def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
-        return self.fitted.log_proba(table)
-
-    def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
-        self.fitted.check(table)
-
-    @property
-    def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
-        return self.fitted.categories
-
-    @property
-    def concerns(self) -> Sequence[str]:
-        """See :meth:`Fitted.concerns`: those of the chosen learner."""
-        return self.fitted.concerns
-
-    @property
-    def history(self) -> Mapping[str, list[float]]:
-        """See :meth:`Fitted.history`: that of the chosen learner."""
-        return self.fitted.history
-
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """See :meth:`Fitted.state`."""
-        tensors, plain = self.fitted.state()
-        compared = {name: dict(own) for name, own in self._compared.items()}
-        return tensors, {"chosen": self.chosen, "compared": compared, "fitted": plain}
+    def around(self) -> dict[str, Any]:
+        """See :meth:`FittedAround.around`."""
+        return {"chosen": self.chosen, "compared": {name: dict(values) for name, values in self._compared.items()}}
 
     @classmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """See :meth:`Fitted.shapes`."""
-        require(set(plain) == {"chosen", "compared", "fitted"}, "its choice is another one")
+    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:  # noqa: ARG003
+        """See :meth:`FittedAround.check_around`."""
+        require(set(plain) == {"chosen", "compared"}, "its choice is another one")
         compared = plain["compared"]
         require(isinstance(compared, dict) and plain["chosen"] in compared, "its choice is another one")
         require(set(compared) <= set(CANDIDATES), "its choice was between other learners")
-        for own in compared.values():
-            fit = isinstance(own, dict) and tuple(own) == COLUMNS and all(type(v) is float for v in own.values())
-            require(fit and bool(np.isfinite(list(own.values())).all()), "its choice is not in numbers")
-        require(isinstance(plain["fitted"], dict), "its choice is another one")
-        return Fitted.kinds[plain["chosen"]].shapes(plain["fitted"], columns, classes)
+        for values in compared.values():
+            fit = (
+                isinstance(values, dict) and tuple(values) == COLUMNS and all(type(v) is float for v in values.values())
+            )
+            require(fit and bool(np.isfinite(list(values.values())).all()), "its choice is not in numbers")
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedChoice:
-        """See :meth:`Fitted.from_state`."""
-        fitted = Fitted.kinds[plain["chosen"]].from_state(tensors, plain["fitted"])
+    def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> FittedChoice:
+        """See :meth:`FittedAround.of_around`."""
         return cls(fitted, plain["chosen"], plain["compared"])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass, is_dataclass
+from typing import ClassVar
 
-import pandas as pd
-import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
-
-# The shape of a tensor and its type.
-Shape: TypeAlias = tuple[tuple[int, ...], torch.dtype]
+from problog4fairness.learners.fitted import Fitted
+from problog4fairness.learners.progress import Bar, listening, progress_bar
+from problog4fairness.learners.validation import check_seed, checked_options
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +29,20 @@ class Task:
     seed
         All that is random in this fit is drawn from it.
     train_rows
-        Rows of the observation to learn from, by number, such as those of a fold; all by default.
+        Rows of the observation to learn from, by number, such as those of a fold; by default all that are not
+        ``validation_rows``.
     weights
-        ``[rows]``: how much each row counts.
+        ``[rows]``: how much each row counts. Rows of weight 0 are left out.
     validation_rows
         Rows that say when to stop; by default a random share of ``train_rows``.
     audited
         ``[rows]``: how many people an audited row stands for, 0 where the fair label is not known; such rows say how
         strongly to regularise.
     near
-        What was learned from almost these rows, where a quick fit near it is enough (:func:`.again.fit_tasks`).
+        What was learned from almost these rows, where a quick fit near it is enough (:func:`.refit.fit_tasks`).
+    inputs
+        ``[distinct, features]`` in float32, for :func:`fit_many` alone: the inputs that ``observation.inputs`` points
+        at. Tasks that learn from the same data should hold the same tensor: it is then stored once.
 
     Examples
     --------
@@ -60,12 +62,14 @@ class Task:
     validation_rows: Tensor | None = None
     audited: Tensor | None = None
     near: Fitted | None = None
+    inputs: Tensor | None = None
 
 
 class Learner(BaseEstimator, ABC):  # type: ignore[misc]
     """Learns the fair label from what was recorded; knows a belief only as an :class:`Observation`.
 
-    A learner holds options, and nothing that it has learned: that is in the :class:`Fitted` that it gives.
+    A learner is a data class of options, and holds nothing that it has learned: that is in the :class:`Fitted` that it
+    gives. It defines :meth:`fit_task`, or :meth:`fit_many` where fitting many at once is quicker.
 
     Examples
     --------
@@ -78,9 +82,20 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
     tensor([1.], dtype=torch.float64)
     """
 
-    @abstractmethod
+    # What a round is called on the progress bar.
+    unit: ClassVar[str] = "fit"
+
+    @property
+    def most_rounds(self) -> int:
+        """How many rounds a fit has at most."""
+        return 1
+
+    def fit_task(self, task: Task, bar: Bar) -> Fitted:
+        """Fit one classifier, and report every round to the bar."""
+        raise NotImplementedError(f"{type(self).__name__} has neither fit_task nor fit_many")
+
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> Sequence[Fitted]:
-        """Fit one classifier for each task.
+        """Fit one classifier for each task; by default one after another.
 
         Parameters
         ----------
@@ -89,10 +104,41 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
         progress
             Whether to show a progress bar; by default only where standard error is a terminal.
         """
+        self.check_options()
+        fits = []
+        with progress_bar(len(tasks) * self.most_rounds, self.most_rounds, progress, self.unit) as bar:
+            for number, task in enumerate(tasks, start=1):
+                check_seed(task.seed)
+                bar.begin(f"{number}/{len(tasks)} {type(self).__name__.lower()}")
+                # What is fitted within a fit is not reported.
+                with listening(lambda *_: None):
+                    fits.append(self.fit_task(task, bar))
+        return fits
 
-    @abstractmethod
+    def fit_near(
+        self,
+        fitted: Fitted,  # noqa: ARG002
+        tasks: Sequence[Task],
+        progress: bool | None = None,
+        quicker: int = 1,  # noqa: ARG002
+    ) -> Sequence[Fitted]:
+        """Fit one classifier for each task, quickly, near what was learned from almost the same rows.
+
+        Parameters
+        ----------
+        fitted
+            What was learned.
+        tasks, progress
+            As in :meth:`fit_many`.
+        quicker
+            How many times quicker a learner may learn that starts anew.
+        """
+        return self.fit_many(tasks, progress)
+
     def check_options(self) -> None:
         """Raise the error that names an option which makes no sense."""
+        if is_dataclass(self):
+            checked_options(self)
 
     def fit(
         self,
@@ -115,75 +161,6 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
             As in :meth:`fit_many`.
         """
         return self.fit_many([Task(observation_of(through, rows), seed, weights=weights)], progress)[0]
-
-
-class Fitted(ABC):
-    """A classifier of the fair label.
-
-    Attributes
-    ----------
-    kinds
-        The kinds of fitted classifiers by name, for reading model files.
-
-    Examples
-    --------
-    >>> from problog4fairness.learners import Fitted
-    >>> {"linear", "boosted", "network"} <= set(Fitted.kinds)  # what model files may hold
-    True
-    """
-
-    kind: ClassVar[str]
-    kinds: ClassVar[dict[str, type[Fitted]]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        Fitted.kinds[cls.kind] = cls
-
-    @abstractmethod
-    def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """log P(fair class), ``[rows, classes]`` in float64, of inputs with the columns that were learned from."""
-
-    def check(self, table: pd.DataFrame) -> None:  # noqa: B027  most learners take any cell
-        """Raise the error that names row and column of a cell that is not of the kind that was learned from."""
-
-    @property
-    def categories(self) -> Mapping[str, Sequence[str]]:
-        """The columns that are texts to this classifier, and the values that it knows of each."""
-        return {}
-
-    @property
-    def concerns(self) -> Sequence[str]:
-        """What speaks against this classifier, a sentence each: that training stopped too early."""
-        return ()
-
-    @property
-    @abstractmethod
-    def history(self) -> Mapping[str, list[float]]:
-        """How training went: for each quantity its value after every round."""
-
-    @abstractmethod
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that was learned, as tensors and as plain data; :meth:`from_state` makes an equal classifier of it."""
-
-    @classmethod
-    @abstractmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """The tensors that go with plain data from a stranger; ``ValueError`` where that is not of the known shape.
-
-        Parameters
-        ----------
-        plain
-            The plain data of :meth:`state`.
-        columns
-            The columns that the classifier reads.
-        classes
-            How many classes the label has.
-        """
-
-    @classmethod
-    @abstractmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> Fitted:
-        """The inverse of :meth:`state`, after :meth:`shapes` has checked it."""
 
 
 def observation_of(through: Belief | Observation, rows: Rows | None) -> Observation:

@@ -10,8 +10,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.learners.base import Fitted, Shape
-from problog4fairness.learners.plain import require
+from problog4fairness.learners.fitted import Fitted, FittedAround
+from problog4fairness.learners.validation import require
 
 # Between these a slope is found, and shifts between minus and plus the largest: beyond, few rows would make it certain.
 SLOPES, LARGEST_SHIFT = (0.05, 10.0), 10.0
@@ -29,7 +29,7 @@ def recalibrated(log_proba: Tensor, slope: Tensor | float, shifts: Tensor) -> Te
     return moved.log_softmax(-1)
 
 
-class Calibrated(Fitted):
+class Calibrated(FittedAround):
     """A fitted classifier, and the slope and shifts that its log-probabilities need to be right.
 
     Attributes
@@ -59,68 +59,35 @@ class Calibrated(Fitted):
     kind = "calibrated"
 
     def __init__(self, fitted: Fitted, slope: float, shifts: Sequence[float], gain: float, error: float) -> None:
-        self.fitted, self.slope, self.shifts = fitted, float(slope), tuple(map(float, shifts))
+        super().__init__(fitted)
+        self.slope, self.shifts = float(slope), tuple(map(float, shifts))
         self.gain, self.error = gain, error
+        if gain > FAR * error:
+            warning = (
+                f"its own fair probabilities disagree with the audited rows, by which they were put right (log loss "
+                f"lower by {gain:.3f}, standard error {error:.3f}, out of fold); the belief may not hold"
+            )
+            self.concerns = [*fitted.concerns, warning]
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """See :meth:`Fitted.log_proba`."""
         return recalibrated(self.fitted.log_proba(table), self.slope, torch.tensor(self.shifts, dtype=torch.float64))
 
-    def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
-        self.fitted.check(table)
-
-    @property
-    def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
-        return self.fitted.categories
-
-    @property
-    def concerns(self) -> Sequence[str]:
-        """See :meth:`Fitted.concerns`: also that much had to be put right."""
-        if self.gain <= FAR * self.error:
-            return self.fitted.concerns
-        told = (
-            f"its own fair probabilities disagree with the audited rows, by which they were put right (log loss lower "
-            f"by {self.gain:.3f}, standard error {self.error:.3f}, out of fold); the belief may not hold"
-        )
-        return [*self.fitted.concerns, told]
-
-    @property
-    def history(self) -> Mapping[str, list[float]]:
-        """See :meth:`Fitted.history`: that of the classifier itself."""
-        return self.fitted.history
-
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """See :meth:`Fitted.state`."""
-        tensors, plain = self.fitted.state()
-        own = {"kind": self.fitted.kind, **plain}
-        numbers = {name: getattr(self, name) for name in _NUMBERS}
-        return tensors, {**numbers, "shifts": list(self.shifts), "fitted": own}
+    def around(self) -> dict[str, Any]:
+        """See :meth:`FittedAround.around`."""
+        return {**{name: getattr(self, name) for name in _NUMBERS}, "shifts": list(self.shifts)}
 
     @classmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """See :meth:`Fitted.shapes`."""
-        require(set(plain) == {*_NUMBERS, "shifts", "fitted"}, "its calibration is another one")
+    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
+        """See :meth:`FittedAround.check_around`."""
+        require(set(plain) == {*_NUMBERS, "shifts"}, "its calibration is another one")
         shifts = plain["shifts"]
         require(isinstance(shifts, list) and len(shifts) == classes - 1, "its calibration does not fit its labels")
         numbers = [*(plain[name] for name in _NUMBERS), *shifts]
-        plausible = all(type(own) is float and math.isfinite(own) and abs(own) <= 100 for own in numbers)
+        plausible = all(type(value) is float and math.isfinite(value) and abs(value) <= 100 for value in numbers)
         require(plausible and plain["slope"] > 0, "its calibration is not in numbers")
-        kind, own = _parts(plain)
-        return kind.shapes(own, columns, classes)
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> Calibrated:
-        """See :meth:`Fitted.from_state`."""
-        kind, own = _parts(plain)
-        numbers = (plain["slope"], plain["shifts"], plain["gain"], plain["error"])
-        return cls(kind.from_state(tensors, own), *numbers)
-
-
-def _parts(plain: Mapping[str, Any]) -> tuple[type[Fitted], dict[str, Any]]:
-    require(isinstance(plain["fitted"], dict), "its calibration is of something else")
-    own = dict(plain["fitted"])
-    name = own.pop("kind", None)
-    require(name in Fitted.kinds and name != Calibrated.kind, "its calibration is of something else")
-    return Fitted.kinds[name], own
+    def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> Calibrated:
+        """See :meth:`FittedAround.of_around`."""
+        return cls(fitted, plain["slope"], plain["shifts"], plain["gain"], plain["error"])

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs import CHUNK, Observation
 from problog4fairness.data import Codes, Floats
-from problog4fairness.learners.job import check_weights
+from problog4fairness.learners.splits import check_weights
 from problog4fairness.program import AffineTerms, log_outcomes
 
 # Logits beyond this are as good as certain, and their probabilities still above 0 in float64.

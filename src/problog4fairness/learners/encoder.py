@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+import torch
+from torch import Tensor
 
+from problog4fairness.data import Codes, Floats
 from problog4fairness.errors import CellError, P4FError
+from problog4fairness.learners.validation import Shape, require
 
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-Codes: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Slot: TypeAlias = tuple[Any, ...]
 Matrix: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 # The text of a missing category.
 MISSING = "missing"
 _LARGEST = float(np.finfo(np.float32).max)
+# What a model file holds as arrays.
+NUMBERS = ("fills", "means", "scales")
 # Rows that are encoded at a time.
 CHUNK = 1 << 16
 # Inputs of a column of categories, at most: the most frequent ones have one each, all others share one.
@@ -73,7 +77,17 @@ class Encoder:
         return numbers + sum(map(len, self.categories.values())) + len(self.rare)
 
     def transform(self, frame: pd.DataFrame, kind: type[Any] = np.float32) -> Matrix:
-        """A learner's input for rows that :meth:`check` let pass, in float32 or another type."""
+        """A learner's input for rows that :meth:`check` let pass.
+
+        In float32 with rows that lie together, as torch wants them, or in float64 column by column.
+        """
+        matrix = np.empty((len(frame), self.width), dtype=kind, order="C" if kind is np.float32 else "F")
+        # Piece by piece: what is made on the way takes several times as much memory.
+        for start in range(0, len(frame), CHUNK):
+            matrix[start : start + CHUNK] = self._block(frame.iloc[start : start + CHUNK], kind)
+        return matrix
+
+    def _block(self, frame: pd.DataFrame, kind: type[Any]) -> Matrix:
         # Column by column, as it is written.
         matrix = np.zeros((len(frame), self.width), dtype=kind, order="F")
         start = len(self.means)
@@ -112,6 +126,52 @@ class Encoder:
             if name in self.marked:
                 mark = len(self.numbers) + self.marked.index(name)
                 out[:, mark] = (missing - self.means[mark]) / self.scales[mark]
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """The numbers of an encoder, and the rest as plain data."""
+        numbers = {name: torch.from_numpy(np.array(getattr(self, name))) for name in NUMBERS}
+        categories = [[name, name in self.rare, list(values)] for name, values in self.categories.items()]
+        return numbers, {"numbers": list(self.numbers), "marked": list(self.marked), "categories": categories}
+
+    @classmethod
+    def of_plain(cls, plain: Any, columns: Sequence[str] | None = None) -> Encoder:
+        """The encoder that plain data describe, which may be a stranger's, without its numbers.
+
+        Parameters
+        ----------
+        plain
+            From :meth:`state`.
+        columns
+            The columns that it must read; not checked where they are not given.
+        """
+        known = isinstance(plain, dict) and set(plain) == {"numbers", "marked", "categories"}
+        require(known and isinstance(plain["categories"], list), "its encoder is another one")
+        numbers, marked = _names(plain["numbers"]), _names(plain["marked"])
+        categories: dict[str, tuple[str, ...]] = {}
+        rare = set()
+        for entry in plain["categories"]:
+            known = isinstance(entry, list) and len(entry) == 3 and isinstance(entry[1], bool)
+            require(known, "its categories are wrong")
+            (name,), values = _names(entry[:1]), _names(entry[2])
+            require(name not in categories, "a category occurs twice")
+            categories[name] = tuple(values)
+            rare |= {name} if entry[1] else set()
+        fit = columns is None or sorted([*numbers, *categories]) == sorted(columns)
+        require(fit and set(marked) <= set(numbers), "its encoder does not fit its columns")
+        nothing = np.zeros(0)
+        return cls(tuple(numbers), tuple(marked), categories, frozenset(rare), nothing, nothing, nothing)
+
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of its numbers."""
+        inputs = len(self.numbers) + len(self.marked)
+        sizes = {"fills": len(self.numbers), "means": inputs, "scales": inputs}
+        return {name: ((size,), torch.float64) for name, size in sizes.items()}
+
+    def with_numbers(self, tensors: dict[str, Tensor]) -> Encoder:
+        """The encoder with its numbers, which are taken out of ``tensors``."""
+        fills, means, scales = (tensors.pop(name).numpy() for name in NUMBERS)
+        require(bool((scales > 0).all()), "a scale is not above 0")
+        return replace(self, fills=fills, means=means, scales=scales)
 
     def check(self, frame: pd.DataFrame) -> None:
         """Raise the error that names row (from 1) and column of a cell where training saw numbers and this is none.
@@ -167,32 +227,25 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
 
 
-def prepared(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns as the encoder learns them: numbers as floats, everything else as text."""
-    columns: dict[str, Any] = {}
+def make_encoder(frame: pd.DataFrame) -> Encoder:
+    """Numbers scaled, categories as indicators, missing values filled and marked."""
+    numbers = {str(name): as_numbers(column) for name, column in frame.items() if pd.api.types.is_numeric_dtype(column)}
+    fills, marked, means, scales = _scales(numbers)
+    categories, rare = {}, set()
     for name, column in frame.items():
-        if pd.api.types.is_numeric_dtype(column):
-            columns[str(name)] = as_numbers(column)
-        else:
+        if str(name) not in numbers:
             # Each different value becomes text once, however many rows have it.
             codes, texts = text_codes(column)
-            columns[str(name)] = np.array(texts, dtype=object)[codes]
-    return pd.DataFrame(columns, index=frame.index, copy=False)
+            counts = pd.Series(np.array(texts, dtype=object)[codes]).value_counts().sort_index()
+            categories[str(name)], others = frequent(counts.index.tolist(), counts.to_numpy())
+            rare |= {str(name)} if others else set()
+    return Encoder(tuple(numbers), tuple(marked), categories, frozenset(rare), fills, means, scales)
 
 
-def make_encoder(frame: pd.DataFrame) -> Encoder:
-    """Numbers scaled, categories as indicators, missing values filled and marked; fitted on a prepared frame."""
-    numbers = [name for name, kind in zip(frame.columns, frame.dtypes, strict=True) if kind == np.float64]
-    fills, marked, means, scales = _scales(frame[numbers])
-    categories, rare = _categories(frame.drop(columns=numbers))
-    return Encoder(tuple(numbers), tuple(numbers[place] for place in marked), categories, rare, fills, means, scales)
-
-
-def _scales(frame: pd.DataFrame) -> tuple[Floats, list[int], Floats, Floats]:
+def _scales(columns: Mapping[str, Floats]) -> tuple[Floats, list[str], Floats, Floats]:
     """For columns of numbers what fills their gaps, which of them have any; their means and scales."""
-    fills, marked, found = [], [], []
-    for number, (name, column) in enumerate(frame.items()):
-        values = column.to_numpy()
+    fills, marks, moments = [], {}, []
+    for name, values in columns.items():
         missing = np.isnan(values)
         known = values[~missing] if missing.any() else values
         with np.errstate(over="ignore", invalid="ignore"):
@@ -205,15 +258,14 @@ def _scales(frame: pd.DataFrame) -> tuple[Floats, list[int], Floats, Floats]:
                 "correct them, or divide them"
             )
         fills.append(fill)
-        found.append((fill, scale))
+        moments.append((fill, scale))
         if missing.any():
-            marked.append(number)
-    for number in marked:
-        gaps = np.isnan(frame.iloc[:, number].to_numpy()).astype(np.float64)
+            marks[name] = missing.astype(np.float64)
+    for gaps in marks.values():
         share = float(gaps.mean())
-        found.append((share, _scale(gaps, share, len(gaps))))
-    means, scales = np.array(found).reshape(-1, 2).T
-    return np.array(fills), marked, means, scales
+        moments.append((share, _scale(gaps, share, len(gaps))))
+    means, scales = np.array(moments).reshape(-1, 2).T
+    return np.array(fills), list(marks), means, scales
 
 
 def _scale(known: Floats, mean: float, rows: int) -> float:
@@ -221,16 +273,6 @@ def _scale(known: Floats, mean: float, rows: int) -> float:
     spread = float(((known - mean) ** 2).sum() / max(1, rows))
     rounding = (rows * mean * float(np.finfo(np.float64).eps)) ** 2
     return spread**0.5 if spread > rounding else 1.0
-
-
-def _categories(frame: pd.DataFrame) -> tuple[dict[str, tuple[str, ...]], frozenset[str]]:
-    """For columns of texts the values that get an indicator each, and the columns in which others share one."""
-    categories, shared = {}, set()
-    for name in frame.columns:
-        counts = frame[name].value_counts().sort_index()
-        categories[str(name)], rest = frequent(counts.index.tolist(), counts.to_numpy())
-        shared |= {str(name)} if rest else set()
-    return categories, frozenset(shared)
 
 
 def frequent(values: Sequence[str], counts: Codes) -> tuple[tuple[str, ...], bool]:
@@ -263,13 +305,7 @@ def slot_name(slot: Slot) -> str:
     return f"{column} = {value[0]}" if value[0] is not None else f"{column} is rare"
 
 
-def encode(encoder: Encoder, frame: pd.DataFrame, kind: type[Any] = np.float32) -> Matrix:
-    """A learner's input, made piece by piece: what is made on the way takes several times as much memory."""
-    # torch wants rows that lie together; linear algebra does not mind, and columns are quicker to write.
-    order: Literal["C", "F"] = "C" if kind is np.float32 else "F"
-    if len(frame) <= CHUNK:
-        return np.asarray(encoder.transform(frame, kind), order=order)
-    matrix = np.empty((len(frame), encoder.width), dtype=kind, order=order)
-    for start in range(0, len(frame), CHUNK):
-        matrix[start : start + CHUNK] = encoder.transform(frame.iloc[start : start + CHUNK], kind)
-    return matrix
+def _names(values: Any) -> list[str]:
+    require(isinstance(values, list) and all(isinstance(value, str) for value in values), "its names are not texts")
+    require(len(set(values)) == len(values), "a name or category occurs twice")
+    return list(values)

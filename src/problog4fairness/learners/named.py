@@ -8,7 +8,7 @@ from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.auto import CANDIDATES, Auto
 from problog4fairness.learners.base import Learner
 from problog4fairness.learners.em.reweighted import Reweighted
-from problog4fairness.learners.plain import require
+from problog4fairness.learners.validation import require
 
 LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}
 
@@ -62,7 +62,7 @@ def learner_of_json(value: Any) -> Learner | str:
         return value
     require(isinstance(value, dict) and value.get("name") in LEARNERS, "its learner is unknown")
     kind = LEARNERS[value["name"]]
-    options = {name: tuple(own) if isinstance(own, list) else own for name, own in value.items() if name != "name"}
+    options = {name: tuple(each) if isinstance(each, list) else each for name, each in value.items() if name != "name"}
     require(set(options) == set(kind().get_params(deep=False)), "the options of its learner are others")
     learner = kind(**options)
     learner.check_options()

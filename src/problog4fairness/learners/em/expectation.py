@@ -18,7 +18,7 @@ from problog4fairness.beliefs import Observation
 from problog4fairness.data import Codes, Floats
 from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.encoder import Encoder, encode, make_encoder, prepared
+from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.program import log_outcomes
 
 # No estimator is surer than this in the E step.
@@ -73,13 +73,15 @@ class Expected:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """The inputs that rows need, as an estimator reads them."""
+    """The inputs that rows need, as an estimator reads them: those of the first row first, then those of the next.
+
+    Rows with equal inputs stay apart: estimators count rows in a leaf and draw rows, whatever their weight.
+    """
 
     observation: Observation
     rows: Tensor
     weights: Tensor
     table: pd.DataFrame
-    places: Tensor
     encoder: Encoder | None
     matrix: Any
 
@@ -93,18 +95,20 @@ class Data:
                 f"{len(rows)} rows that may stand for {observation.variants} fair inputs each are too many for EM; "
                 "take learner='linear', 'boosted' or 'network'"
             )
-        # Rows with equal inputs stay apart: estimators count rows in a leaf and draw rows, whatever their weight.
-        places = torch.arange(inputs.numel()).view_as(inputs)
         table = observation.table.iloc[inputs.reshape(-1).numpy()].reset_index(drop=True)
         weights = torch.ones(len(rows)).double() if task.weights is None else task.weights[rows].double()
-        encoder = None if as_it_is else make_encoder(prepared(table))
-        matrix = table if encoder is None else encode(encoder, table)
-        return cls(observation, rows, weights, table, places, encoder, matrix)
+        encoder = None if as_it_is else make_encoder(table)
+        return cls(observation, rows, weights, table, encoder, encoder.transform(table) if encoder else table)
 
     @property
     def size(self) -> int:
         """How many rows there are."""
         return len(self.rows)
+
+    @property
+    def row_of(self) -> Codes:
+        """``[inputs]``: the row that needs each."""
+        return np.repeat(np.arange(self.size), self.observation.variants)
 
     def take(self, inputs: Codes) -> Any:
         """Some of the inputs."""
@@ -112,14 +116,12 @@ class Data:
 
     def expected(self, log_proba: Floats) -> Expected:
         """The E step."""
-        kernel, classes = self.observation.observed, self.observation.classes
-        q = kernel.posterior(  # type: ignore[union-attr]  # there is a record, which was checked
+        kernel = self.observation.observed
+        posterior = kernel.posterior(  # type: ignore[union-attr]  # there is a record, which was checked
             self._logits(log_proba).flatten(-2), self.rows
-        ).unflatten(-1, (-1, classes))
-        own = q * self.weights.reshape(-1, 1, 1)
-        total = torch.zeros(len(self.table), q.shape[-1], dtype=torch.float64)
-        total.index_add_(0, self.places.reshape(-1), own.reshape(-1, q.shape[-1]))
-        return Expected(total.numpy(), q)
+        ).unflatten(-1, (-1, self.observation.classes))
+        weights = (posterior * self.weights.reshape(-1, 1, 1)).flatten(0, 1)
+        return Expected(weights.numpy(), posterior)
 
     def hidden(self, expected: Expected) -> bool:
         """Whether what is expected depends on what is believed: not where all fair labels are known."""
@@ -129,22 +131,19 @@ class Data:
 
     def loss(self, log_proba: Floats) -> float:
         """The mean loss of the recorded labels."""
-        found = self.observation(self._logits(log_proba), self.rows)
-        return -float(self.weights @ found / self.weights.sum())
+        logs = self.observation(self._logits(log_proba), self.rows)
+        return -float(self.weights @ logs / self.weights.sum())
 
     def _logits(self, log_proba: Floats) -> Tensor:
         """``[rows, variants, outputs]``."""
-        own = torch.from_numpy(log_proba)
-        return (own[:, 1:] - own[:, :1] if self.observation.outputs == 1 else own)[self.places]
+        logs = torch.from_numpy(log_proba)
+        logits = logs[:, 1:] - logs[:, :1] if self.observation.outputs == 1 else logs
+        return logits.view(self.size, self.observation.variants, -1)
 
     def folds(self, count: int, seed: int) -> Codes:
         """``[inputs]``: the fold of each input; all that a row may stand for is in the same one."""
-        group = torch.arange(len(self.table))
-        lowest = self.places.min(1, keepdim=True).values.expand_as(self.places)
-        group.scatter_reduce_(0, self.places.reshape(-1), lowest.reshape(-1), "amin")
-        order = np.random.default_rng(seed).permutation(len(self.table)) % count
-        found: Codes = order[group.numpy()]
-        return found
+        order: Codes = np.random.default_rng(seed).permutation(len(self.table)) % count
+        return order[self.row_of * self.observation.variants]
 
 
 class Maker:
@@ -162,12 +161,12 @@ class Maker:
 
         With ``drawn``, labels are drawn from what is expected, one for each row, instead of one for each class.
         """
-        found = np.empty_like(expected.weights)
+        logs = np.empty_like(expected.weights)
         for fold in np.unique(folds):
             inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             fitted = self._fit(data, expected, outside, drawn)
-            found[inside] = log_chances([fitted], data.take(inside), found.shape[1], SURE)
-        return found
+            logs[inside] = log_chances([fitted], data.take(inside), logs.shape[1], SURE)
+        return logs
 
     def fit_all(self, data: Data, expected: Expected) -> list[Any]:
         """The estimator fitted on everything; several of them where labels must be drawn."""
@@ -188,7 +187,7 @@ class Maker:
 
     def _drawn(self, data: Data, expected: Expected, inputs: Codes) -> tuple[Codes, Codes]:
         """As many inputs as there are rows, with labels: rows drawn by weight, what they stand for by posterior."""
-        within = np.isin(data.places[:, 0].numpy(), inputs)
+        within = np.isin(np.arange(data.size), data.row_of[inputs])
         weights = np.where(within, data.weights.numpy(), 0.0)
         if np.ptp(weights[within]) == 0:
             rows = np.flatnonzero(within)
@@ -197,7 +196,7 @@ class Maker:
         chances = expected.posterior.flatten(1).numpy()[rows].cumsum(1)
         drawn = (chances < self._random.random(len(rows))[:, None] * chances[:, -1:]).sum(1)
         variant, label = np.divmod(np.minimum(drawn, chances.shape[1] - 1), expected.weights.shape[1])
-        return data.places.numpy()[rows, variant], label
+        return rows * data.observation.variants + variant, label
 
     def _fitted(self, matrix: Any, labels: Codes, options: Mapping[str, Floats]) -> Any:
         estimator = clone(self._estimator)
@@ -218,5 +217,5 @@ def log_chances(estimators: Sequence[Any], matrix: Any, classes: int, least: flo
     for estimator in estimators:
         total[:, np.asarray(estimator.classes_, dtype=np.int64)] += estimator.predict_proba(matrix)
     chance = np.clip(total / len(estimators), least, None)
-    found: Floats = np.log(chance / chance.sum(1, keepdims=True))
-    return found
+    logs: Floats = np.log(chance / chance.sum(1, keepdims=True))
+    return logs

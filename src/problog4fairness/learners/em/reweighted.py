@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -20,13 +21,14 @@ from sklearn.pipeline import Pipeline
 from torch import Tensor
 
 from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners.base import Fitted, Learner, Shape, Task
+from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.em.expectation import Data, Expected, Maker, log_chances, require_complete
-from problog4fairness.learners.encoder import Encoder, encode
-from problog4fairness.learners.job import check_seed, learning_rows
+from problog4fairness.learners.encoder import Encoder
+from problog4fairness.learners.fitted import Fitted, History, State
 from problog4fairness.learners.linear.logistic import Linear
-from problog4fairness.learners.progress import each
-from problog4fairness.learners.settings import number_option, whole_option
+from problog4fairness.learners.progress import Bar, each
+from problog4fairness.learners.splits import learning_rows
+from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, Number, option
 
 # No estimator is surer than this in the end.
 SUREST = 1e-12
@@ -48,6 +50,7 @@ class LikelihoodWarning(UserWarning):
     """
 
 
+@dataclass(eq=False, repr=False)
 class Reweighted(Learner):
     """A scikit-learn classifier with ``predict_proba``, fitted with weights that the belief's posterior gives.
 
@@ -81,19 +84,11 @@ class Reweighted(Learner):
     torch.Size([300, 2])
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        max_rounds: int = 4,
-        tolerance: float = 1e-3,
-        folds: int | None = None,
-        draws: int = 5,
-    ) -> None:
-        self.estimator = estimator
-        self.max_rounds = max_rounds
-        self.tolerance = tolerance
-        self.folds = folds
-        self.draws = draws
+    estimator: Any
+    max_rounds: int = option(4, COUNT)
+    tolerance: float = option(1e-3, NOT_NEGATIVE)
+    folds: int | None = option(None, Number(least=2, whole=True, others=(None,)))
+    draws: int = option(5, COUNT)
 
     def check_options(self) -> None:
         """See :meth:`Learner.check_options`."""
@@ -106,31 +101,49 @@ class Reweighted(Learner):
             raise TrainingError(
                 f"{name} has no predict_proba; wrap it in sklearn.calibration.CalibratedClassifierCV, or take another"
             )
-        whole_option("max_rounds", self.max_rounds)
-        whole_option("draws", self.draws)
-        number_option("tolerance", self.tolerance, "at least 0", lambda value: value >= 0)
-        if self.folds is not None and whole_option("folds", self.folds) < 2:
-            raise TrainingError(f"folds={self.folds!r} is not a whole number of at least 2")
+        super().check_options()
 
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedEstimator]:
-        """See :meth:`Learner.fit_many`; one after another."""
-        self.check_options()
-        return each(self._fit, tasks, progress)
-
-    def _fit(self, task: Task) -> FittedEstimator:
-        check_seed(task.seed)
+    def fit_task(self, task: Task, bar: Bar) -> FittedEstimator:
+        """See :meth:`Learner.fit_task`."""
         rows = learning_rows(task)
         task.observation.require_possible()
         require_complete(task.observation, rows)
-        data = Data.of(task, rows, isinstance(self.estimator, Pipeline))
-        maker = Maker(self.estimator, int(task.seed), int(self.draws))
-        (start,) = Linear().fit_many([task])
-        expected = data.expected(start.log_proba(data.table).numpy())
+        data, maker, expected = self._begun(task, rows)
         losses: list[float] = []
         if data.hidden(expected):
             expected = self._rounds(data, maker, expected, losses)
-        final = maker.fit_all(data, expected)
-        return FittedEstimator(data.encoder, final, task.observation.classes, {"validation": losses})
+        bar.show(1, losses[-1] if losses else float("nan"), 1)
+        return self._fitted(data, maker, expected, losses)
+
+    def fit_near(
+        self,
+        fitted: Fitted,  # noqa: ARG002
+        tasks: Sequence[Task],
+        progress: bool | None = None,
+        quicker: int = 1,  # noqa: ARG002
+    ) -> Sequence[FittedEstimator]:
+        """See :meth:`Learner.fit_near`: one round of EM on two halves, and a last fit."""
+        self.check_options()
+
+        def near(task: Task) -> FittedEstimator:
+            data, maker, expected = self._begun(task, learning_rows(task))
+            if data.hidden(expected):
+                chance = maker.out_of_fold(data, expected, data.folds(2, maker.seed), drawn=data.size >= FEW)
+                expected = data.expected(chance)
+            return self._fitted(data, maker, expected, [])
+
+        return each(near, tasks, progress)
+
+    def _begun(self, task: Task, rows: Tensor) -> tuple[Data, Maker, Expected]:
+        """The data, what fits the estimator to them, and what a linear model expects of them."""
+        data = Data.of(task, rows, isinstance(self.estimator, Pipeline))
+        start = Linear().fit_task(task, Bar())
+        maker = Maker(self.estimator, int(task.seed), int(self.draws))
+        return data, maker, data.expected(start.log_proba(data.table).numpy())
+
+    def _fitted(self, data: Data, maker: Maker, expected: Expected, losses: list[float]) -> FittedEstimator:
+        estimators = maker.fit_all(data, expected)
+        return FittedEstimator(data.encoder, estimators, data.observation.classes, {"validation": losses})
 
     def _rounds(self, data: Data, maker: Maker, expected: Expected, losses: list[float]) -> Expected:
         """The expectations of the best round; notes the loss of every round up to it."""
@@ -156,16 +169,14 @@ class Reweighted(Learner):
 class FittedEstimator(Fitted):
     """A fitted scikit-learn estimator, or several whose predictions are averaged.
 
-    Parameters
+    Attributes
     ----------
     encoder
         Makes numbers of the columns; None where the estimators read columns themselves.
     estimators
         Fitted; their predictions are averaged.
-    classes
-        How many classes there are.
     history
-        The course of training, by the name of a curve.
+        The loss of recorded labels out of fold after every round; it never rises.
 
     Examples
     --------
@@ -180,15 +191,8 @@ class FittedEstimator(Fitted):
 
     kind = "estimator"
 
-    def __init__(
-        self, encoder: Encoder | None, estimators: Sequence[Any], classes: int, history: Mapping[str, list[float]]
-    ) -> None:
-        self.encoder, self.estimators, self._classes, self._history = encoder, estimators, classes, history
-
-    @property
-    def history(self) -> Mapping[str, list[float]]:
-        """See :meth:`Fitted.history`: the loss of recorded labels out of fold after every round; it never rises."""
-        return self._history
+    def __init__(self, encoder: Encoder | None, estimators: Sequence[Any], classes: int, history: History) -> None:
+        self.encoder, self.estimators, self._classes, self.history = encoder, estimators, classes, history
 
     @property
     def categories(self) -> Mapping[str, Sequence[str]]:
@@ -204,22 +208,12 @@ class FittedEstimator(Fitted):
         """See :meth:`Fitted.log_proba`."""
         if not len(table):
             return torch.zeros(0, self._classes, dtype=torch.float64)
-        matrix = table if self.encoder is None else encode(self.encoder, table)
+        matrix = table if self.encoder is None else self.encoder.transform(table)
         return torch.from_numpy(log_chances(self.estimators, matrix, self._classes, SUREST))
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    def state(self) -> State:
         """See :meth:`Fitted.state`; not for objects of another library."""
         raise P4FError(
             f"a model with the estimator {type(self.estimators[0]).__name__} cannot be saved: reading such a file back "
             "would mean trusting it; take learner='linear', 'boosted' or 'network'"
         )
-
-    @classmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:  # noqa: ARG003
-        """See :meth:`Fitted.shapes`; there is no such file."""
-        raise ValueError("its classifier is an estimator of another library")
-
-    @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedEstimator:  # noqa: ARG003
-        """See :meth:`Fitted.from_state`; there is no such file."""
-        raise ValueError("its classifier is an estimator of another library")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,15 +12,14 @@ import torch
 from torch import Tensor
 
 from problog4fairness.data import Codes, Floats
-from problog4fairness.learners.base import Fitted, Learner, Shape, Task
+from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.derivatives import Slopes, slopes_of
-from problog4fairness.learners.encoder import Encoder, encode, make_encoder, prepared, slot_name
-from problog4fairness.learners.encoder_state import encoder_of, encoder_shapes, encoder_state, with_numbers
-from problog4fairness.learners.job import learning_rows
+from problog4fairness.learners.encoder import Encoder, make_encoder, slot_name
+from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
 from problog4fairness.learners.linear.newton import minimise
-from problog4fairness.learners.plain import check_history, require
-from problog4fairness.learners.progress import progress_bar
-from problog4fairness.learners.settings import number_option
+from problog4fairness.learners.progress import Bar, each
+from problog4fairness.learners.splits import learning_rows
+from problog4fairness.learners.validation import Number, Shape, option, require
 from problog4fairness.program import log_outcomes
 
 # The penalty where rows are many, and those that are tried where they are not, the strongest first.
@@ -28,7 +28,8 @@ DEFAULT, PENALTIES = 1.0, (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 MANY = 100
 # Folds that are held out, one after another; with so many rows the first one alone.
 FOLDS, MANY_ROWS = 5, 10_000
-# The precision of fits that only compare penalties.
+# The largest component of a gradient, relative to the weight of all rows, at the end of fits that only compare
+# penalties, or that begin near another fit.
 ROUGH = 1e-5
 # Fewer audited rows than this say little about the penalty.
 ENOUGH_AUDITED = 50
@@ -36,6 +37,7 @@ ENOUGH_AUDITED = 50
 CHUNK = 1 << 16
 
 
+@dataclass(eq=False, repr=False)
 class Linear(Learner):
     """Logistic regression on encoded columns; softmax regression where the label has more than two classes.
 
@@ -65,36 +67,46 @@ class Linear(Learner):
     1.0
     """
 
-    def __init__(self, penalty: float | Literal["auto"] = "auto") -> None:
-        self.penalty = penalty
+    penalty: float | Literal["auto"] = option("auto", Number(least=0, others=("auto",)))
 
-    def check_options(self) -> None:
-        """See :meth:`Learner.check_options`."""
-        if self.penalty != "auto":
-            number_option("penalty", self.penalty, "of at least 0, nor 'auto'", lambda value: value >= 0)
-
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedLinear]:
-        """See :meth:`Learner.fit_many`; one after another, each quick."""
-        self.check_options()
-        fits = []
-        with progress_bar(len(tasks), len(tasks), progress, "fit") as bar:
-            bar.begin("linear")
-            for number, task in enumerate(tasks, start=1):
-                fits.append(self._fit(task))
-                bar.show(number, fits[-1].history["training"][-1], 1)
-        return fits
-
-    def _fit(self, task: Task) -> FittedLinear:
+    def fit_task(self, task: Task, bar: Bar) -> FittedLinear:
+        """See :meth:`Learner.fit_task`."""
         observation, rows = task.observation, learning_rows(task)
         slopes = slopes_of(observation, rows, task.weights)
         every = len(slopes.inputs) == len(observation.table)
         table = observation.table if every else observation.table.iloc[slopes.inputs]
-        encoder = make_encoder(prepared(table))
-        matrix = encode(encoder, table, np.float64)
+        encoder = make_encoder(table)
+        matrix = encoder.transform(table, np.float64)
         start = np.zeros((encoder.width + 1, observation.outputs))
         penalty = self._penalty(task, rows, slopes, matrix, start)
-        found, losses = minimise(slopes, matrix, column_scales(slopes, matrix), penalty, start)
-        return FittedLinear(encoder, found, penalty, {"training": losses})
+        numbers, losses = minimise(slopes, matrix, column_scales(slopes, matrix), penalty, start)
+        bar.show(1, losses[-1], 1)
+        return FittedLinear(encoder, numbers, penalty, {"training": losses})
+
+    def fit_near(
+        self,
+        fitted: Fitted,
+        tasks: Sequence[Task],
+        progress: bool | None = None,
+        quicker: int = 1,  # noqa: ARG002
+    ) -> Sequence[Fitted]:
+        """See :meth:`Learner.fit_near`: from the coefficients and with the penalty that were found."""
+        if not isinstance(fitted, FittedLinear):
+            return self.fit_many(tasks, progress)
+        encoded: dict[int, tuple[pd.DataFrame, Floats]] = {}
+
+        def near(task: Task) -> FittedLinear:
+            table = task.observation.table
+            if id(table) not in encoded:
+                encoded[id(table)] = table, fitted.encoder.transform(table, np.float64)
+            slopes = slopes_of(task.observation, task.train_rows, task.weights)
+            matrix = encoded[id(table)][1]
+            matrix = matrix if len(slopes.inputs) == len(matrix) else matrix[slopes.inputs]
+            scales = column_scales(slopes, matrix)
+            numbers, losses = minimise(slopes, matrix, scales, fitted.penalty, fitted.numbers, ROUGH)
+            return FittedLinear(fitted.encoder, numbers, fitted.penalty, {"training": losses})
+
+        return each(near, tasks, progress)
 
     def _penalty(self, task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:
         if self.penalty != "auto":
@@ -176,24 +188,17 @@ def _folds(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats) -> Codes:
     return found
 
 
-class FittedLinear(Fitted):
+class FittedLinear(FittedEncoded):
     """A linear model and the encoder in front of it.
-
-    Parameters
-    ----------
-    encoder
-        Makes numbers of the columns that it reads.
-    numbers
-        ``[features + 1, outputs]``: weights, and the constant last.
-    penalty
-        See below.
-    history
-        The course of training, by the name of a curve.
 
     Attributes
     ----------
+    numbers
+        ``[inputs + 1, outputs]``: the weight of each input of the encoder, and the intercept last.
     penalty
         The penalty that was taken.
+    history
+        The mean penalised loss after each step.
 
     Examples
     --------
@@ -206,28 +211,11 @@ class FittedLinear(Fitted):
     """
 
     kind = "linear"
+    plain_names = ("penalty",)
 
-    def __init__(self, encoder: Encoder, numbers: Floats, penalty: float, history: Mapping[str, list[float]]) -> None:
-        self.encoder, self._numbers, self.penalty, self._history = encoder, numbers, penalty, history
-
-    @property
-    def history(self) -> Mapping[str, list[float]]:
-        """See :meth:`Fitted.history`: the mean penalised loss after each step."""
-        return self._history
-
-    @property
-    def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
-        return self.encoder.categories
-
-    def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
-        self.encoder.check(table)
-
-    @property
-    def numbers(self) -> Floats:
-        """``[inputs + 1, outputs]``: the weight of each input of the encoder, and the intercept last."""
-        return self._numbers
+    def __init__(self, encoder: Encoder, numbers: Floats, penalty: float, history: History) -> None:
+        super().__init__(encoder, history)
+        self.numbers, self.penalty = numbers, penalty
 
     @property
     def coefficients(self) -> pd.DataFrame:
@@ -238,42 +226,34 @@ class FittedLinear(Fitted):
         """
         scales = np.ones(self.encoder.width)
         scales[: len(self.encoder.scales)] = self.encoder.scales
-        own = self._numbers[:-1] / scales[:, None]
-        shift = self.encoder.means @ own[: len(self.encoder.means)] if len(self.encoder.means) else 0.0
+        slopes = self.numbers[:-1] / scales[:, None]
+        shift = self.encoder.means @ slopes[: len(self.encoder.means)] if len(self.encoder.means) else 0.0
         names = [slot_name(slot) for slot in self.encoder.slots]
-        return pd.DataFrame(np.vstack([own, self._numbers[-1] - shift]), index=[*names, "intercept"])
+        return pd.DataFrame(np.vstack([slopes, self.numbers[-1] - shift]), index=[*names, "intercept"])
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """See :meth:`Fitted.log_proba`."""
-        outputs = self._numbers.shape[1]
+        outputs = self.numbers.shape[1]
         logits = np.zeros((outputs, len(table)))
         for start in range(0, len(table), CHUNK):
-            x = encode(self.encoder, table.iloc[start : start + CHUNK], np.float64)
+            x = self.encoder.transform(table.iloc[start : start + CHUNK], np.float64)
             # Column by column, so that a row's logits do not depend, by rounding, on which rows come with it: products
             # of matrices (einsum, too) add up in another order where there is only one row.
-            for column, own in zip(x.T, self._numbers[:-1], strict=True):
-                logits[:, start : start + CHUNK] += own[:, None] * column
-        return log_outcomes((outputs,), torch.from_numpy(logits.T + self._numbers[-1]))
+            for column, weights in zip(x.T, self.numbers[:-1], strict=True):
+                logits[:, start : start + CHUNK] += weights[:, None] * column
+        return log_outcomes((outputs,), torch.from_numpy(logits.T + self.numbers[-1]))
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """See :meth:`Fitted.state`."""
-        numbers, plain = encoder_state(self.encoder)
-        tensors = numbers | {"coefficients": torch.from_numpy(self._numbers.copy())}
-        return tensors, {"encoder": plain, "penalty": self.penalty, "history": dict(self._history)}
+    def parts(self) -> State:
+        """See :meth:`FittedEncoded.parts`."""
+        return {"coefficients": torch.from_numpy(self.numbers.copy())}, {"penalty": self.penalty}
 
     @classmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """See :meth:`Fitted.shapes`."""
-        require(set(plain) == {"encoder", "penalty", "history"}, "its linear model is another one")
+    def part_shapes(cls, plain: Mapping[str, Any], encoder: Encoder, outputs: int) -> dict[str, Shape]:
+        """See :meth:`FittedEncoded.part_shapes`."""
         require(type(plain["penalty"]) is float and 0 <= plain["penalty"] < np.inf, "its penalty is not a number")
-        check_history(plain["history"])
-        encoder = encoder_of(plain["encoder"], columns)
-        shape = (encoder.width + 1, 1 if classes == 2 else classes)
-        return encoder_shapes(encoder) | {"coefficients": (shape, torch.float64)}
+        return {"coefficients": ((encoder.width + 1, outputs), torch.float64)}
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedLinear:
-        """See :meth:`Fitted.from_state`."""
-        own = dict(tensors)
-        encoder = with_numbers(encoder_of(plain["encoder"]), own)
-        return cls(encoder, own["coefficients"].numpy(), plain["penalty"], plain["history"])
+    def of_parts(cls, encoder: Encoder, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedLinear:
+        """See :meth:`FittedEncoded.of_parts`."""
+        return cls(encoder, tensors["coefficients"].numpy(), plain["penalty"], plain["history"])

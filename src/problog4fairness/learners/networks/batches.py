@@ -11,8 +11,9 @@ from torch import Tensor
 
 from problog4fairness.beliefs import Observation
 from problog4fairness.errors import ShapeError, TrainingError
-from problog4fairness.learners.job import check_weights, numbered, split
-from problog4fairness.learners.settings import SuitedSettings
+from problog4fairness.learners.base import Task
+from problog4fairness.learners.networks.training import SuitedSettings
+from problog4fairness.learners.splits import check_weights, numbered, split
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,11 @@ def training_batches(
         raise ShapeError(f"the observation needs {observation.input_range()[1] + 1} inputs, not {list(data.shape)}")
     rows = validation if isinstance(validation, Tensor) else None
     share = settings.validation if validation is None else 0.0
-    chosen = split(total, train_rows, rows, weights, share, torch.Generator().manual_seed(seed))
-    train = TensorBatches(data, observation, chosen.train, settings.batch_size)
+    task = Task(observation, seed, train_rows, weights, rows)
+    chosen, held = split(task, share, torch.Generator().manual_seed(seed))
+    train = TensorBatches(data, observation, chosen, settings.batch_size)
     if validation is None or isinstance(validation, Tensor):
-        return train, TensorBatches(data, observation, chosen.validation, settings.batch_size)
+        return train, TensorBatches(data, observation, held, settings.batch_size)
     return train, LoaderBatches(validation, observation)
 
 

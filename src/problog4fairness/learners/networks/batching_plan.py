@@ -1,7 +1,7 @@
-"""Which jobs are fitted together: as many as fit into one stack, in as few stacks as possible.
+"""Which tasks are fitted together: as many as fit into one stack, in as few stacks as possible.
 
-Jobs share a stack if their networks have the same outputs and their observations can be stacked; narrow inputs are
-padded with zeros, which changes nothing. Where observations cannot be stacked, jobs with the same one still can: the
+Tasks share a stack if their networks have the same outputs and their observations can be stacked; narrow inputs are
+padded with zeros, which changes nothing. Where observations cannot be stacked, tasks with the same one still can: the
 seeds and folds of one study.
 """
 
@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs import Observation
-from problog4fairness.learners.job import Job
+from problog4fairness.errors import TrainingError
+from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks.mlp import Layout
-from problog4fairness.learners.settings import SuitedSettings
+from problog4fairness.learners.networks.training import SuitedSettings
 
 # Beyond these sizes more networks in a stack do not make it quicker, they only leave the processor's cache: numbers of
 # all networks, and activations of one hidden layer.
@@ -29,20 +30,20 @@ STACK_ROWS = 1 << 23
 
 @dataclass(frozen=True)
 class Plan:
-    """Jobs to fit as one stack.
+    """Tasks to fit as one stack.
 
     Attributes
     ----------
     numbers
-        Which of the jobs.
+        Which of the tasks.
     observation
         Over the rows of all of them.
     first_row, first_input
-        Where in it the rows of each job begin, and where in the matrix of all inputs its inputs do.
+        Where in it the rows of each task begin, and where in the matrix of all inputs its inputs do.
     inputs
         The matrices that the matrix of all inputs is made of, all as wide as the widest.
     few
-        Whether a job has fewer distinct inputs than a batch has inputs, so that the network is evaluated once on all.
+        Whether a task has fewer distinct inputs than a batch has inputs, so that the network is evaluated once on all.
     """
 
     numbers: list[int]
@@ -53,35 +54,40 @@ class Plan:
     few: bool
 
 
-def plans(jobs: Sequence[Job], settings: SuitedSettings, chosen: Sequence[int] | None = None) -> Iterator[Plan]:
-    """Jobs, all or those ``chosen`` by number, divided into stacks."""
+def plans(tasks: Sequence[Task], settings: SuitedSettings, chosen: Sequence[int] | None = None) -> Iterator[Plan]:
+    """Tasks, all or those ``chosen`` by number, divided into stacks."""
     groups: dict[tuple[object, ...], list[int]] = {}
-    numbers = list(range(len(jobs)) if chosen is None else chosen)
-    for number in sorted(numbers, key=lambda number: (-rows_of(jobs[number]), -jobs[number].inputs.shape[1])):
-        job = jobs[number]
-        key = (type(job.observation.observed), job.observation.outputs, job.observation.variants, _few(job, settings))
+    numbers = list(range(len(tasks)) if chosen is None else chosen)
+    for number in sorted(numbers, key=lambda number: (-rows_of(tasks[number]), -inputs_of(tasks[number]).shape[1])):
+        task = tasks[number]
+        key = (
+            type(task.observation.observed),
+            task.observation.outputs,
+            task.observation.variants,
+            _few(task, settings),
+        )
         groups.setdefault(key, []).append(number)
     for numbers in groups.values():
         while numbers:
-            count = _capacity(jobs[numbers[0]], settings)
-            yield from _together(sorted(numbers[:count]), jobs, _few(jobs[numbers[0]], settings))
+            count = _capacity(tasks[numbers[0]], settings)
+            yield from _together(sorted(numbers[:count]), tasks, _few(tasks[numbers[0]], settings))
             numbers = numbers[count:]
 
 
-def _together(numbers: list[int], jobs: Sequence[Job], few: bool) -> list[Plan]:
-    """One plan for these jobs, or one for each observation where they cannot be stacked."""
-    matrices = {_identity(jobs[number].inputs): jobs[number].inputs for number in numbers}
+def _together(numbers: list[int], tasks: Sequence[Task], few: bool) -> list[Plan]:
+    """One plan for these tasks, or one for each observation where they cannot be stacked."""
+    matrices = {_identity(inputs_of(tasks[number])): inputs_of(tasks[number]) for number in numbers}
     starts = dict(zip(matrices, accumulate((len(m) for m in matrices.values()), initial=0), strict=False))
     sources: dict[tuple[int, tuple[object, ...]], list[int]] = {}
     for number in numbers:
-        sources.setdefault((id(jobs[number].observation), _identity(jobs[number].inputs)), []).append(number)
-    observations = [jobs[same[0]].observation for same in sources.values()]
+        sources.setdefault((id(tasks[number].observation), _identity(inputs_of(tasks[number]))), []).append(number)
+    observations = [tasks[same[0]].observation for same in sources.values()]
     if len(sources) == 1:
         observation: Observation | None = observations[0]
     else:
         observation = observations[0].stacked(observations[1:], [starts[matrix] for _, matrix in sources])
     if observation is None:
-        return [plan for same in sources.values() for plan in _together(same, jobs, few)]
+        return [plan for same in sources.values() for plan in _together(same, tasks, few)]
     rows = dict(zip(sources, accumulate((len(member) for member in observations), initial=0), strict=False))
     places = {number: source for source, same in sources.items() for number in same}
     return [
@@ -89,7 +95,7 @@ def _together(numbers: list[int], jobs: Sequence[Job], few: bool) -> list[Plan]:
             numbers,
             observation,
             first_row=[rows[places[number]] for number in numbers],
-            first_input=[starts[_identity(jobs[number].inputs)] for number in numbers],
+            first_input=[starts[_identity(inputs_of(tasks[number]))] for number in numbers],
             inputs=_equally_wide(list(matrices.values())),
             few=few,
         )
@@ -101,27 +107,39 @@ def _equally_wide(matrices: list[Tensor]) -> list[Tensor]:
     return [m if m.shape[1] == width else torch.nn.functional.pad(m, (0, width - m.shape[1])) for m in matrices]
 
 
-def _few(job: Job, settings: SuitedSettings) -> bool:
-    return len(job.inputs) <= settings.batch_size * job.observation.variants
+def _few(task: Task, settings: SuitedSettings) -> bool:
+    return len(inputs_of(task)) <= settings.batch_size * task.observation.variants
 
 
-def _capacity(job: Job, settings: SuitedSettings) -> int:
-    """How many networks like that of this job make a good stack."""
-    layout = Layout((job.inputs.shape[1], *settings.hidden, job.observation.outputs))
-    evaluated = len(job.inputs) if _few(job, settings) else settings.batch_size * job.observation.variants
+def _capacity(task: Task, settings: SuitedSettings) -> int:
+    """How many networks like that of this task make a good stack."""
+    layout = layout_of(task, settings)
+    evaluated = len(inputs_of(task)) if _few(task, settings) else settings.batch_size * task.observation.variants
     return max(
         1,
         min(
             STACK_NUMBERS // layout.numbers,
             STACK_ACTIVATIONS // (evaluated * max(layout.sizes[1:])),
-            STACK_ROWS // rows_of(job),
+            STACK_ROWS // rows_of(task),
         ),
     )
 
 
-def rows_of(job: Job) -> int:
-    """How many rows a job learns from, its validation rows included."""
-    return max(1, len(job.observation) if job.train_rows is None else len(job.train_rows))
+def rows_of(task: Task) -> int:
+    """How many rows a task learns from, its validation rows included."""
+    return max(1, len(task.observation) if task.train_rows is None else len(task.train_rows))
+
+
+def inputs_of(task: Task) -> Tensor:
+    """The inputs of a task, which has some."""
+    if task.inputs is None:
+        raise TrainingError("a network needs the inputs of its task: pass Task(..., inputs=...)")
+    return task.inputs
+
+
+def layout_of(task: Task, settings: SuitedSettings) -> Layout:
+    """The network of a task."""
+    return Layout((inputs_of(task).shape[1], *settings.hidden, task.observation.outputs))
 
 
 def _identity(inputs: Tensor) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """Fitting any number of small networks as one.
 
-Seeds × folds × parameter values × data variants: each is a :class:`Job`, and :func:`fit_many` fits them in stacks. A
+Seeds × folds × parameter values × data variants: each is a :class:`Task`, and :func:`fit_many` fits them in stacks. A
 step of a stack of 25 costs little more than a step of one network alone, because most of such a step is overhead.
 Each network still has its own first weights, validation rows, order of rows, best epoch and early stop, and comes out
 as it would have alone, to float tolerance. With dropout that holds in distribution.
@@ -8,32 +8,40 @@ as it would have alone, to float tolerance. With dropout that holds in distribut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners.history import Fit, History
-from problog4fairness.learners.job import Job, Split, check_job, kinds_of, named, split
-from problog4fairness.learners.networks.batching_plan import STACK_ACTIVATIONS, Plan, plans, rows_of
-from problog4fairness.learners.networks.losses import loss_of
+from problog4fairness.errors import P4FError, ShapeError, TrainingError
+from problog4fairness.learners.base import Task
+from problog4fairness.learners.networks.batching_plan import (
+    STACK_ACTIVATIONS,
+    Plan,
+    inputs_of,
+    layout_of,
+    plans,
+    rows_of,
+)
 from problog4fairness.learners.networks.mlp import MLP, Layout
 from problog4fairness.learners.networks.nonfinite import Watch
 from problog4fairness.learners.networks.optimiser import StackedAdamW
 from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, Inputs, ManyInputs, Rows
+from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings
 from problog4fairness.learners.progress import Bar, progress_bar
-from problog4fairness.learners.settings import Settings, SuitedSettings
+from problog4fairness.learners.splits import kinds_of, numbered, split
+from problog4fairness.learners.validation import check_seed
 
 
-def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bool | None = None) -> list[Fit[MLP]]:
-    """Fit one small network for each job.
+def fit_many(tasks: Sequence[Task], settings: Settings | None = None, progress: bool | None = None) -> list[Fit[MLP]]:
+    """Fit one small network for each task.
 
     Parameters
     ----------
-    jobs
-        What to fit. Jobs whose labels have the same classes share a stack; others are fitted one stack after another.
+    tasks
+        What to fit, each with its inputs. Tasks whose labels have the same classes share a stack. All that is random in
+        a fit is drawn from its seed, but dropout, which is drawn for all networks together.
     settings
         How, the same for all; the defaults of :class:`Settings` if not given.
     progress
@@ -42,12 +50,12 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     Returns
     -------
     list of Fit
-        In the order of the jobs.
+        In the order of the tasks.
 
     Raises
     ------
     P4FError
-        In one line: a job that cannot be fitted, before any is fitted; or a loss that is not finite, and in which rows.
+        In one line: a task that cannot be fitted, before any is; or a loss that is not finite, and in which rows.
 
     Examples
     --------
@@ -57,56 +65,74 @@ def fit_many(jobs: Sequence[Job], settings: Settings | None = None, progress: bo
     >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
     >>> rows = p4f.data.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
     >>> observation = p4f.NoBias().observe(rows)
-    >>> fits = fit_many([Job(x, observation, seed=seed) for seed in range(5)], Settings(learning_rate=0.01))
+    >>> fits = fit_many([Task(observation, seed, inputs=x) for seed in range(5)], Settings(learning_rate=0.01))
     >>> [bool(fit.network(torch.tensor([0.5])) > 0) for fit in fits]
     [True, True, True, True, True]
     """
     settings = settings or Settings()
-    # Each job is trained with what suits its own rows, whatever other jobs come with it.
+    # Each network is trained with what suits its own rows, whatever others come with it.
     alike: dict[SuitedSettings, list[int]] = {}
-    for number, job in enumerate(jobs):
+    for number, task in enumerate(tasks):
         try:
-            check_job(job)
-            own = settings.suited(rows_of(job))
-            _Member.of(number, job, own)
+            _check(task)
+            suited = settings.suited(rows_of(task))
+            _Member.of(number, task, suited)
         except P4FError as error:
-            raise named(error, number, len(jobs)) from None
-        alike.setdefault(own, []).append(number)
+            raise _named(error, number, len(tasks)) from None
+        alike.setdefault(suited, []).append(number)
     fits: dict[int, Fit[MLP]] = {}
-    with progress_bar(len(jobs) * settings.max_epochs, settings.max_epochs, progress) as bar:
-        for own, numbers in alike.items():
-            for plan in plans(jobs, own, numbers):
-                bar.begin(f"{len(fits) + len(plan.numbers)}/{len(jobs)} networks")
-                fits.update(_Training(plan, jobs, own).run(bar))
-    return [fits[number] for number in range(len(jobs))]
+    with progress_bar(len(tasks) * settings.max_epochs, settings.max_epochs, progress) as bar:
+        for suited, numbers in alike.items():
+            for plan in plans(tasks, suited, numbers):
+                bar.begin(f"{len(fits) + len(plan.numbers)}/{len(tasks)} networks")
+                fits.update(_Training(plan, tasks, suited).run(bar))
+    return [fits[number] for number in range(len(tasks))]
+
+
+def _check(task: Task) -> None:
+    """Raise what is wrong with a task, but for its rows and weights, in one line."""
+    inputs = inputs_of(task)
+    if inputs.ndim != 2 or 0 in inputs.shape:
+        raise ShapeError(f"inputs must be [distinct inputs, features], not {list(inputs.shape)}")
+    if inputs.dtype != torch.float32:
+        raise TrainingError(f"inputs are {str(inputs.dtype).removeprefix('torch.')}; pass inputs.float()")
+    if not bool(torch.isfinite(inputs.sum())):
+        wrong = (~torch.isfinite(inputs)).any(1).nonzero().flatten()
+        if len(wrong):
+            raise TrainingError(f"inputs are not finite in the {numbered(wrong)}; fill or drop missing values first")
+    if len(task.observation) == 0:
+        raise TrainingError("the observation has no rows")
+    task.observation.require_possible()
+    first, last = task.observation.input_range()
+    if first < 0 or last >= len(inputs):
+        raise ShapeError(f"the observation needs inputs {first} .. {last}, but there are {len(inputs)}")
+    check_seed(task.seed)
+
+
+def _named(error: P4FError, number: int, total: int) -> P4FError:
+    """The same error, naming the task where there are several."""
+    return type(error)(f"task {number}: {error}") if total > 1 else error
 
 
 @dataclass(frozen=True)
 class _Member:
-    """A job in a stack, with what was drawn for it from its seed."""
+    """A network in a stack, with what was drawn for it from its seed."""
 
     number: int
-    job: Job
+    task: Task
+    layout: Layout
     generator: torch.Generator
     initial: Tensor
-    split: Split
+    train: Tensor
+    validation: Tensor
 
     @classmethod
-    def of(cls, number: int, job: Job, settings: SuitedSettings) -> _Member:
-        generator = torch.Generator().manual_seed(int(job.seed))
-        initial = _layout(job, settings).initial(generator)
-        total, share = len(job.observation), settings.validation
-        chosen = split(
-            total, job.train_rows, job.validation_rows, job.weights, share, generator, kinds_of(job.observation)
-        )
-        return cls(number, job, generator, initial, chosen)
-
-    def weights(self, rows: Tensor) -> Tensor | None:
-        return None if self.job.weights is None else self.job.weights[rows]
-
-
-def _layout(job: Job, settings: SuitedSettings) -> Layout:
-    return Layout((job.inputs.shape[1], *settings.hidden, job.observation.outputs))
+    def of(cls, number: int, task: Task, settings: SuitedSettings) -> _Member:
+        generator = torch.Generator().manual_seed(int(task.seed))
+        layout = layout_of(task, settings)
+        initial = layout.initial(generator)
+        rows = split(task, settings.validation, generator, kinds_of(task.observation))
+        return cls(number, task, layout, generator, initial, *rows)
 
 
 class _Training:
@@ -115,26 +141,24 @@ class _Training:
     Networks that stop are taken out of it, so all that has networks as its first dimension shrinks over time.
     """
 
-    def __init__(self, plan: Plan, jobs: Sequence[Job], settings: SuitedSettings) -> None:
-        drawn = [_Member.of(number, jobs[number], settings) for number in plan.numbers]
-        order = sorted(range(len(drawn)), key=lambda i: -len(drawn[i].split.train))
+    def __init__(self, plan: Plan, tasks: Sequence[Task], settings: SuitedSettings) -> None:
+        members = [_Member.of(number, tasks[number], settings) for number in plan.numbers]
+        order = sorted(range(len(members)), key=lambda i: -len(members[i].train))
         starts = [plan.first_row[i] for i in order]
-        self._members = [drawn[i] for i in order]
-        self._total = len(jobs)
+        self._members = [members[i] for i in order]
+        self._total = len(tasks)
         self._settings = settings
         self._observation = plan.observation
-        self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
-        self._layout = Layout((plan.inputs[0].shape[1], *_layout(self._members[0].job, settings).sizes[1:]))
+        self._layout = Layout((plan.inputs[0].shape[1], *self._members[0].layout.sizes[1:]))
         self._inputs = _inputs(plan, order, self._members)
-        self._train = _rows(self._members, [m.split.train for m in self._members], starts, settings.batch_size)
-        self._validation = _rows(self._members, [m.split.validation for m in self._members], starts)
+        self._train = _rows(self._members, [m.train for m in self._members], starts, settings.batch_size)
+        self._validation = _rows(self._members, [m.validation for m in self._members], starts)
         self._starts = starts
-        width = self._layout.sizes[0]
-        values = torch.stack([_layout(m.job, settings).widened(m.initial, width) for m in self._members])
+        values = torch.stack([m.layout.widened(m.initial, self._layout.sizes[0]) for m in self._members])
         self._optimiser = StackedAdamW(values, settings.learning_rate, settings.weight_decay)
         self._best = values.clone()
         self._histories = [History() for _ in self._members]
-        self._dropout = Dropout(settings.dropout, int(self._members[0].job.seed)) if settings.dropout else None
+        self._dropout = Dropout(settings.dropout, int(self._members[0].task.seed)) if settings.dropout else None
 
     def run(self, bar: Bar) -> dict[int, Fit[MLP]]:
         """The fits, by the number of their job."""
@@ -149,10 +173,9 @@ class _Training:
             bar.show(epoch + 1, sum(validation) / len(validation), len(stopped) + sum(stopped) * left)
             for model, member in enumerate(self._members):
                 if stopped[model]:
-                    own = _layout(member.job, self._settings)
-                    numbers = self._layout.narrowed(self._best[model], own.sizes[0])
-                    network = own.network(numbers, self._settings.dropout)
-                    fits[member.number] = self._histories[model].fit(network, member.job.seed)
+                    numbers = self._layout.narrowed(self._best[model], member.layout.sizes[0])
+                    network = member.layout.network(numbers, self._settings.dropout)
+                    fits[member.number] = self._histories[model].fit(network, member.task.seed)
             if all(stopped):
                 break
             if any(stopped):
@@ -188,34 +211,34 @@ class _Training:
             self._pass(batches, watch)
             self._validate(watch)
             error: P4FError = watch.unknown()
-        except TrainingError as found:
-            error = found
-        return named(error, self._members[model].number, self._total)
+        except TrainingError as located:
+            error = located
+        return _named(error, self._members[model].number, self._total)
 
     @torch.enable_grad()
     def _pass(self, batches: Epoch, watch: Watch | None = None) -> Tensor:
         """One pass over the training rows; the training loss ``[models]``."""
-        optimiser, observation, loss_of_row = self._optimiser, self._observation, self._loss
+        optimiser, observation, costs = self._optimiser, self._observation, self._settings.costs
         total = torch.zeros(len(optimiser.values), dtype=torch.float64)
         for count, phase in batches.phases():
             values = optimiser.values[:count]
             parts = [part.detach().requires_grad_() for part in self._layout.parts(values)]
             gradient = torch.empty_like(values)
             step = optimiser.ahead(count, len(phase))
-            seen = []
+            total_by_step = []
             for rows, weights, scale in phase:
                 logits = self._inputs.logits(parts, rows, self._dropout)
                 if watch is not None:
                     logits = logits.expand(*rows.shape, -1, -1)
-                losses = loss_of_row(observation(logits, rows))
+                losses = costs(observation(logits, rows))
                 loss = (weights * losses).sum(1)
-                seen.append(loss.detach())
+                total_by_step.append(loss.detach())
                 if watch is not None:
                     watch.look(rows, weights, losses, logits)
-                found = torch.autograd.grad(loss, parts, scale)
-                torch.cat([part.flatten(1) for part in found], dim=1, out=gradient)
+                slopes = torch.autograd.grad(loss, parts, scale)
+                torch.cat([slope.flatten(1) for slope in slopes], dim=1, out=gradient)
                 step(gradient)
-            total[:count] += torch.stack(seen).sum(0, dtype=torch.float64)
+            total[:count] += torch.stack(total_by_step).sum(0, dtype=torch.float64)
         return total / self._train.weights.sum(1, dtype=torch.float64)
 
     @torch.no_grad()
@@ -227,7 +250,7 @@ class _Training:
         width = max(self._layout.sizes) * self._observation.variants * len(values)
         for rows, weights in self._validation.chunks(max(self._settings.batch_size, STACK_ACTIVATIONS // width)):
             logits = self._inputs.logits(parts, rows)
-            losses = self._loss(self._observation(logits, rows))
+            losses = self._settings.costs(self._observation(logits, rows))
             if watch is not None:
                 watch.look(rows, weights, losses, logits.expand(*rows.shape, -1, -1))
             total.add_((weights * losses).sum(1))
@@ -236,15 +259,16 @@ class _Training:
 
 def _inputs(plan: Plan, order: list[int], members: Sequence[_Member]) -> Inputs:
     """What the networks of a stack are evaluated on."""
+    matrix = plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs)
     if plan.few:
         starts = [plan.first_input[i] for i in order]
-        matrix = plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs)
-        own = [matrix[start : start + len(m.job.inputs)] for start, m in zip(starts, members, strict=True)]
-        return FewInputs(plan.observation, own, starts)
-    return ManyInputs(plan.observation, plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs))
+        inputs = [matrix[start : start + len(inputs_of(m.task))] for start, m in zip(starts, members, strict=True)]
+        return FewInputs(plan.observation, inputs, starts)
+    return ManyInputs(plan.observation, matrix)
 
 
 def _rows(members: Sequence[_Member], rows: Sequence[Tensor], starts: Sequence[int], multiple: int = 1) -> Rows:
-    """Rows of the jobs as rows of the stacked observation."""
-    weights = [member.weights(own) for member, own in zip(members, rows, strict=True)]
-    return Rows([own + start for own, start in zip(rows, starts, strict=True)], weights, multiple)
+    """Rows of the tasks as rows of the stacked observation."""
+    given = [member.task.weights for member in members]
+    weights = [None if each is None else each[chosen] for each, chosen in zip(given, rows, strict=True)]
+    return Rows([chosen + start for chosen, start in zip(rows, starts, strict=True)], weights, multiple)

@@ -122,7 +122,13 @@ class Layout:
             state[f"layers.{layer}.{'bias' if is_bias else 'weight'}"] = value.clone(
                 memory_format=torch.contiguous_format
             )
-        with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
-            network = MLP(self.sizes[0], self.sizes[1:-1], self.sizes[-1], dropout)
-        network.load_state_dict(state, assign=True)
-        return network.eval().requires_grad_()
+        return network_with(state, dropout)
+
+
+def network_with(state: dict[str, Tensor], dropout: float) -> MLP:
+    """The network with these weights and biases, in evaluation mode."""
+    weights = [state[f"layers.{layer}.weight"] for layer in range(len(state) // 2)]
+    with torch.device("meta"):  # no numbers are drawn, so nobody else's random numbers change
+        network = MLP(weights[0].shape[1], [len(weight) for weight in weights[:-1]], len(weights[-1]), dropout)
+    network.load_state_dict(state, assign=True)
+    return network.eval().requires_grad_()

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import os
 import random
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -23,14 +23,12 @@ from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Rows
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.base import observation_of
-from problog4fairness.learners.history import Fit, History
-from problog4fairness.learners.job import check_seed
 from problog4fairness.learners.networks.batches import Batch, Batches, training_batches
 from problog4fairness.learners.networks.checkpoint import Checkpoint, check_state
-from problog4fairness.learners.networks.losses import loss_of
 from problog4fairness.learners.networks.nonfinite import check_finite
+from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings
 from problog4fairness.learners.progress import Bar, progress_bar
-from problog4fairness.learners.settings import Settings, SuitedSettings
+from problog4fairness.learners.validation import check_seed
 
 Module = TypeVar("Module", bound=nn.Module)
 
@@ -48,7 +46,7 @@ def fit_module(
     weights: Tensor | None = None,
     device: torch.device | str = "cpu",
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: bool | Bar | None = None,
+    progress: bool | None = None,
 ) -> Fit[Module]:
     """Fit a module of any kind, in place.
 
@@ -68,7 +66,7 @@ def fit_module(
         All random numbers of an epoch follow from it, those of the module and the data loader too. Workers of a data
         loader that live on from epoch to epoch are the exception.
     train_rows
-        Rows to learn from, by number, as in :class:`Job`; only where ``data`` is a tensor.
+        Rows to learn from, by number, as in :class:`Task`; only where ``data`` is a tensor.
     validation
         Rows that choose the best epoch, or a data loader where ``data`` is one. By default a random share of the rows.
     weights
@@ -79,8 +77,7 @@ def fit_module(
         A file to write after each epoch. Where it exists already, the fit goes on from it, and on a processor ends
         exactly as if it had never stopped. ``settings.max_epochs`` may be raised meanwhile, nothing else.
     progress
-        Whether to show a progress bar; by default only where standard error is a terminal. Or a
-        :class:`~problog4fairness.learners.progress.Bar` of one's own, which is told of every step.
+        Whether to show a progress bar; by default only where standard error is a terminal.
 
     Returns
     -------
@@ -120,19 +117,16 @@ def fit_module(
             run.resume(*saved)
         except (LookupError, TypeError, ValueError, RuntimeError):
             raise file.damaged() from None
-    with _randomness(run.device), _bar(settings.max_epochs, progress) as bar:
-        bar.begin(type(module).__name__, run.history.epochs)
-        while run.history.epochs < settings.max_epochs and not run.history.waited(settings.patience):
+    epochs = settings.max_epochs
+    with _randomness(run.device), progress_bar(epochs, epochs, progress) as bar:
+        bar.begin(type(module).__name__)
+        while run.history.epochs < epochs and not run.history.waited(settings.patience):
             run.epoch(train, held, _seeded(seed, run.history.epochs, data, validation), bar)
             if file is not None:
                 file.save(*run.state())
     module.load_state_dict(run.best)
     module.eval()
     return run.history.fit(module, seed)
-
-
-def _bar(epochs: int, progress: bool | Bar | None) -> AbstractContextManager[Bar]:
-    return nullcontext(progress) if isinstance(progress, Bar) else progress_bar(epochs, epochs, progress)
 
 
 @contextmanager
@@ -175,7 +169,6 @@ class _Run:
     ) -> None:
         self._module, self._observation, self._settings = module, observation, settings
         self._seed, self._weights, self.device = seed, weights, device
-        self._loss: Callable[[Tensor], Tensor] = loss_of(settings)
         learning = [parameter for parameter in module.parameters() if parameter.requires_grad]
         if not learning:
             raise TrainingError(f"the module {type(module).__name__} has no parameters that can be trained")
@@ -213,7 +206,7 @@ class _Run:
         """The weighted losses of a batch, summed: as a tensor and as a number; and the sum of the weights."""
         logits = self._logits(batch)
         rows = batch.rows.to(logits.device)
-        losses = self._loss(self._observation(logits, rows))
+        losses = self._settings.costs(self._observation(logits, rows))
         if self._weights is None:
             loss, weight = losses.sum(), float(len(rows))
         else:

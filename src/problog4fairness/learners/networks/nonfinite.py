@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners.job import numbered
-from problog4fairness.learners.settings import SuitedSettings
+from problog4fairness.learners.networks.training import SuitedSettings
+from problog4fairness.learners.splits import numbered
 
 
 class Watch:

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from problog4fairness.data import Codes, Floats
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.base import Shape
-from problog4fairness.learners.plain import require
+from problog4fairness.learners.validation import Shape, require
 
 NODES = {
     "feature": "split_feature",

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import torch
+from sklearn.base import clone
 from torch import Tensor
 
 from problog4fairness.data import Floats
-from problog4fairness.errors import TrainingError
-from problog4fairness.learners.base import Fitted, Learner, Shape, Task
+from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.derivatives import slopes_of
-from problog4fairness.learners.encoder import Encoder, make_encoder, prepared
-from problog4fairness.learners.encoder_state import encoder_of, encoder_shapes, encoder_state, with_numbers
-from problog4fairness.learners.job import check_seed, dealt, kinds_of, split
-from problog4fairness.learners.plain import check_history, require
-from problog4fairness.learners.progress import Bar, progress_bar
-from problog4fairness.learners.settings import number_option, whole_option
+from problog4fairness.learners.encoder import Encoder, make_encoder
+from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
+from problog4fairness.learners.progress import Bar, each
+from problog4fairness.learners.splits import dealt, kinds_of, split
 from problog4fairness.learners.trees.arrays import Trees, trees_of, trees_shapes
 from problog4fairness.learners.trees.growth import Growth, grow, inputs_of
+from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, Shape, option, require
 from problog4fairness.program import log_outcomes
 
 # Rows that are predicted together.
@@ -32,8 +33,11 @@ FEW, PARTS = 20_000, 3
 LEAVES = (2, 31)
 # Trees of two leaves say so little each that more of them may be added at once.
 RATE = 3
+# The largest learning rate of a quick fit.
+QUICKEST = 0.5
 
 
+@dataclass(eq=False, repr=False)
 class Boosted(Learner):
     """Gradient-boosted trees by LightGBM: missing values and categories as they are, nothing scaled.
 
@@ -74,58 +78,51 @@ class Boosted(Learner):
     torch.Size([300, 2])
     """
 
-    def __init__(
-        self,
-        learning_rate: float = 0.1,
-        leaves: int | Literal["auto"] = "auto",
-        min_rows: int = 20,
-        penalty: float = 1.0,
-        max_trees: int = 1000,
-        patience: int = 30,
-        validation: float = 0.1,
-        threads: int = 1,
-    ) -> None:
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.min_rows = min_rows
-        self.penalty = penalty
-        self.max_trees = max_trees
-        self.patience = patience
-        self.validation = validation
-        self.threads = threads
+    learning_rate: float = option(0.1, Number(above=0, most=1))
+    leaves: int | Literal["auto"] = option("auto", Number(least=2, whole=True, others=("auto",)))
+    min_rows: int = option(20, COUNT)
+    penalty: float = option(1.0, NOT_NEGATIVE)
+    max_trees: int = option(1000, COUNT)
+    patience: int = option(30, COUNT)
+    validation: float = option(0.1, SHARE)
+    threads: int = option(1, COUNT)
 
-    def check_options(self) -> None:
-        """See :meth:`Learner.check_options`."""
-        for name in ("min_rows", "max_trees", "patience", "threads"):
-            whole_option(name, getattr(self, name))
-        if self.leaves != "auto" and whole_option("leaves", self.leaves) < 2:
-            raise TrainingError(f"leaves={self.leaves!r} is not a whole number of at least 2")
-        number_option("learning_rate", self.learning_rate, "above 0 and at most 1", lambda value: 0 < value <= 1)
-        number_option("penalty", self.penalty, "at least 0", lambda value: value >= 0)
-        number_option("validation", self.validation, "at least 0 and below 1", lambda value: 0 <= value < 1)
+    unit = "tree"
 
-    def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedBoosted]:
-        """See :meth:`Learner.fit_many`; one after another."""
-        self.check_options()
-        fits = []
-        with progress_bar(len(tasks) * self.max_trees, self.max_trees, progress, "tree") as bar:
-            for number, task in enumerate(tasks, start=1):
-                bar.begin(f"{number}/{len(tasks)} boosted")
-                fits.append(self._fit(task, bar))
-        return fits
+    @property
+    def most_rounds(self) -> int:
+        """See :attr:`Learner.most_rounds`."""
+        return self.max_trees
 
-    def _fit(self, task: Task, bar: Bar) -> FittedBoosted:
-        check_seed(task.seed)
+    def fit_near(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, quicker: int = 1
+    ) -> Sequence[Fitted]:
+        """See :meth:`Learner.fit_near`: fewer trees at a higher learning rate, from the start.
+
+        A booster that went on from its own trees would keep what they say.
+        """
+        if not isinstance(fitted, FittedBoosted):
+            return self.fit_many(tasks, progress)
+        trees = math.ceil(len(fitted.trees.leaves) / max(1, fitted.constant.size) / quicker)
+        quick: Boosted = clone(self).set_params(
+            learning_rate=max(self.learning_rate, min(QUICKEST, quicker * self.learning_rate)),
+            max_trees=max(1, trees),
+            leaves=max(2, int(np.max(fitted.trees.leaves, initial=2))),
+            validation=0,
+        )
+        return each(lambda task: quick.fit_many([task])[0], tasks, progress)
+
+    def fit_task(self, task: Task, bar: Bar) -> FittedBoosted:
+        """See :meth:`Learner.fit_task`."""
         generator = torch.Generator().manual_seed(int(task.seed))
-        size, rows = len(task.observation), (task.train_rows, task.validation_rows, task.weights)
         kinds = kinds_of(task.observation)
-        chosen = split(size, *rows, self.validation, generator, kinds)
-        every = torch.cat([chosen.train, chosen.validation])
-        encoder = make_encoder(prepared(inputs_of(task.observation.table, slopes_of(task.observation, every).inputs)))
+        train, held = split(task, self.validation, generator, kinds)
+        every = torch.cat([train, held])
+        encoder = make_encoder(inputs_of(task.observation.table, slopes_of(task.observation, every).inputs))
         if self.validation == 0 and task.validation_rows is None:
-            return self._grown(task, encoder, chosen.train, None, bar)
+            return self._grown(task, encoder, train, None, bar)
         if task.validation_rows is not None or len(every) >= FEW:
-            return self._grown(task, encoder, chosen.train, chosen.validation, bar)
+            return self._grown(task, encoder, train, held, bar)
         order = every[torch.randperm(len(every), generator=generator)]
         return self._chosen(task, encoder, dealt(order, kinds, PARTS), bar)
 
@@ -182,19 +179,17 @@ def _fitted(run: Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted
     return FittedBoosted(encoder, Trees.of(run.text(best)), run.constant, {"validation": losses})
 
 
-class FittedBoosted(Fitted):
+class FittedBoosted(FittedEncoded):
     """Trees, what they are added to, and which columns they read.
 
-    Parameters
+    Attributes
     ----------
-    encoder
-        Makes numbers of the columns that it reads.
     trees
         What was grown.
     constant
-        ``[outputs]``: what trees are added to.
+        ``[outputs]``: the logits that the trees are added to.
     history
-        The course of training, by the name of a curve.
+        The validation loss after every tree.
 
     Examples
     --------
@@ -207,70 +202,42 @@ class FittedBoosted(Fitted):
     """
 
     kind = "boosted"
+    plain_names = ("sizes",)
 
-    def __init__(self, encoder: Encoder, trees: Trees, constant: Floats, history: Mapping[str, list[float]]) -> None:
-        self.encoder, self.trees, self._constant, self._history = encoder, trees, constant, history
+    def __init__(self, encoder: Encoder, trees: Trees, constant: Floats, history: History) -> None:
+        super().__init__(encoder, history)
+        self.trees, self.constant = trees, constant
         width = len(encoder.numbers) + len(encoder.categories)
         self._booster = trees.booster(width, len(constant)) if len(trees.leaves) else None
 
-    @property
-    def constant(self) -> Floats:
-        """``[outputs]``: the logits that the trees are added to."""
-        return self._constant
-
-    @property
-    def history(self) -> Mapping[str, list[float]]:
-        """See :meth:`Fitted.history`: the validation loss after every tree."""
-        return self._history
-
-    @property
-    def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
-        return self.encoder.categories
-
-    def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
-        self.encoder.check(table)
-
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """See :meth:`Fitted.log_proba`."""
-        outputs = len(self._constant)
-        scores = np.tile(self._constant, (len(table), 1))
+        outputs = len(self.constant)
+        scores = np.tile(self.constant, (len(table), 1))
         for start in range(0, len(table), CHUNK):
             if self._booster is not None:
                 columns = self.encoder.columns(table.iloc[start : start + CHUNK])
-                found = self._booster.predict(columns, raw_score=True, num_threads=1)
-                scores[start : start + CHUNK] += np.reshape(found, (-1, outputs))
+                sums = self._booster.predict(columns, raw_score=True, num_threads=1)
+                scores[start : start + CHUNK] += np.reshape(sums, (-1, outputs))
         return log_outcomes((outputs,), torch.from_numpy(scores))
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """See :meth:`Fitted.state`."""
-        numbers, plain = encoder_state(self.encoder)
+    def parts(self) -> State:
+        """See :meth:`FittedEncoded.parts`."""
         trees = self.trees
-        sizes = {
-            "trees": len(trees.leaves),
-            "leaves": len(trees.value),
-            "bounds": len(trees.bounds),
-            "bits": len(trees.bits),
-        }
-        tensors = numbers | trees.tensors() | {"constant": torch.from_numpy(self._constant.copy())}
-        return tensors, {"encoder": plain, "sizes": sizes, "history": dict(self._history)}
+        names = {"trees": trees.leaves, "leaves": trees.value, "bounds": trees.bounds, "bits": trees.bits}
+        tensors = trees.tensors() | {"constant": torch.from_numpy(self.constant.copy())}
+        return tensors, {"sizes": {name: len(values) for name, values in names.items()}}
 
     @classmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """See :meth:`Fitted.shapes`."""
-        require(set(plain) == {"encoder", "sizes", "history"}, "its boosted trees are others")
-        check_history(plain["history"])
-        shapes = encoder_shapes(encoder_of(plain["encoder"], columns)) | trees_shapes(plain["sizes"])
-        outputs = 1 if classes == 2 else classes
+    def part_shapes(cls, plain: Mapping[str, Any], encoder: Encoder, outputs: int) -> dict[str, Shape]:  # noqa: ARG003
+        """See :meth:`FittedEncoded.part_shapes`."""
+        shapes = trees_shapes(plain["sizes"])
         require(plain["sizes"]["trees"] % outputs == 0, "its trees do not fit its labels")
         return shapes | {"constant": ((outputs,), torch.float64)}
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedBoosted:
-        """See :meth:`Fitted.from_state`."""
-        own = dict(tensors)
-        encoder = with_numbers(encoder_of(plain["encoder"]), own)
-        trees = trees_of(own)
+    def of_parts(cls, encoder: Encoder, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedBoosted:
+        """See :meth:`FittedEncoded.of_parts`."""
+        trees = trees_of(tensors)
         trees.check(len(encoder.numbers) + len(encoder.categories))
-        return cls(encoder, trees, own["constant"].numpy(), plain["history"])
+        return cls(encoder, trees, tensors["constant"].numpy(), plain["history"])
