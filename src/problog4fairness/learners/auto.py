@@ -121,6 +121,11 @@ def _compared(losses: Tensor, best: Tensor) -> dict[str, float]:
 class FittedChoice(FittedAround):
     """The learner that was chosen, fitted, and how the others did.
 
+    Parameters
+    ----------
+    compared
+        By learner, its loss on held-out recorded rows, and what else was measured.
+
     Attributes
     ----------
     fitted

@@ -43,17 +43,6 @@ class Calibrated(FittedAround):
     gain, error
         By how much that lowers the mean of -log P(fair label) of audited rows that it was not fitted on, and the
         standard error of that.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> plain = p4f.learners.Linear().fit(p4f.NoBias(), rows)
-    >>> bolder = p4f.learners.Calibrated(plain, slope=2.0, shifts=[0.0], gain=0.0, error=0.0)
-    >>> X = data.loans[["income", "savings"]]
-    >>> bool((bolder.log_proba(X).exp().max(1).values >= plain.log_proba(X).exp().max(1).values).all())
-    True
     """
 
     kind = "calibrated"

@@ -40,14 +40,7 @@ FALL = 0.1
 
 
 class LikelihoodWarning(UserWarning):
-    """A round of EM made the recorded labels less likely.
-
-    Examples
-    --------
-    >>> from problog4fairness.learners import LikelihoodWarning
-    >>> issubclass(LikelihoodWarning, UserWarning)
-    True
-    """
+    """A round of EM made the recorded labels less likely."""
 
 
 @dataclass(eq=False, repr=False)
@@ -177,16 +170,6 @@ class FittedEstimator(Fitted):
         Fitted; their predictions are averaged.
     history
         The loss of recorded labels out of fold after every round; it never rises.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
-    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> fitted = p4f.learners.Reweighted(GaussianNB()).fit(p4f.NoBias(), rows)
-    >>> type(fitted.estimators[0]).__name__
-    'GaussianNB'
     """
 
     kind = "estimator"

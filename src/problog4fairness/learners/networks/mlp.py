@@ -29,13 +29,6 @@ class MLP(nn.Module):
         Logits that come out.
     dropout
         Share of hidden units that are switched off while training.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from problog4fairness.learners import MLP
-    >>> MLP(features=3, hidden=(8, 8), outputs=1)(torch.zeros(5, 3)).shape
-    torch.Size([5, 1])
     """
 
     def __init__(self, features: int, hidden: Sequence[int], outputs: int, dropout: float = 0.0) -> None:

@@ -130,7 +130,7 @@ class Fit(Generic[Network]):
     >>> import torch
     >>> import problog4fairness as p4f
     >>> x = torch.linspace(-1, 1, 200).unsqueeze(1)
-    >>> rows = p4f.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
+    >>> rows = p4f.data.Rows(pd.DataFrame({"x": x.squeeze(1)}), ("x",), recorded=(x.squeeze(1) > 0).long().numpy())
     >>> settings = p4f.learners.Settings(max_epochs=3)
     >>> fit = p4f.learners.fit_module(torch.nn.Linear(1, 1), x, p4f.NoBias(), rows, settings=settings)
     >>> fit.epochs, 1 <= fit.best_epoch <= 3

@@ -190,15 +190,6 @@ class FittedBoosted(FittedEncoded):
         ``[outputs]``: the logits that the trees are added to.
     history
         The validation loss after every tree.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=300, audited=1, new=1)
-    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> fitted = p4f.learners.Boosted(max_trees=20).fit(p4f.NoBias(), rows)
-    >>> fitted.kind, 1 <= len(fitted.history["validation"]) <= 20
-    ('boosted', True)
     """
 
     kind = "boosted"
