@@ -115,7 +115,7 @@ class TestLabelOnNumbers(BeliefContract):
         return pd.DataFrame(columns, columns=["a", "b"]), {"recorded": recorded, "fair": fair}
 
     def as_program(self, belief, frame):
-        replaced, points = belief.numeric.at_points(Rows(frame, ("skill", "other"), (0, 1)))
+        replaced, points = belief.measurement.at_points(Rows(frame, ("skill", "other"), (0, 1)))
         return ProgramBelief(str(belief), replaced=replaced), points.join(frame[["a", "b"]])
 
     def test_the_table_of_parameters(self):
@@ -124,7 +124,7 @@ class TestLabelOnNumbers(BeliefContract):
         assert table["factor(skill,1)"] == 0.7
 
     def test_amounts_are_bound_and_drawn_too(self):
-        amounts = self.make().numeric
+        amounts = self.make().measurement
         frame, columns = TestNumeric().simulate(amounts, 200, np.random.default_rng(0))
         belief = chain(amounts.unknown().estimate(frame, **columns), LabelBias("b", 0.2, 0.1))
         assert belief.bind({"factor(skill,1)": 0.5}).parameter_table().loc["factor(skill,1)", "value"] == 0.5
@@ -190,9 +190,10 @@ def estimated(rows: int, seed: int) -> NumericMeasurementBias:
 def test_intervals_cover_and_draws_spread_as_they_say():
     truth = {"factor": (1, 0.8), "shift": (0, -2), "noise": (2, 6), "mean": (50, 50), "spread": (10, 10)}
     inside = [
-        own.low <= truth[own.measure][own.group] <= own.high
+        own.low <= truth[kind][group] <= own.high
         for seed in range(60)
-        for own in estimated(200, seed).amounts
+        for (_, group), parameters in estimated(200, seed).by_group().items()
+        for kind, own in parameters.items()
     ]
     assert np.mean(inside) >= 0.93
     belief = estimated(200, 0)
@@ -281,16 +282,16 @@ AUDIT = pd.DataFrame({"score": [1.0, 2, 3, 4, 5], "fair": [1.5, 2, 3, 4, 6], "a"
     [
         (lambda: NumericMeasurementBias([], "a"), "one or more different features"),
         (lambda: NumericMeasurementBias("a", "a"), "both a distorted feature and the sensitive variable"),
-        (lambda: NumericMeasurementBias("u", "a", points=1), "points=1 must be .* one point would take the mean"),
+        (lambda: NumericMeasurementBias("u", "a", points=1), "points must be .*, not 1"),
         (lambda: NumericMeasurementBias("u", "a", 0.0), "says that nothing of the fair value was recorded"),
-        (lambda: NumericMeasurementBias("u", "a", noise=-1), "must be 0 or above 0"),
+        (lambda: NumericMeasurementBias("u", "a", noise=-1), "must be 0 or more"),
         (lambda: chain(NumericMeasurementBias("u", "a")), "chain NumericMeasurementBias with a bias of the label"),
         (
             lambda: chain(LabelBias("a"), NumericMeasurementBias("u", "a")),
             "NumericMeasurementBias comes before LabelBias",
         ),
         (lambda: str(chain(NumericMeasurementBias("u", "a"), ClassBias("a", (1, 2, 3)))), "a label of two classes"),
-        (lambda: NumericMeasurementBias("u", "a", float("nan")), "is not a finite number"),
+        (lambda: NumericMeasurementBias("u", "a", float("nan")), "must be a finite number"),
         (lambda: NumericMeasurementBias("u", "a", spread=False), "mean and spread of fair values are numbers"),
         (lambda: _estimate(AUDIT), "0 audited rows have a = 0; how score is recorded needs 4 or more"),
         (lambda: _estimate(AUDIT.assign(fair=1.0), [1]), "score is the same in all audited rows with a = 1"),
@@ -329,7 +330,7 @@ def test_intervals_of_noise_and_spread_allow_for_other_shapes_than_the_normal_on
         )
         audit = pd.DataFrame({"a": 1, "x": 1.2 * fair + 0.5 + 0.4 * noise, "true": fair})
         belief = NumericMeasurementBias(["x"], "a", affected=[1]).estimate(audit, recorded=["x"], fair=["true"])
-        known = {own.measure: own for own in belief.amounts}
+        (known,) = belief.by_group().values()
         held += [known["noise"].low <= 0.4 <= known["noise"].high, known["spread"].low <= 1 <= known["spread"].high]
     assert np.mean(held) >= 0.86
 

@@ -13,9 +13,7 @@ from .templates.chains import Chain, chain
 from .templates.custom import ProgramBelief
 from .templates.features.distorted import Distorted
 from .templates.features.measurement import MeasurementBias
-from .templates.features.measurement_model import Amount
 from .templates.features.numeric import NumericMeasurementBias
-from .templates.features.numeric_chain import NumericChain
 from .templates.historical import HistoricalBias
 from .templates.labels.change_point import search_change
 from .templates.labels.changed import ChangedBias
@@ -42,7 +40,6 @@ __all__ = [
     "NEGATIVE",
     "POSITIVE",
     "SENSITIVE",
-    "Amount",
     "Annotators",
     "Belief",
     "BeliefError",
@@ -60,7 +57,6 @@ __all__ = [
     "LabelStage",
     "MeasurementBias",
     "NoBias",
-    "NumericChain",
     "NumericMeasurementBias",
     "Observation",
     "PositiveUnlabelled",

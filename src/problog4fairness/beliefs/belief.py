@@ -176,7 +176,7 @@ class Belief(Stated):
         names = {field.name for field in cls.fields}
         belief = cls.from_fields({name: own for name, own in value.items() if name in names})
         if "parameters" in value:
-            parameters = read_parameters(value["parameters"])
+            parameters = read_parameters(value["parameters"], belief.parameters)
             if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in belief.parameters]:
                 raise ValueError("its parameters are not those of its fields")
             belief = belief.with_parameters(parameters)
@@ -496,6 +496,8 @@ class Belief(Stated):
                 answers[field.name] = table.acting
             elif field.kind == "depends_on":
                 answers[field.name] = depends if answers[field.name] else False
+            elif field.name == "features":
+                answers[field.name] = [recorded for recorded, _ in table.feature_pairs]
         return cls.from_fields(
             {field.name: answers[field.name] for field in cls.fields if field.name in answers}, table
         )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from problog4fairness.audit import Design
     from problog4fairness.beliefs.belief import Belief
-    from problog4fairness.data import Rows
+    from problog4fairness.data import Floats, Rows
     from problog4fairness.program import Diagram
 
 
@@ -66,6 +66,11 @@ class Stated(ABC):
     def to_json(self) -> dict[str, Any]:
         """See :meth:`Belief.to_json`."""
 
+    @property
+    def probabilities(self) -> tuple[Parameter, ...]:
+        """Those of its parameters that are probabilities: all but those of recorded numbers."""
+        return tuple(own for own in self.parameters if own.is_probability)
+
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         """The same assumption with other values; a parameter of the same name is about the same cell."""
         cells = {own.name: own.cell for own in self.parameters}
@@ -80,7 +85,7 @@ class Stated(ABC):
     def bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
         try:
-            return Program(self.unknown().text()).bind(known_values(self.parameters))
+            return Program(self.unknown().text()).bind(known_values(self.probabilities))
         except UnknownNameError:
             # A belief of somebody's own may write its numbers into the text and nothing else.
             return self.program()
@@ -171,6 +176,10 @@ class Stated(ABC):
         from problog4fairness.audit import drawn
 
         return [self.with_parameters(own) for own in drawn(self, count, random_state)]
+
+    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
+        """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
+        return {}
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         """The parameters, in parts that were counted separately."""

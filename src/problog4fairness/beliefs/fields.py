@@ -283,16 +283,17 @@ _PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source
 _MAYBE = {"prior", "information"}
 
 
-def read_parameters(value: Any) -> tuple[Parameter, ...]:
-    """Parameters from plain data that anybody may have written."""
-    if not isinstance(value, list) or not all(map(_is_parameter, value)):
+def read_parameters(value: Any, expected: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    """Parameters, with the bounds of the expected ones, from plain data that anybody may have written."""
+    bounds = {own.name: own.bounds for own in expected}
+    if not isinstance(value, list) or not all(_is_parameter(parameter, bounds) for parameter in value):
         raise ValueError("a parameter is not as it should be")
     if len({parameter["name"] for parameter in value}) < len(value):
         raise ValueError("a parameter occurs twice")
-    return parameters_from_json(value)
+    return parameters_from_json(value, bounds)
 
 
-def _is_parameter(value: Any) -> bool:
+def _is_parameter(value: Any, bounds: Mapping[str, tuple[float, float]]) -> bool:
     if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
         return False
     if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
@@ -300,7 +301,8 @@ def _is_parameter(value: Any) -> bool:
     if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
         return False
     ends = [value[name] for name in ("value", "low", "high")]
-    if not all(end is None or (is_number(end) and 0 <= end <= 1) for end in ends):
+    least, most = bounds.get(value["name"], (0.0, 1.0))
+    if not all(end is None or (is_number(end) and least <= end <= most) for end in ends):
         return False
     rows, source = value["rows"], value["source"]
     if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):

@@ -224,11 +224,11 @@ class Case:
         uncertain = np.flatnonzero(self.spread)
         if not len(uncertain):
             return self.through.likelihood, 0.0
-        start = np.array([own.used or 0.0 for own in self.belief.parameters])
+        start = np.array([own.used or 0.0 for own in self.belief.probabilities])
         step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
         values = start + step
         values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
-        belief = self.belief.with_values({self.belief.parameters[i].name: float(values[i]) for i in uncertain})
+        belief = self.belief.with_values({self.belief.probabilities[i].name: float(values[i]) for i in uncertain})
         again = self.learned(belief, self.table, [self.through.learner])
         _, gain = self._better(belief, again, values - start)
         return max(again, self.through, key=lambda own: own.mean).likelihood, gain

@@ -118,7 +118,7 @@ def identifiability(
     """
     belief.require_known()
     sources, rows = [], None
-    free = [own for own in belief.parameters if own.rows is not None or y is not None]
+    free = [own for own in belief.probabilities if own.rows is not None or y is not None]
     if not free:
         raise P4FError("nothing was estimated: estimate the belief from an audit, or pass recorded rows X and y")
     # What was learned from recorded rows is not counted again beside them.

@@ -153,7 +153,7 @@ def _spread(information: Floats, priors: Sequence[Beta | None]) -> Floats:
 
 def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
     names = [learn] if isinstance(learn, str) else list(dict.fromkeys(learn))
-    known = {own.name: own for own in belief.parameters}
+    known = {own.name: own for own in belief.probabilities}
     if not names:
         raise P4FError(f"learn is empty; name some of {', '.join(known) or 'no parameters'}")
     for name in names:

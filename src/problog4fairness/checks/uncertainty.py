@@ -38,8 +38,8 @@ def drawn(belief: Belief, count: int, rng: np.random.Generator) -> Floats:
 
     Each is drawn from a Beta distribution, its posterior given as many rows as its interval is worth.
     """
-    found = np.zeros((count, len(belief.parameters)))
-    for place, own in enumerate(belief.parameters):
+    found = np.zeros((count, len(belief.probabilities)))
+    for place, own in enumerate(belief.probabilities):
         rows = effective_rows(own)
         if own.value is not None and rows < MOST:
             found[:, place] = rng.beta(own.value * rows + 0.5, (1 - own.value) * rows + 0.5, count) - (own.used or 0.0)
@@ -48,8 +48,8 @@ def drawn(belief: Belief, count: int, rng: np.random.Generator) -> Floats:
 
 def deviations(belief: Belief) -> Floats:
     """``[parameters]``: the standard deviation of each."""
-    found = np.zeros(len(belief.parameters))
-    for place, own in enumerate(belief.parameters):
+    found = np.zeros(len(belief.probabilities))
+    for place, own in enumerate(belief.probabilities):
         rows = effective_rows(own)
         if own.value is not None and rows < MOST:
             a, b = own.value * rows + 0.5, (1 - own.value) * rows + 0.5
@@ -59,7 +59,7 @@ def deviations(belief: Belief) -> Floats:
 
 def moved(belief: Belief, place: int, step: float = STEP) -> tuple[Belief, float]:
     """The belief with one parameter a little lower, or higher where it is near 0; and by how much it was moved."""
-    own = belief.parameters[place]
+    own = belief.probabilities[place]
     value = own.used or 0.0
     step = -step if value >= step else step
     return belief.with_values({own.name: value + step}), step

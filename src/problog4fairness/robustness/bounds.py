@@ -214,7 +214,7 @@ class _Disparities:
         observations = [belief.observe(self.refits.rows) for belief in new.values()]
         for belief, observation in zip(new.values(), observations, strict=True):
             if least_signal(observation) < NO_SIGNAL:
-                numbers = ", ".join(f"{own.name} = {own.value or 0:.3g}" for own in belief.parameters)
+                numbers = ", ".join(f"{own.name} = {own.value or 0:.3g}" for own in belief.probabilities)
                 raise P4FError(
                     f"with {numbers} recorded labels say nothing about fair ones; leave such beliefs out, by a "
                     "smaller box"
@@ -253,7 +253,7 @@ def _tipping(
         values = iter(disparities(beliefs, whole_trees=True))
         return [[next(values) for _ in grid] for grid in grids]
 
-    chosen = [parameter for parameter in belief.parameters if parameter.name in names]
+    chosen = [parameter for parameter in belief.probabilities if parameter.name in names]
     ranges = [range_of(belief, parameter, rows, (0.0, 1.0)) for parameter in chosen]
     grids = [np.linspace(low, high, GRID) for low, high in ranges]
     coarse = along(chosen, grids)

@@ -46,7 +46,7 @@ class BeliefBox:
         self.low, self.high = np.array(list(ends.values()), dtype=np.float64).T
         self._kinds = belief.kinds_of(rows)
         self._least = min(LEAST_SIGNAL, least_signal(belief.observe(self._kinds)))
-        values = {parameter.name: parameter.value or 0.0 for parameter in belief.parameters}
+        values = {parameter.name: parameter.value or 0.0 for parameter in belief.probabilities}
         self.centre = np.clip([values[name] for name in self.names], self.low, self.high)
         self.cut = False
         if not self._is_informative(self.centre):

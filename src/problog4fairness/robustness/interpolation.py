@@ -295,7 +295,7 @@ def what_if(
     rows = rows.take(place)
     belief: Belief = model.belief_
     groupings = belief.groupings(rows)
-    parameters = [own for own in belief.parameters if own.value is not None]
+    parameters = [own for own in belief.probabilities if own.value is not None]
     if len(rows.classes) != 2 or not groupings or not parameters:
         raise P4FError("this needs a label of two classes, and a belief with parameters and groups")
     grouping = groupings[0]

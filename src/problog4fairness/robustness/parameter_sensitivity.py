@@ -178,12 +178,12 @@ def sensitivity(
 
 def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter]:
     """The parameters to vary."""
-    if not belief.parameters:
+    if not belief.probabilities:
         raise P4FError("there is no parameter to vary: the classifier has no belief, or one with all numbers fixed")
     if names is None:
-        return list(belief.parameters)
+        return list(belief.probabilities)
     if not names:
-        raise P4FError(f"parameters is empty; name some of {', '.join(own.name for own in belief.parameters)}")
+        raise P4FError(f"parameters is empty; name some of {', '.join(own.name for own in belief.probabilities)}")
     return named_parameters(belief, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
 
 

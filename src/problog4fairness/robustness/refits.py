@@ -108,7 +108,7 @@ def range_of(belief: Belief, parameter: Parameter, rows: Rows, wanted: Range) ->
 
 def named_parameters(belief: Belief, names: Sequence[str]) -> list[Parameter]:
     """The parameters of these names, or the error that says which there are."""
-    known = {parameter.name: parameter for parameter in belief.parameters}
+    known = {parameter.name: parameter for parameter in belief.probabilities}
     for name in names:
         if name not in known:
             raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
@@ -118,7 +118,7 @@ def named_parameters(belief: Belief, names: Sequence[str]) -> list[Parameter]:
 def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Range]:
     """Between which values each parameter may be; by default the intervals of those that have one."""
     if box is None:
-        known = [own for own in belief.parameters if own.low is not None and own.high is not None]
+        known = [own for own in belief.probabilities if own.low is not None and own.high is not None]
         if not known:
             raise P4FError(
                 "the belief's numbers were stated, without intervals; say what may be: box={'p1': (0.2, 0.6)}"

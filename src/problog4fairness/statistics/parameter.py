@@ -63,14 +63,14 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One probability of a belief.
+    """A number in a belief: a probability, or where other bounds are named a factor, shift, mean, standard deviation.
 
     Attributes
     ----------
     name
         Its name in the program: ``p1``, ``p1(income)``.
     meaning
-        What it is the probability of, in plain words.
+        What it is the probability of, or what it is, in plain words.
     value
         Its value, or None while it is unknown.
     low, high, rows
@@ -83,6 +83,8 @@ class Parameter:
         What was known of it before the audit, where somebody said so.
     information
         Where it was estimated together with others: its row of their information matrix, by name.
+    bounds
+        Between which its value lies.
 
     Examples
     --------
@@ -102,10 +104,21 @@ class Parameter:
     source: str | None = None
     prior: Beta | None = None
     information: tuple[tuple[str, float], ...] | None = None
+    bounds: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        if self.value is not None and not 0 <= self.value <= 1:
+        if self.value is None or (math.isfinite(self.value) and self.bounds[0] <= self.value <= self.bounds[1]):
+            return
+        if self.is_probability:
             raise ProbabilityError(f"probability {self.value:g} of {self.name} ({self.meaning}) is not between 0 and 1")
+        low, high = self.bounds
+        allowed = " and ".join([f"{low:g} or more"] * math.isfinite(low) + [f"{high:g} or less"] * math.isfinite(high))
+        raise P4FError(f"{self.name} = {self.value:g} ({self.meaning}) must be {allowed or 'a finite number'}")
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether it is a probability, as all but those of recorded numbers are."""
+        return self.bounds == (0, 1)
 
     @property
     def without_rows(self) -> bool:
@@ -115,7 +128,7 @@ class Parameter:
     @property
     def at_boundary(self) -> bool:
         """Whether an audit estimated it as exactly 0 or 1, which a finite number of rows cannot show."""
-        return self.rows is not None and self.value in (0, 1)
+        return self.is_probability and self.rows is not None and self.value in (0, 1)
 
     @property
     def used(self) -> float | None:
@@ -158,7 +171,7 @@ class Parameter:
     @property
     def called(self) -> str:
         """See :func:`called`."""
-        return called(self.name, self.meaning)
+        return called(self.name, self.meaning) if self.is_probability else self.name
 
     @property
     def said(self) -> str:
@@ -177,6 +190,8 @@ class Parameter:
 
     def with_prior(self, prior: Beta, confidence: float = 0.95) -> Parameter:
         """The same parameter with a prior, which alone says its value as long as no row does."""
+        if not self.is_probability:
+            raise P4FError(f"{self.name} is no probability, so that a Beta distribution cannot be its prior")
         if self.rows is None:
             return replace(self, prior=prior).estimated(Estimate(math.nan, 0.0, 1.0, 0), confidence=confidence)
         if self.prior is not None or self.information is not None or self.source is not None:
@@ -304,24 +319,23 @@ def ways_on(parameter: Parameter) -> str:
     )
 
 
-def table(probabilities: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
-    """The probabilities as a data frame."""
+def table(parameters: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
+    """The parameters as a data frame; rows that are still needed are those of probabilities."""
     import pandas as pd
 
     from problog4fairness.data import WholeTable
 
-    probabilities = list(probabilities)
-    return WholeTable(
-        {
-            "value": [parameter.value for parameter in probabilities],
-            "low": [parameter.low for parameter in probabilities],
-            "high": [parameter.high for parameter in probabilities],
-            "rows": [parameter.rows for parameter in probabilities],
-            "still_needed": [parameter.still_needed(error) for parameter in probabilities],
-            "meaning": [parameter.meaning for parameter in probabilities],
-        },
-        index=pd.Index([parameter.name for parameter in probabilities], name="parameter"),
-    ).astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})
+    parameters = list(parameters)
+    columns: dict[str, list[Any]] = {
+        name: [getattr(own, name) for own in parameters] for name in ("value", "low", "high", "rows")
+    }
+    kinds: dict[str, Any] = {"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"}
+    if not parameters or any(own.is_probability for own in parameters):
+        columns["still_needed"] = [own.still_needed(error) if own.is_probability else None for own in parameters]
+        kinds["still_needed"] = "int64" if all(own.is_probability for own in parameters) else "Int64"
+    columns["meaning"] = [own.meaning for own in parameters]
+    index = pd.Index([own.name for own in parameters], name="parameter")
+    return WholeTable(columns, index=index).astype(kinds)
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -349,16 +363,18 @@ def _json(parameter: Parameter) -> dict[str, Any]:
     return plain
 
 
-def parameters_from_json(value: Iterable[dict[str, Any]]) -> tuple[Parameter, ...]:
-    """The inverse of :func:`parameters_json`."""
-    return tuple(_parameter(entry) for entry in value)
+def parameters_from_json(
+    value: Iterable[dict[str, Any]], bounds: Mapping[str, tuple[float, float]] | None = None
+) -> tuple[Parameter, ...]:
+    """The inverse of :func:`parameters_json`; ``bounds`` are by name, of parameters that are no probabilities."""
+    return tuple(_parameter(entry, (bounds or {}).get(entry["name"], (0.0, 1.0))) for entry in value)
 
 
-def _parameter(entry: dict[str, Any]) -> Parameter:
-    own = dict(entry)
-    own["cell"] = None if own["cell"] is None else Cell(*own["cell"])
-    if "prior" in own:
-        own["prior"] = Beta(*own["prior"])
-    if "information" in own:
-        own["information"] = tuple(own["information"].items())
-    return Parameter(**own)
+def _parameter(entry: dict[str, Any], bounds: tuple[float, float]) -> Parameter:
+    known = dict(entry)
+    known["cell"] = None if known["cell"] is None else Cell(*known["cell"])
+    if "prior" in known:
+        known["prior"] = Beta(*known["prior"])
+    if "information" in known:
+        known["information"] = tuple(known["information"].items())
+    return Parameter(**known, bounds=bounds)

@@ -80,7 +80,7 @@ def test_an_audit_of_numbers_is_planned_in_rounds(folder):
     ("options", "words"),
     [
         (("--again", "second", "--fair-feature", "true_score"), "name either the audited columns"),
-        (("--fair-feature", "true_score", "--sequential"), "is for probabilities that are counted, not for amounts"),
+        (("--fair-feature", "true_score", "--sequential"), "is for probabilities that are counted"),
         ((), "there are 1 --feature COLUMN and 0 --fair-feature"),
     ],
 )

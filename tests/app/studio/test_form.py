@@ -22,7 +22,7 @@ from problog4fairness import (
     depends_on,
 )
 from problog4fairness.app.studio.belief_form.filled import PROGRAM
-from problog4fairness.app.studio.belief_form.form import Form, numbers_of, with_number
+from problog4fairness.app.studio.belief_form.form import Form, with_number
 from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
 from problog4fairness.app.studio.belief_form.sketch import sketch
 from problog4fairness.beliefs import Chain, LabelStage
@@ -106,9 +106,9 @@ def test_what_an_audit_found_of_scores_and_days_stays_in_the_form(form):
 
 def test_amounts_are_stated_and_taken_back():
     belief = Form("numeric", numbers=["income"], only_group=True).belief(Table(), ROLES)
-    name = numbers_of(belief)[0].name
+    name = belief.parameters[0].name
     stated = with_number(belief, name, 0.8)
-    assert numbers_of(stated)[0].value == 0.8
+    assert stated.parameters[0].value == 0.8
     assert Form.of(stated, Table(), ROLES).belief(Table(), ROLES) == stated
     assert with_number(stated, name, None) == belief
     with pytest.raises(P4FError, match="nothing of the fair value was recorded"):
@@ -118,7 +118,7 @@ def test_amounts_are_stated_and_taken_back():
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.kind)
 def test_a_belief_brings_its_form_back(form):
     belief = form.belief(Table(), ROLES)
-    form.values = {own.name: None for own in numbers_of(belief)}
+    form.values = {own.name: None for own in belief.parameters}
     assert Form.of(belief, Table(), ROLES) == form
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problog4fairness import datasets
-from problog4fairness.app.studio.belief_form.form import Form, numbers_of
+from problog4fairness.app.studio.belief_form.form import Form
 from problog4fairness.app.studio.project import Project
 from problog4fairness.app.studio.sheets import features_in_a_sheet, sheet, told_by_sheet
 from problog4fairness.app.studio.work.tasks import train
@@ -44,7 +44,7 @@ def test_numbers_are_found_out_in_a_spreadsheet(project):
     assert (project.frame["income"].to_numpy()[rows["row"] - 1] == rows["income"]).all()
     noise = np.random.default_rng(0).normal(0, 50, len(rows))
     found = told_by_sheet(project, filled_in(project, fair_income=lambda rows: (rows["income"] - noise) / 0.8))
-    told = {own.measure: own for own in numbers_of(found)}
+    told = {own.name.partition("(")[0]: own for own in found.parameters}
     assert told["factor"].rows == pytest.approx(80, abs=15)
     assert told["factor"].value == pytest.approx(0.8, abs=0.05)
     project.keep_belief(found)

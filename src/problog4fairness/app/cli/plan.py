@@ -164,7 +164,7 @@ def _plan(
         "favourable": table.roles.favourable if known else None,
         **options,
     }
-    if bound.numbers and not bound.parameters:
+    if bound.numbers and not bound.probabilities:
         if beside.pop("positive_rate") is not None:
             raise P4FError("positive_rate=... is for audits of labels, not of numbers; leave it out")
         return bound.plan_audit(table.coded(bound), **beside), written

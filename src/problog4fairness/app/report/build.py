@@ -310,7 +310,7 @@ def _parameters(facts: Facts) -> pd.DataFrame:
     table = facts.belief.parameter_table().rename(columns={"still_needed": "more_for_10_points"})
     table["meaning"] = [in_labels(own, facts.label.values) for own in table["meaning"]]
     # An amount, which is no probability, needs no points.
-    needed = {own.name: own.still_needed(0.05) for own in facts.belief.parameters}
+    needed = {own.name: own.still_needed(0.05) for own in facts.belief.probabilities}
     return table.assign(more_for_5_points=[needed.get(str(name)) for name in table.index])
 
 

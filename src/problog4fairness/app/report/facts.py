@@ -93,7 +93,7 @@ class Facts:
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the belief; what each means is said with the values of the label."""
         values = self.label.values
-        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.parameters)
+        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.probabilities)
 
     @property
     def belief(self) -> Belief:
@@ -104,7 +104,7 @@ class Facts:
     @property
     def estimated(self) -> bool:
         """Whether audited rows gave some parameter of the belief."""
-        return any(parameter.rows is not None for parameter in self.belief.parameters)
+        return any(parameter.rows is not None for parameter in self.belief.probabilities)
 
 
 def collect(

@@ -78,7 +78,7 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
 def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:
     """The least certain parameters, each over its interval and beyond; None where there are none."""
     model, features = facts.model, feature_names(facts.model)
-    known = facts.belief.parameters
+    known = facts.belief.probabilities
     if not known:
         return None
     widest = sorted(known, key=_width, reverse=True)[:MOST_PARAMETERS]

@@ -32,6 +32,7 @@ def drawn(belief: Stated, count: int, random_state: Any) -> list[tuple[Parameter
     if belief.design is not None:
         values |= belief.design.draws([own for own in belief.parameters if own.rows is not None], count, rng)
     values |= _joint(belief.parameters, count, rng)
+    values |= belief._drawn_apart(count, rng)
     return [
         tuple(own.stated(float(values[own.name][number])) if own.name in values else own for own in belief.parameters)
         for number in range(count)
@@ -54,7 +55,7 @@ def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
     """Parameters that are known by their rows alone, those that share the rows of a cell together."""
     found: dict[Hashable, list[Parameter]] = {}
     for own in part:
-        if own.rows is None or own.information is not None:
+        if own.rows is None or own.information is not None or not own.is_probability:
             continue
         worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
         found.setdefault((outcomes_of(own), worth), []).append(own)

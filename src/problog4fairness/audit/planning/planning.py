@@ -129,7 +129,7 @@ def _random_plan(
         filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
     wanted = np.minimum(wanted, coarse.sizes)
     done = bool((filled >= wanted).all())
-    targets = [Target(own.name, own.meaning, 0, 0, np.zeros(0), np.zeros(0), 0.0) for own in belief.parameters]
+    targets = [Target(own.name, own.meaning, 0, 0, np.zeros(0), np.zeros(0), 0.0) for own in belief.probabilities]
     nothing = Estimate(float("nan"), 0.0, 1.0, 0)
     return AuditPlan(
         "hoeffding" if design == "hoeffding" else "random",
@@ -207,7 +207,7 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
 def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:
     """What is to be known: the parameters, or where these have no cells, what they do together."""
     if audit.things != (LABEL,) or belief._counted:
-        found = audit.targets(belief.parameters)
+        found = audit.targets(belief.probabilities)
     else:
         notes.append("its parameters are not counted one by one: the plan is for P(recorded | fair, group)")
         label, (groups, classes) = strata.values[0], strata.shape
@@ -254,7 +254,7 @@ def _parameters_of(
     except P4FError:  # too few rows for that
         return [], []
     known, together = [], []
-    for own in found._occurring(found.parameters, Rows(drawn.frame, ())):
+    for own in found._occurring(found.probabilities, Rows(drawn.frame, ())):
         if own.value is None or own.low is None or own.high is None:
             continue
         if own.information is not None and own.rows and (own.low, own.high) == (0, 1):
@@ -274,14 +274,14 @@ def _guesses(
     notes: list[str],
 ) -> Mapping[str, float]:
     """What is guessed of the parameters: what is said, what the belief states, what another audit showed."""
-    known = {own.name: own.value for own in belief.parameters if own.value is not None}
+    known = {own.name: own.value for own in belief.probabilities if own.value is not None}
     if pilot is not None and before is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
             found = belief.estimate(pilot, recorded=recorded or list(belief.features), fair=fair)
-        known |= {own.name: own.value for own in found.parameters if own.value is not None}
+        known |= {own.name: own.value for own in found.probabilities if own.value is not None}
         notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
-    bind(belief.parameters, guesses or {})  # raises where a parameter has another name
+    bind(belief.probabilities, guesses or {})  # raises where a parameter has another name
     return {**known, **(guesses or {})}
 
 

@@ -128,7 +128,7 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
     """The described belief with the numbers of the text; None where the text is another program."""
     if isinstance(described, ProgramBelief):
         return described if Program(body) == Program(_written(described)) else None
-    probabilities = {parameter.name: parameter for parameter in described.parameters}
+    probabilities = {parameter.name: parameter for parameter in described.probabilities}
     expected, written = tokens(described.unknown().text()), tokens(body)
     slots = Counter(token.text for token in expected if token.weight)
     odd = next((parameter for parameter in probabilities if slots[parameter] != 1), None)
@@ -142,10 +142,12 @@ def _restored(body: str, described: Belief, name: str | None) -> Belief | None:
             values[ours.text] = theirs.text
         elif ours.text != theirs.text:
             return None
-    used = known_values(described.parameters)
+    used = known_values(described.probabilities)
     return described.with_parameters(
         tuple(
             _with_number(parameter, values[parameter.name], used.get(parameter.name))
+            if parameter.is_probability
+            else parameter
             for parameter in described.parameters
         )
     )

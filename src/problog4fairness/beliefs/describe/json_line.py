@@ -82,7 +82,7 @@ def _check(value: Any, key: str) -> None:
                 _check(value[field.name], "")
         return
     if key == "probabilities":
-        read_parameters(value)
+        read_parameters(value, ())
         return
     if key == "levels":
         _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")

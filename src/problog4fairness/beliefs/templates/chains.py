@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
 from torch import Tensor
 
 from problog4fairness.beliefs.belief import Belief
@@ -17,8 +18,8 @@ from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.combinations import occurring, part_of
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.likelihood.tables import observe_tables
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table
 from problog4fairness.beliefs.variables import declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Rows, Sensitive
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.audit import Audit, Column
-    from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
 
 
 def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Chain:
@@ -46,9 +46,7 @@ def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Ch
     >>> [(own.name, own.value) for own in both.parameters]
     [('p1_blurry', 0.4), ('p1_dark', 0.3)]
     """
-    from problog4fairness.beliefs.templates.features.numeric_chain import NumericChain
-
-    return (NumericChain if any(getattr(own, "numbers", ()) for own in beliefs) else Chain)(beliefs)
+    return Chain(beliefs)
 
 
 class Chain(Belief):
@@ -72,18 +70,19 @@ class Chain(Belief):
     identified_by = "audited rows, and of biases of the label only what they do together."
     overlap = True
     fields: ClassVar[tuple[Field, ...]] = (Field("beliefs", "beliefs", "Biases in the order in which they acted"),)
-    measures: ClassVar[type[Any]] = MeasurementBias
 
     def __init__(self, beliefs: tuple[Any, ...]) -> None:
-        kind = self.measures.__name__
-        measured = [m for m in beliefs if isinstance(m, self.measures)]
-        stages = [m for m in beliefs if isinstance(m, LabelStage)]
+        measured = [own for own in beliefs if isinstance(own, MeasurementBias | NumericMeasurementBias)]
+        stages = [own for own in beliefs if isinstance(own, LabelStage)]
         if len(measured) + len(stages) != len(beliefs) or not beliefs:
-            raise P4FError(f"a chain takes LabelBias and {kind}, or other biases of the label, one or more")
+            raise P4FError("a chain takes LabelBias and MeasurementBias, or other biases of the label, one or more")
+        kind = type(measured[0]).__name__ if measured else ""
         if len(measured) > 1:
             raise P4FError(f"a chain takes one {kind}; name all its features in it")
         if measured and beliefs[0] is not measured[0]:
             raise P4FError(f"in a chain, {kind} comes before LabelBias")
+        if measured and measured[0].numbers and not stages:
+            raise P4FError(f"chain {kind} with a bias of the label, or believe in it alone")
         for stage in stages:
             stage.require_settled()
         if len({stage.classes for stage in stages}) > 1:
@@ -99,11 +98,11 @@ class Chain(Belief):
         names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
         by_identity = {own: replace(own, name=name) for own, name in zip(order, names, strict=True)}
         self.variables = tuple(by_identity.values())
-        self.measurement: MeasurementBias | None = None
+        self.measurement: MeasurementBias | NumericMeasurementBias | None = None
         if measured:
             self.measurement = measured[0].with_parameters(measured[0].parameters)
             self.measurement.variables = (by_identity[_identity(measured[0].variable)],)
-            self.features = self.measurement.features
+            self.features, self.numbers = self.measurement.features, self.measurement.numbers
         own = [tuple(by_identity[_identity(variable)] for variable in stage.variables) for stage in stages]
         suffixes = distinct("_" + variables[0].name for variables in own)
         self.stages = tuple(
@@ -116,13 +115,13 @@ class Chain(Belief):
 
     def text(self) -> str:
         """The program as text."""
-        head = ["A chain of biases, one after the other.", *(sensitive_comment(v) for v in self.variables)]
-        head += favourable_comment(self)
-        parts = [comment(*head), "\n".join(declaration(v) for v in self.variables)]
-        if self.measurement:
-            parts += ["% First, the recorded features are taken to the fair ones.", *self.measurement.rules()]
+        about, rules = ([], []) if self.measurement is None else self.measurement.before_label()
+        if self.numbers and self.classes is not None:
+            raise P4FError("a chain with NumericMeasurementBias is for a label of two classes")
+        head = ["A chain of biases, one after the other.", *map(sensitive_comment, self.variables)]
+        parts = [comment(*head, *favourable_comment(self), *about), "\n".join(map(declaration, self.variables)), *rules]
         if self.stages:
-            parts.append(self._label_part())
+            parts.append(self._label_part(() if self.numbers else None))
         return "\n\n".join(parts) + "\n"
 
     def _label_part(self, parts: Sequence[str] | None = None) -> str:
@@ -166,14 +165,6 @@ class Chain(Belief):
         program = self.unknown().label_program().bind(known)
         return label_table(program, self.label_variables, self.class_count, own)[place]
 
-    def feature_tables(self, groups: Codes | None = None) -> dict[str, Tensor]:
-        """See :meth:`MeasurementBias.feature_tables`."""
-        if self.measurement is None:
-            return {}
-        self.require_known()
-        own, place = part_of(self.variables, self.measurement.variables, groups)
-        return {name: table[place] for name, table in self.measurement.feature_tables(own).items()}
-
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
         if self.measurement is None:
@@ -181,9 +172,8 @@ class Chain(Belief):
         self.require_known()
         self.require_columns(rows)
         groups = occurring(self.variables, rows)
-        labels, features = self.label_table(groups.levels), self.feature_tables(groups.levels)
-        own = self.measurement
-        return observe_tables(rows, groups, labels, features, own.parts, self.record(rows).codes, own.inputs)
+        labels, place = self.label_table(groups.levels), self.variables.index(self.measurement.variable)
+        return self.measurement.observed(rows, groups, place, labels, self.record(rows).codes)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
@@ -243,6 +233,10 @@ class Chain(Belief):
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         return [part.parameters for part in self._parts()]
+
+    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """See :meth:`Belief._drawn_apart`."""
+        return {} if self.measurement is None else self.measurement._drawn_apart(count, rng)
 
     def _parts(self) -> list[Belief]:
         return [*([self.measurement] if self.measurement else []), *self.stages]

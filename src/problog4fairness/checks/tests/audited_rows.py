@@ -93,7 +93,9 @@ def ruled_out_test(case: Case) -> Finding:
     """Whether something was recorded that the belief calls impossible for that fair label."""
     rows = audited_rows(case)
     open_values = {
-        own.name: min(max(own.value or 0.0, 0.01), 0.99) for own in case.belief.parameters if effective_rows(own) < MOST
+        own.name: min(max(own.value or 0.0, 0.01), 0.99)
+        for own in case.belief.probabilities
+        if effective_rows(own) < MOST
     }
     audited = case.rows.take(rows).without_record()
     chance = case.belief.with_values(open_values).observe(audited).recorded_given().numpy()

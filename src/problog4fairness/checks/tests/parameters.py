@@ -33,7 +33,7 @@ def fit_test(case: Case) -> Finding:
 
     Audits are simulated from the belief, with parameters that are drawn from what is known of them.
     """
-    if not case.belief.parameters:
+    if not case.belief.probabilities:
         raise NotDone("the belief has no parameters")
     shares, reason = [], ""
     for part in (_label_shares, _feature_shares):

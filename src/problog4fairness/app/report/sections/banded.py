@@ -22,7 +22,7 @@ MOST_ROWS, DRAWS = 20_000, 50
 
 def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Markup | None:
     """An interval for the disparity, the rates and each person; None where the belief has no parameter."""
-    if not facts.belief.parameters:
+    if not facts.belief.probabilities:
         return None
     model, data = facts.model, facts.data
     chosen = np.arange(len(data))

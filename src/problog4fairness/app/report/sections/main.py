@@ -54,7 +54,7 @@ def _picture(belief: Belief, label: Label) -> Markup:
 
 def parameters(facts: Facts) -> Markup:
     """The parameters, what they rest on, and how many more rows would tighten them."""
-    if not facts.belief.parameters:
+    if not facts.belief.probabilities:
         return _amounts(facts.belief)
     # Names that only spell out the meaning are not repeated before it.
     named = any(rate.called == rate.name for rate in facts.parameters)

@@ -13,7 +13,6 @@ from problog4fairness.app.studio.belief_form.form import Form
 from problog4fairness.app.studio.parts import guarded, soft, text
 from problog4fairness.app.studio.project import Project
 from problog4fairness.audit import MAX_VALUES
-from problog4fairness.beliefs import Amount
 from problog4fairness.data import MAX_GROUPS, Roles, days_of
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter
@@ -204,13 +203,11 @@ def _has_days(column: pd.Series[Any]) -> bool:
     return True
 
 
-def numbers(
-    form: Form, parameters: Sequence[Parameter] | Sequence[Amount], change: Callable[[str, float | None], Any]
-) -> None:
+def numbers(form: Form, parameters: Sequence[Parameter], change: Callable[[str, float | None], Any]) -> None:
     """Fields for the parameters, as far as somebody knows them."""
     if not parameters:
         return
-    shares = isinstance(parameters[0], Parameter)
+    shares = parameters[0].is_probability
     soft(f"Numbers{' between 0 and 1' if shares else ''}, where you know them; an audit finds the others.")
     for own in parameters:
         with ui.element("div").classes("number"):

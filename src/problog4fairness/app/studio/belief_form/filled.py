@@ -48,7 +48,7 @@ def filled_in(belief: Belief) -> dict[str, Any]:
     if isinstance(belief, RowBias):
         return _of_rows(belief)
     if isinstance(belief, NumericMeasurementBias):
-        ways = {own.measure for own in belief.amounts}
+        ways = {kind for parameters in belief.by_group().values() for kind in parameters}
         said: dict[str, Any] = {"stretched": "factor" in ways, "moved": "shift" in ways, "blurred": "noise" in ways}
         return {"kind": "numeric", "numbers": list(belief.features), **said, "only_group": belief.affected == (1,)}
     if isinstance(belief, ClassBias):

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from problog4fairness.app.studio.belief_form.filled import PROGRAM, filled_in, same_but_numbers
 from problog4fairness.beliefs import (
-    Amount,
     Annotators,
     Belief,
     ChangedBias,
@@ -26,7 +25,6 @@ from problog4fairness.beliefs import (
 )
 from problog4fairness.data import Roles
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Parameter
 
 # Kinds that say which way they distort.
 TWO_WAYS = ("label", "row", "changed", "measurement", "historical")
@@ -113,7 +111,7 @@ class Form:
     @classmethod
     def of(cls, belief: Belief, table: Table, roles: Roles) -> Form:
         """The form that describes a belief; a belief that no form makes is a program."""
-        values = {own.name: own.value for own in numbers_of(belief)}
+        values = {own.name: own.value for own in belief.parameters}
         found = cls(**filled_in(belief), values=values)
         if found.kind == PROGRAM:
             return found
@@ -130,7 +128,7 @@ class Form:
         if len(roles.labels) > 2 and self.kind in TWO_LABELS:
             raise P4FError(f"{roles.recorded} has {len(roles.labels)} values; this belief is for labels with two")
         made = _MAKERS[self.kind](self, table, roles)
-        stated = {own.name: value for own in numbers_of(made) if (value := self.values.get(own.name)) is not None}
+        stated = {own.name: value for own in made.parameters if (value := self.values.get(own.name)) is not None}
         return made.bind(stated).with_favourable(roles.favourable)
 
     def _label(self, table: Table, roles: Roles) -> Belief:
@@ -240,14 +238,7 @@ _MAKERS: dict[str, Callable[[Form, Table, Roles], Belief]] = {
 }
 
 
-def numbers_of(belief: Belief) -> tuple[Parameter, ...] | tuple[Amount, ...]:
-    """What is to be known of a belief: its probabilities, or amounts where it is about numbers."""
-    return belief.amounts if isinstance(belief, NumericMeasurementBias) else belief.parameters
-
-
 def with_number(belief: Belief, name: str, value: float | None) -> Belief:
     """The belief with one number stated, or unknown again; the others stay as an audit found them."""
-    if isinstance(belief, NumericMeasurementBias):
-        return belief.with_amounts([own.stated(value) if own.name == name else own for own in belief.amounts])
     stated = (own.stated(value) if own.name == name else own for own in belief.parameters)
     return belief.with_parameters(tuple(stated))

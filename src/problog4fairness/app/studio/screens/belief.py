@@ -16,7 +16,7 @@ from problog4fairness.app.report import inline
 from problog4fairness.app.studio.belief_form.editor import ProgramEditor
 from problog4fairness.app.studio.belief_form.fields import fields, numbers
 from problog4fairness.app.studio.belief_form.filled import PROGRAM
-from problog4fairness.app.studio.belief_form.form import Form, numbers_of, with_number
+from problog4fairness.app.studio.belief_form.form import Form, with_number
 from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
 from problog4fairness.app.studio.belief_form.sketch import sketch
 from problog4fairness.app.studio.known import lead
@@ -149,7 +149,7 @@ class _Screen:
     @ui.refreshable_method
     def _numbers(self, shown: bool = True) -> None:
         if shown:
-            numbers(self.form, numbers_of(self.belief), self._state)
+            numbers(self.form, self.belief.parameters, self._state)
 
     async def choose(self, name: str, value: Any) -> None:
         """Change the form; the program follows."""
@@ -301,7 +301,7 @@ class _Screen:
 
 
 def _names(belief: Belief) -> list[str]:
-    return [f"{own.name}: {own.meaning}" for own in numbers_of(belief)]
+    return [f"{own.name}: {own.meaning}" for own in belief.parameters]
 
 
 def _drawing(belief: Belief, label: Label) -> str:

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from torch import Tensor
 
-from problog4fairness.audit import Drawn, NoStrataError, Strata, design_json, design_of, feature_strata
+from problog4fairness.audit import Drawn, NoStrataError, Strata, feature_strata
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
 from problog4fairness.beliefs.describe.words import Label
-from problog4fairness.beliefs.favourable import favourable_json
-from problog4fairness.beliefs.likelihood.combinations import every, occurring
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
+from problog4fairness.beliefs.likelihood.combinations import Combinations, every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
-from problog4fairness.beliefs.templates.features.distorted import Distorted, program_tables
-from problog4fairness.beliefs.variables import (
-    Strength,
-    acting_groups,
-    declaration,
-    sensitive_comment,
-    sensitive_from_json,
-    sensitive_json,
-)
+from problog4fairness.beliefs.templates.features.distorted import Distorted, checked_features, program_tables
+from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, plain
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram, Node, comment, predicates
-from problog4fairness.statistics import Beta, Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.statistics import Beta, Cell, Parameter
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,6 +79,23 @@ class MeasurementBias(Belief):
     title = "measurement bias"
     identified_by = "audited rows with recorded and fair features of every group; the record alone does not."
     command = "measurement"
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("features", "columns", "The features that are distorted"),
+        SENSITIVE,
+        Field("negative", "probability", "A feature may have been recorded too low", True),
+        Field("positive", "probability", "A feature may have been recorded too high", True),
+        GROUPS,
+        AFFECTED,
+        Field("values", "values", "The values of each feature, where they are not 0 and 1"),
+        Field("joint", "columns", "Features that depend on each other, given recorded ones"),
+        Field("inputs", "count", "Fair vectors that a row stands for, at most"),
+    )
+    question = Question(
+        "feature",
+        "It was measured unfairly",
+        "Arrests are counted instead of crimes: more of them where police look more.",
+        (("?fair feature", "group"), ("recorded feature",)),
+    )
 
     def __init__(
         self,
@@ -97,43 +107,37 @@ class MeasurementBias(Belief):
         groups: Sequence[Level] | None = None,
         affected: Sequence[Level] | str | None = None,
         values: Mapping[str, Sequence[int | str]] | None = None,
-        joint: bool | Sequence[str] = False,
+        joint: bool | Sequence[str] | None = False,
         inputs: int | None = None,
     ) -> None:
-        self.features = (features,) if isinstance(features, str) else tuple(features)
-        if not self.features or len(set(self.features)) != len(self.features):
-            raise P4FError("name one or more different features")
-        variable = Sensitive.of(sensitive, groups, name="a", affected=affected)
-        self.variables = (variable,)
-        overlap = set(self.features) & set(variable.columns)
-        if overlap:
-            raise P4FError(f"column {overlap.pop()!r} cannot be both a distorted feature and the sensitive variable")
-        unknown = set(values or {}) - set(self.features)
+        names = (features,) if isinstance(features, str) else tuple(features)
+        unknown = set(values or {}) - set(names)
         if unknown:
             raise P4FError(f"values names {unknown.pop()!r}, which is not among the features")
-        self.values = {name: tuple((values or {}).get(name, (0, 1))) for name in self.features}
+        self.values = {name: tuple((values or {}).get(name, (0, 1))) for name in names}
+        self.joint = _joint(joint, names)
+        super().__init__(
+            names,
+            sensitive,
+            negative,
+            positive,
+            groups=groups,
+            affected=affected,
+            values={name: options for name, options in self.values.items() if options != (0, 1)} or None,
+            joint=self.joint or None,
+            inputs=inputs,
+        )
+        self.features, self.inputs = checked_features(names, self.variable), inputs
         for name, options in self.values.items():
             if len(set(options)) < 2:
                 raise P4FError(f"feature {name!r} needs two or more values")
-        self.affected = acting_groups(variable, affected)
-        self.joint = self._together(joint)
-        self.inputs = _checked_inputs(inputs)
         self.parameters = tuple(
             parameter
             for part in self.parts
             for parameter in part.parameters(
-                variable, self.affected, *(self._of_part(own, part) for own in (negative, positive))
+                self.variable, self.affected, *(self._of_part(own, part) for own in (negative, positive))
             )
         )
-
-    def _together(self, joint: bool | Sequence[str]) -> tuple[str, ...]:
-        """The features that are distorted together."""
-        if isinstance(joint, bool):
-            return self.features if joint and len(self.features) > 1 else ()
-        unknown = set(joint) - set(self.features)
-        if unknown or isinstance(joint, str) or len(set(joint)) < 2:
-            raise P4FError(f"joint={joint!r} must be True, False, or two or more of the features {list(self.features)}")
-        return tuple(name for name in self.features if name in joint)
 
     @property
     def variable(self) -> Sensitive:
@@ -195,13 +199,22 @@ class MeasurementBias(Belief):
             return {part.title: part.table(count, own[part.title])[groups[:, 0]] for part in self.parts}
         return program_tables(self.parts, self.bound_program().compile(), self.variables, groups)
 
+    def before_label(self) -> tuple[list[str], list[str]]:
+        """For a chain: what the head of its program says of the features, and their clauses, in paragraphs."""
+        return [], ["% First, the recorded features are taken to the fair ones.", *self.rules()]
+
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through one small table for each feature, not all combinations of them."""
         self.require_known()
         self.require_columns(rows)
-        groups = occurring(self.variables, rows)
-        tables = self.feature_tables(groups.levels)
-        return observe_tables(rows, groups, None, tables, self.parts, self.record(rows).codes, self.inputs)
+        return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
+
+    def observed(
+        self, rows: Rows, groups: Combinations, place: int, labels: Tensor | None, record: Codes | None
+    ) -> Observation:
+        """Observe rows whose label is distorted besides; see :meth:`NumericMeasurementBias.observed`."""
+        tables = self.feature_tables(groups.levels[:, [place]])
+        return observe_tables(rows, groups, labels, tables, self.parts, record, self.inputs)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
         """See :meth:`Belief.feature_distortion`."""
@@ -268,19 +281,6 @@ class MeasurementBias(Belief):
             raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
         return feature_strata(self, table, self._kinds, self.values, sensitive_features)
 
-    @classmethod
-    def from_table(cls, table: AuditTable) -> Self:
-        """See :meth:`Belief.from_table`."""
-        return cls(
-            [recorded for recorded, _ in table.feature_pairs],
-            table.sensitive,
-            None if table.negative else False,
-            None if table.positive else False,
-            groups=table.levels,
-            affected=table.acting,
-            values=table.feature_values,
-        )
-
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`."""
         fair = dict(table.feature_pairs)
@@ -318,53 +318,15 @@ class MeasurementBias(Belief):
         """The nodes of its picture that the label depends on."""
         return (OTHERS, *(f"{part.title} ({fair})" for part in self.parts))
 
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": "MeasurementBias",
-            "features": list(self.features),
-            "values": {name: list(values) for name, values in self.values.items()},
-            **sensitive_json(self.variable),
-            "groups": list(self.affected),
-            **({"joint": list(self.joint)} if self.joint else {}),
-            **({} if self.inputs is None else {"inputs": self.inputs}),
-            "probabilities": parameters_json(self.parameters),
-            **favourable_json(self),
-            **design_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        belief.features = tuple(value["features"])
-        belief.values = {name: tuple(values) for name, values in value["values"].items()}
-        belief.variables = (sensitive_from_json(value),)
-        belief.affected = tuple(value["groups"])
-        belief.joint = tuple(value.get("joint", ()))
-        belief.inputs = _checked_inputs(value.get("inputs"))
-        belief.parameters = parameters_from_json(value["probabilities"])
-        belief.favourable = value.get("favourable")
-        belief._check_cells()
-        belief.design = design_of(value, belief._kinds.shape)
-        return belief
-
-    def _check_cells(self) -> None:
-        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
-        parts = {part.title: part for part in self.parts}
-        for own in self.parameters:
-            cell = own.cell
-            part = None if cell is None else parts.get(str(cell.feature))
-            if cell is None or part is None or not _about(own, cell, part, self.variable, self.affected):
-                raise ValueError(f"parameter {own.name} is not about its cell")
+    @property
+    def _strata_shape(self) -> tuple[int, ...]:
+        return self._kinds.shape
 
 
-def _about(own: Parameter, cell: Cell, part: Distorted, variable: Sensitive, groups: Sequence[int]) -> bool:
-    """Whether a parameter is that of its cell."""
-    fits = cell.group in groups and max(cell.fair, cell.recorded) < len(part.values)
-    return fits and own.name == part.parameter(variable, cell).name
-
-
-def _checked_inputs(inputs: int | None) -> int | None:
-    if inputs is not None and (type(inputs) is not int or inputs < 1):
-        raise P4FError(f"inputs={inputs!r} must be a whole number above 0, or None")
-    return inputs
+def _joint(joint: bool | Sequence[str] | None, features: tuple[str, ...]) -> tuple[str, ...]:
+    """The features that are distorted together."""
+    if isinstance(joint, bool) or joint is None:
+        return features if joint and len(features) > 1 else ()
+    if set(joint) - set(features) or isinstance(joint, str) or len(set(joint)) < 2:
+        raise P4FError(f"joint={joint!r} must be True, False, or two or more of the features {list(features)}")
+    return tuple(name for name in features if name in joint)

@@ -1,17 +1,19 @@
-"""How a number is recorded in one group: recorded = factor * fair + shift + noise; estimated, drawn, turned round."""
+"""How a number is recorded in one group, recorded = factor * fair + shift + noise: estimated, drawn, inverted."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import chi2, norm, normaltest, t, trim_mean
 
 from problog4fairness.audit import tell
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Parameter
 
 # Where a group's numbers are recorded as they are; what fair values are like does not matter then.
 NEUTRAL = {"factor": 1.0, "shift": 0.0, "noise": 0.0, "mean": 0.0, "spread": 1.0}
@@ -22,6 +24,7 @@ MEANINGS = {
     "mean": "the mean of the fair {feature} where {group}",
     "spread": "the standard deviation of the fair {feature} where {group}",
 }
+BOUNDS = {"noise": (0.0, math.inf), "spread": (1e-300, math.inf)}
 # Rows from which the shape of a distribution is judged, and a chance below which it is not normal.
 SHAPE_ROWS, NOT_NORMAL = 20, 0.001
 # A kurtosis from which tails are heavy, so that a sample shows too little of it; by how much: measured on t4 samples.
@@ -30,59 +33,8 @@ HEAVY_FROM, HEAVY = 4.0, 1.3
 LEAST_ROWS = 4
 
 
-@dataclass(frozen=True)
-class Amount:
-    """A number that a belief rests on and that is no probability.
-
-    Attributes
-    ----------
-    measure, feature, group
-        Which of :data:`MEANINGS`, of which feature, and in which group by position.
-    name, meaning
-        As people read it.
-    value, low, high, rows
-        As for :class:`Parameter`.
-    """
-
-    measure: str
-    feature: str
-    group: int
-    name: str
-    meaning: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    rows: int | None = None
-
-    def __post_init__(self) -> None:
-        value = self.value
-        if value is None:
-            return
-        if not math.isfinite(value):
-            raise P4FError(f"{self.name} = {value} ({self.meaning}) is not a finite number")
-        if self.measure == "factor" and value == 0:
-            raise P4FError(
-                f"{self.name} = 0 says that nothing of the fair value was recorded; leave {self.feature} out"
-            )
-        if self.measure in ("noise", "spread") and value < (0 if self.measure == "noise" else 1e-300):
-            raise P4FError(
-                f"{self.name} = {value:g} ({self.meaning}) must be {'0 or ' * (self.measure == 'noise')}above 0"
-            )
-
-    def stated(self, value: float | None) -> Amount:
-        """The same with a value that somebody states, or None to be estimated."""
-        return replace(self, value=None if value is None else float(value), low=None, high=None, rows=None)
-
-    def __str__(self) -> str:
-        if self.value is None:
-            return "unknown"
-        known = "" if self.low is None or self.high is None else f" ({self.low:.4g} to {self.high:.4g})"
-        return f"{self.value:.4g}{known}"
-
-
-@dataclass(frozen=True)
-class Gauge:
-    """A feature in one group: ``{kind: value}`` as numbers."""
+class Recording(NamedTuple):
+    """How a feature is recorded in one group, and how its fair values are distributed there."""
 
     factor: float
     shift: float
@@ -90,7 +42,7 @@ class Gauge:
     mean: float
     spread: float
 
-    def back(self, recorded: Floats) -> tuple[Floats, float]:
+    def fair(self, recorded: Floats) -> tuple[Floats, float]:
         """Mean and standard deviation of the fair value, which is normal, given the recorded one."""
         total = self.factor**2 * self.spread**2 + self.noise**2
         slope = self.factor * self.spread**2 / total
@@ -98,15 +50,15 @@ class Gauge:
         return centre, self.spread * self.noise / math.sqrt(total)
 
 
-def audited_gauge(amounts: Mapping[str, Amount], fair: Floats, recorded: Floats, confidence: float) -> list[Amount]:
-    """The amounts of a feature in one group, from fair and recorded values; those that are stated stay.
+def from_fair_values(
+    parameters: Mapping[str, Parameter], fair: Floats, recorded: Floats, confidence: float
+) -> list[Parameter]:
+    """The parameters of a feature in one group, from fair and recorded values; those that are stated stay.
 
     A line by least squares, with Student's interval; noise and spread with Bonett's, which knows how heavy the tails
     of noise and fair values are.
     """
-    from scipy.stats import t
-
-    known = {kind: _stated(amounts, kind) for kind in NEUTRAL}
+    known = {kind: _stated(parameters, kind) for kind in NEUTRAL}
     columns = {"factor": fair, "shift": np.ones_like(fair)}
     free = [kind for kind in columns if known[kind] is None]
     rest = recorded - sum(columns[kind] * value for kind in columns if (value := known[kind]) is not None)
@@ -120,29 +72,27 @@ def audited_gauge(amounts: Mapping[str, Amount], fair: Floats, recorded: Floats,
     values = {kind: (own, own - wide, own + wide) for kind, own, wide in zip(free, found, reach, strict=True)}
     left = rest - x @ found
     values["noise"] = (noise, *_spread_interval(noise, degrees, confidence, left))
-    _tell_shape(amounts, {"noise": left, "spread": fair})
+    _warn_of_shape(parameters, {"noise": left, "spread": fair})
     values |= _of_fair(fair, confidence)
-    return _told(amounts, values, len(fair))
+    return _with_values(parameters, values, len(fair))
 
 
-def repeated_gauge(amounts: Mapping[str, Amount], first: Floats, second: Floats, confidence: float) -> list[Amount]:
+def from_repeats(
+    parameters: Mapping[str, Parameter], feature: str, first: Floats, second: Floats, confidence: float
+) -> list[Parameter]:
     """The same from two measurements, which tell of the noise; how fair values are moved must be stated."""
-    from scipy.stats import norm
-
     for kind in ("factor", "shift"):
-        if kind in amounts and _stated(amounts, kind) is None:
+        if kind in parameters and _stated(parameters, kind) is None:
             raise P4FError(
-                f"measuring twice tells of the noise, not of {amounts[kind].name}; state factor and shift, False for "
-                "none, or audit fair values"
+                f"measuring twice tells of the noise, not of {parameters[kind].name}; state factor and shift, False "
+                "for none, or audit fair values"
             )
-    factor, shift = (_stated(amounts, kind) or NEUTRAL[kind] for kind in ("factor", "shift"))
+    factor, shift = (_stated(parameters, kind) or NEUTRAL[kind] for kind in ("factor", "shift"))
     rows, mean = len(first), (first + second) / 2
     noise = float(np.std(first - second, ddof=1)) / math.sqrt(2)
     whole, part = float(np.var(mean, ddof=1)), noise**2 / 2
     if whole <= part:
-        raise P4FError(
-            f"two measurements of {amounts['noise'].feature} differ more than people do; noise is all there is"
-        )
+        raise P4FError(f"two measurements of {feature} differ more than people do; noise is all there is")
     values = _of_fair((mean - shift) / factor, confidence)
     spread = math.sqrt(whole - part) / abs(factor)
     error = math.sqrt(2 * (whole**2 + part**2) / (rows - 1)) / factor**2
@@ -150,21 +100,19 @@ def repeated_gauge(amounts: Mapping[str, Amount], first: Floats, second: Floats,
     low, high = (math.sqrt(max(spread**2 + sign * wide, 1e-12)) for sign in (-1, 1))
     values["spread"] = (spread, low, high)
     values["noise"] = (noise, *_spread_interval(noise, rows - 1, confidence, first - second))
-    _tell_shape(amounts, {"noise": first - second})
-    return _told(amounts, values, rows)
+    _warn_of_shape(parameters, {"noise": first - second})
+    return _with_values(parameters, values, rows)
 
 
-def _stated(amounts: Mapping[str, Amount], kind: str) -> float | None:
-    """What somebody said; an amount that does not exist is the neutral one."""
-    own = amounts.get(kind)
+def _stated(parameters: Mapping[str, Parameter], kind: str) -> float | None:
+    """What somebody states; a parameter that does not exist is the neutral one."""
+    own = parameters.get(kind)
     if own is None:
         return NEUTRAL[kind]
     return own.value if own.rows is None else None
 
 
 def _of_fair(fair: Floats, confidence: float) -> dict[str, tuple[float, float, float]]:
-    from scipy.stats import t
-
     mean, spread, degrees = float(fair.mean()), float(fair.std(ddof=1)), len(fair) - 1
     reach = float(t.ppf((1 + confidence) / 2, degrees)) * spread / math.sqrt(len(fair))
     return {
@@ -178,8 +126,6 @@ def _spread_interval(spread: float, degrees: int, confidence: float, values: Flo
 
     Bonett (2006): the logarithm of a variance is nearly normal, with a variance by the kurtosis around a trimmed mean.
     """
-    from scipy.stats import chi2, norm, trim_mean
-
     ends = chi2.ppf([(1 + confidence) / 2, (1 - confidence) / 2], degrees)
     low, high = map(float, spread * np.sqrt(degrees / ends))
     rows, z = len(values), float(norm.ppf((1 + confidence) / 2))
@@ -195,24 +141,24 @@ def _spread_interval(spread: float, degrees: int, confidence: float, values: Flo
     return min(low, middle * math.exp(-z * error / 2)), max(high, middle * math.exp(z * error / 2))
 
 
-def _tell_shape(amounts: Mapping[str, Amount], values: Mapping[str, Floats]) -> None:
+def _warn_of_shape(parameters: Mapping[str, Parameter], values: Mapping[str, Floats]) -> None:
     """Say where audited values contradict that they are normal, by D'Agostino and Pearson's test of skew and tails."""
-    from scipy.stats import normaltest
-
     for kind, own in values.items():
-        if kind not in amounts or len(own) < SHAPE_ROWS or np.ptp(own) <= 1e-9 * (1 + np.abs(own).max()):
+        if kind not in parameters or len(own) < SHAPE_ROWS or np.ptp(own) <= 1e-9 * (1 + np.abs(own).max()):
             continue
         p = float(normaltest(own).pvalue)
         if p < NOT_NORMAL:
             tell(
-                f"normality is contradicted for {amounts[kind].name}, {amounts[kind].meaning} (p = {p:.1g}); intervals "
-                "allow for it, but what is learned takes it as normal: a logarithm of the feature may be nearer"
+                f"normality is contradicted for {parameters[kind].name}, {parameters[kind].meaning} (p = {p:.1g}); "
+                "intervals allow for it, but learners take it as normal: a logarithm of the feature may be nearer"
             )
 
 
-def _told(amounts: Mapping[str, Amount], values: Mapping[str, tuple[float, float, float]], rows: int) -> list[Amount]:
+def _with_values(
+    parameters: Mapping[str, Parameter], values: Mapping[str, tuple[float, float, float]], rows: int
+) -> list[Parameter]:
     found = []
-    for kind, own in amounts.items():
+    for kind, own in parameters.items():
         if own.value is not None and own.rows is None:
             found.append(own)
             continue
@@ -221,13 +167,13 @@ def _told(amounts: Mapping[str, Amount], values: Mapping[str, tuple[float, float
     return found
 
 
-def drawn_gauge(amounts: Mapping[str, Amount], rng: np.random.Generator) -> dict[str, float]:
-    """The amounts that were estimated, by name, drawn from what the audit leaves open."""
-    estimated = {kind: own for kind, own in amounts.items() if own.rows is not None and own.value is not None}
+def drawn_values(parameters: Mapping[str, Parameter], rng: np.random.Generator) -> dict[str, float]:
+    """One posterior draw of the parameters that were estimated, by name."""
+    estimated = {kind: own for kind, own in parameters.items() if own.rows is not None and own.value is not None}
     if not estimated:
         return {}
     rows = next(int(own.rows or 0) for own in estimated.values())
-    value = {kind: float(amounts[kind].value or 0.0) if kind in amounts else NEUTRAL[kind] for kind in NEUTRAL}
+    value = {kind: float(parameters[kind].value or 0.0) if kind in parameters else NEUTRAL[kind] for kind in NEUTRAL}
     drawn: dict[str, float] = {}
     free = [kind for kind in ("factor", "shift") if kind in estimated]
     for kind, degrees in (("noise", rows - len(free)), ("spread", rows - 1)):
@@ -247,10 +193,10 @@ def drawn_gauge(amounts: Mapping[str, Amount], rng: np.random.Generator) -> dict
         drawn |= dict(zip(free, map(float, moved), strict=True))
     if "mean" in estimated:
         drawn["mean"] = float(rng.normal(value["mean"], drawn.get("spread", value["spread"]) / math.sqrt(rows)))
-    return {amounts[kind].name: own for kind, own in drawn.items()}
+    return {parameters[kind].name: own for kind, own in drawn.items()}
 
 
-def _degrees(own: Amount) -> float:
+def _degrees(own: Parameter) -> float:
     """The degrees of freedom with which a chi-squared interval is as wide as this one."""
     if not own.low or not own.high or own.high <= own.low:
         return math.inf
@@ -278,11 +224,3 @@ def require_enough(feature: str, where: str, recorded: Floats, other: Floats) ->
         )
     if min(np.ptp(recorded), np.ptp(other)) == 0:
         raise P4FError(f"{feature} is the same in all audited rows with {where}; a constant cannot be distorted")
-
-
-def whole(value: Any, name: str, least: int, most: int) -> int:
-    """A whole number within limits, or the error that says so."""
-    if type(value) is not int or not least <= value <= most:
-        more = "; one point would take the mean for certain" if (name, value) == ("points", 1) else ""
-        raise P4FError(f"{name}={value!r} must be a whole number from {least} to {most}{more}")
-    return value

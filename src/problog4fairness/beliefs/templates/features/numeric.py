@@ -2,58 +2,56 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import filled, generator, tell, warn_unweighted
+from problog4fairness.audit import filled, tell, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS
-from problog4fairness.beliefs.describe.numeric_words import (
-    numeric_nodes,
-    numeric_program,
-    numeric_rules,
-    numeric_words,
-)
 from problog4fairness.beliefs.describe.words import Label
-from problog4fairness.beliefs.favourable import favourable_json
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations, occurring
 from problog4fairness.beliefs.likelihood.factored import row_groups
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.sampled_inputs import likely_vectors, row_seeds
 from problog4fairness.beliefs.likelihood.tables import SOME, observe_weighted
+from problog4fairness.beliefs.templates.features.distorted import checked_features
 from problog4fairness.beliefs.templates.features.measurement_model import (
+    BOUNDS,
     MEANINGS,
     NEUTRAL,
-    Amount,
-    Gauge,
-    audited_gauge,
-    drawn_gauge,
+    Recording,
+    drawn_values,
     finite,
-    repeated_gauge,
+    from_fair_values,
+    from_repeats,
     require_enough,
-    whole,
 )
-from problog4fairness.beliefs.variables import Strength, acting_groups, sensitive_from_json, sensitive_json, strengths
+from problog4fairness.beliefs.templates.features.numeric_program import (
+    numeric_nodes,
+    numeric_rules,
+    numeric_words,
+    with_interval,
+)
+from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment, strengths
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, column_values, counts_of, frame_with
-from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError
-from problog4fairness.program import Diagram, Node, atom, predicates
+from problog4fairness.errors import P4FError
+from problog4fairness.program import Diagram, Node, atom, comment, predicates
+from problog4fairness.statistics import Parameter
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.audit import Audit, AuditPlan, AuditTable, Column
-    from problog4fairness.program import Program
 
 MOST_POINTS = 15
-# Of an amount, in a file; its name and meaning follow.
-_KEPT = ("measure", "feature", "group", "value", "low", "high", "rows")
+# What the classifier says of a point, in the program of a chain, whose ``y_h`` is the fair label, after all points.
+ASKED = "y_at"
 
 
 class NumericMeasurementBias(Belief):
@@ -101,6 +99,23 @@ class NumericMeasurementBias(Belief):
     title = "measurement bias of numbers"
     identified_by = "rows whose fair numbers were found out; rows measured twice tell of the noise alone."
     command = "numeric"
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("features", "columns", "The numbers that are distorted"),
+        SENSITIVE,
+        Field("factor", "probability", "Numbers may be stretched", True),
+        Field("shift", "probability", "Numbers may be moved", True),
+        Field("noise", "probability", "Chance is added to numbers", True),
+        GROUPS,
+        AFFECTED,
+        Field("points", "count", "Points that stand for the fair value of a feature", 5, low=2, high=MOST_POINTS),
+        Field("inputs", "count", "Combinations of points that a row stands for, at most", SOME),
+    )
+    question = Question(
+        "feature",
+        "It is a number, and its scale is unfair",
+        "A test in a foreign language gives lower scores for the same knowledge.",
+        (("?fair number", "group"), ("recorded number",)),
+    )
 
     def __init__(
         self,
@@ -117,25 +132,23 @@ class NumericMeasurementBias(Belief):
         points: int = 5,
         inputs: int = SOME,
     ) -> None:
-        self.features = (features,) if isinstance(features, str) else tuple(features)
-        if not self.features or len(set(self.features)) != len(self.features):
-            raise P4FError("name one or more different features")
-        variable = Sensitive.of(sensitive, groups, name="a", affected=affected)
-        overlap = set(self.features) & set(variable.columns)
-        if overlap:
-            raise P4FError(f"column {overlap.pop()!r} cannot be both a distorted feature and the sensitive variable")
+        super().__init__(
+            features, sensitive, factor, shift, noise, groups=groups, affected=affected, points=points, inputs=inputs
+        )
+        self.features = checked_features(features, self.variable)
         if mean is False or spread is False:
             raise P4FError("mean and spread of fair values are numbers, or None to be estimated")
-        self.variables = (variable,)
-        self.affected = acting_groups(variable, affected)
-        self.points, self.inputs = whole(points, "points", 2, MOST_POINTS), whole(inputs, "inputs", 1, 1 << 16)
-        said = {"factor": factor, "shift": shift, "noise": noise, "mean": mean, "spread": spread}
-        self.amounts = tuple(
-            self._amount(kind, feature, level, value)
+        self.points, self.inputs = points, inputs
+        stated = {"factor": factor, "shift": shift, "noise": noise, "mean": mean, "spread": spread}
+        self.parameters = tuple(
+            self._parameter(kind, feature, level, value)
             for feature in self.features
-            for kind, strength in said.items()
-            for level, value in strengths(self._of_feature(strength, feature), variable, self.affected, kind).items()
+            for kind, strength in stated.items()
+            for level, value in strengths(
+                self._of_feature(strength, feature), self.variable, self.affected, kind
+            ).items()
         )
+        self._check_factors()
 
     @property
     def variable(self) -> Sensitive:
@@ -158,21 +171,35 @@ class NumericMeasurementBias(Belief):
         own: Strength = strength.get(feature)
         return own
 
-    def _amount(self, kind: str, feature: str, level: int, value: float | None) -> Amount:
-        group = self.variable.group_text(level)
-        name = f"{kind}({self.names[feature]},{atom(self.variable.levels[level])})"
-        return Amount(kind, feature, level, name, MEANINGS[kind].format(feature=feature, group=group), value)
+    def _name(self, kind: str, feature: str, level: int) -> str:
+        return f"{kind}({self.names[feature]},{atom(self.variable.levels[level])})"
 
-    def _by_gauge(self) -> dict[tuple[str, int], dict[str, Amount]]:
-        """The amounts of each feature and group."""
-        found: dict[tuple[str, int], dict[str, Amount]] = {(f, g): {} for f in self.features for g in self.affected}
-        for own in self.amounts:
-            found[own.feature, own.group][own.measure] = own
-        return found
+    def _parameter(self, kind: str, feature: str, level: int, value: float | None) -> Parameter:
+        meaning = MEANINGS[kind].format(feature=feature, group=self.variable.group_text(level))
+        bounds = BOUNDS.get(kind, (-np.inf, np.inf))
+        return Parameter(self._name(kind, feature, level), meaning, value, bounds=bounds)
 
-    def _gauge(self, feature: str, level: int) -> Gauge:
-        amounts = self._by_gauge().get((feature, level), {})
-        return Gauge(**(NEUTRAL | {kind: float(own.value or 0.0) for kind, own in amounts.items()}))
+    def _check_factors(self) -> None:
+        for own in self.parameters:
+            if own.value == 0 and own.name.startswith("factor("):
+                raise P4FError(
+                    f"{own.name} = 0 says that nothing of the fair value was recorded; leave the feature out"
+                )
+
+    def by_group(self) -> dict[tuple[str, int], dict[str, Parameter]]:
+        """The parameters of each feature and group, by what they are: ``factor``, ``shift`` and so on."""
+        named = {own.name: own for own in self.parameters}
+        return {
+            (feature, level): {
+                kind: named[name] for kind in NEUTRAL if (name := self._name(kind, feature, level)) in named
+            }
+            for feature in self.features
+            for level in self.affected
+        }
+
+    def _recording(self, feature: str, level: int) -> Recording:
+        parameters = self.by_group().get((feature, level), {})
+        return Recording(**(NEUTRAL | {kind: float(own.value or 0.0) for kind, own in parameters.items()}))
 
     def fair_values(self, feature: str, group: Level, recorded: Any) -> tuple[Floats, float]:
         """Mean and standard deviation of the fair values, given recorded ones of a group.
@@ -187,64 +214,44 @@ class NumericMeasurementBias(Belief):
         self.require_known()
         if feature not in self.features or group not in self.variable.levels:
             raise P4FError(f"the belief is about {', '.join(self.features)} of {list(self.variable.levels)}")
-        return self._gauge(feature, self.variable.levels.index(group)).back(finite(recorded, feature))
+        return self._recording(feature, self.variable.levels.index(group)).fair(finite(recorded, feature))
 
-    def parameter_table(self) -> pd.DataFrame:
-        """See :meth:`Belief.parameter_table`; they are amounts, not probabilities."""
-        import pandas as pd
-
-        names = ("value", "low", "high", "rows", "meaning")
-        index = pd.Index([own.name for own in self.amounts], name="parameter")
-        found = pd.DataFrame({name: [getattr(own, name) for own in self.amounts] for name in names}, index=index)
-        return found.astype({"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"})
-
-    def bind(self, values: Mapping[str, float]) -> Self:
-        """See :meth:`Belief.bind`."""
-        names = [own.name for own in self.amounts]
-        for name in values:
-            if name not in names:
-                raise UnknownNameError(f"the belief has no parameter {name!r}; it has {', '.join(names)}")
-        return self.with_amounts([own.stated(values[own.name]) if own.name in values else own for own in self.amounts])
-
-    def unknown(self) -> Self:
-        """See :meth:`Belief.unknown`."""
-        return self.with_amounts([own.stated(None) for own in self.amounts])
-
-    def with_amounts(self, amounts: Sequence[Amount]) -> Self:
-        """The same with other amounts of the same names, as ``with_parameters`` does for probabilities."""
-        other = copy.copy(self)
-        other.amounts = tuple(amounts)
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """See :meth:`Belief.with_parameters`."""
+        other = super().with_parameters(probabilities)
+        other._check_factors()
         return other
 
-    def require_known(self) -> None:
-        """See :meth:`Belief.require_known`."""
-        unknown = [own.name for own in self.amounts if own.value is None]
-        if unknown:
-            raise MissingValueError(
-                f"{', '.join(unknown)} of the belief unknown; estimate from audited rows with .estimate(...), or state "
-                "a value with .bind({...})"
-            )
-
-    def draws(self, count: int, random_state: Any = None) -> list[Self]:
-        """See :meth:`Belief.draws`: lines by the normal distribution, spreads by the chi-squared one."""
-        self.require_known()
-        rng, gauges = generator(random_state), list(self._by_gauge().values())
-        return [
-            self.bind({name: own for amounts in gauges for name, own in drawn_gauge(amounts, rng).items()})
-            for _ in range(count)
-        ]
+    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
+        """See :meth:`Belief._drawn_apart`: lines by the normal distribution, spreads by the chi-squared one."""
+        groups = list(self.by_group().values())
+        draws = [[drawn_values(parameters, rng) for parameters in groups] for _ in range(count)]
+        return {name: np.array([own[place][name] for own in draws])
+                for place in range(len(groups)) for name in draws[0][place]}  # fmt: skip
 
     def text(self) -> str:
         """The program as text: the label through every point of every group."""
-        return numeric_program(self.variable, self.names, self.amounts, *self.quadrature())
+        head, rules = self.before_label("y", "y_h")
+        places = ",".join(f"k{place + 1}" for place in range(len(self.features)))
+        about = [
+            "Measurement bias of numbers: recorded = factor * fair + shift + noise, by group. The fair value of a row "
+            "is",
+            f"one of {self.points} points: its mean, given the recorded value and the group, plus a multiple of its",
+            f"standard deviation. x_(g,{places}) is the row with fair values at these points, by the numbers of group "
+            "g.",
+        ]
+        start = [
+            comment(*about, sensitive_comment(self.variable), *head[1:]),
+            declaration(self.variable) + "\n" + rules[0],
+        ]
+        return "\n\n".join([*start, *rules[1:], "?- y(x)."]) + "\n"
 
-    def rules(self, fair: str, asked: str) -> list[str]:
-        """The clauses that make ``fair`` of what the classifier is ``asked``, in paragraphs."""
-        return numeric_rules(self.variable, self.names, *self.quadrature(), fair, asked)
-
-    def bound_program(self) -> Program:
-        """See :meth:`Belief.bound_program`: its numbers are where the points lie, not in the clauses."""
-        return self.program()
+    def before_label(self, fair: str = "y_h", asked: str = ASKED) -> tuple[list[str], list[str]]:
+        """For a chain: what the head of its program says of the numbers, and the clauses of ``fair``, in paragraphs."""
+        head = ["x_(g,k1,...) is the row with fair numbers at these points, by the numbers of group g."]
+        head += [f"{own.name}, {own.meaning}: {with_interval(own)}" for own in self.parameters]
+        rules = numeric_rules(self.variable, self.names, *self.quadrature(), fair, asked)
+        return head, [f"nn(h,X) :: {asked}(X).", *rules]
 
     def quadrature(self) -> tuple[Floats, Floats]:
         """The points of a standard normal number, and their weights."""
@@ -264,7 +271,7 @@ class NumericMeasurementBias(Belief):
             constant = f"x_({level},{','.join(str(place + 1) for place in places)})"
             found[constant] = {}
             for feature, place in zip(self.features, places, strict=True):
-                centre, width = self._gauge(feature, level).back(self._recorded(rows, feature))
+                centre, width = self._recording(feature, level).fair(self._recorded(rows, feature))
                 name = f"{feature} at {level}, {place + 1}"
                 found[constant][feature], columns[name] = name, centre + width * nodes[place]
         return found, pd.DataFrame(columns)
@@ -276,13 +283,10 @@ class NumericMeasurementBias(Belief):
         """See :meth:`Belief.observe`: each row stands for fair values of its own."""
         self.require_known()
         self.require_columns(rows)
-        classes = len(rows.classes)
-        groups = occurring(self.variables, rows)
-        labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
-        return self.observed(rows, groups, 0, labels, self.record(rows).codes)
+        return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
 
     def observed(
-        self, rows: Rows, groups: Combinations, place: int, labels: Tensor, record: Codes | None
+        self, rows: Rows, groups: Combinations, place: int, labels: Tensor | None, record: Codes | None
     ) -> Observation:
         """Observe rows whose label is distorted besides.
 
@@ -293,10 +297,12 @@ class NumericMeasurementBias(Belief):
         groups, place
             The combinations of groups that occur in them, and which of their variables is that of this belief.
         labels
-            ``[combinations, fair, recorded]``.
+            ``[combinations, fair, recorded]``; None where the recorded label is the fair one.
         record
             ``[rows]``: what was recorded, by its position in ``labels``.
         """
+        if labels is None:
+            labels = torch.eye(len(rows.classes), dtype=torch.float64).expand(len(groups.levels), -1, -1)
         shares, chosen = row_groups(groups.rows)
         levels = groups.levels[:, place][chosen.numpy()]
         recorded = {feature: self._recorded(rows, feature) for feature in self.features}
@@ -306,7 +312,7 @@ class NumericMeasurementBias(Belief):
         likely = likely_vectors([even] * len(self.features), self.inputs, seeds)
         values = {}
         for number, (feature, own) in enumerate(recorded.items()):
-            back = [self._gauge(feature, level).back(own) for level in range(len(self.variable.levels))]
+            back = [self._recording(feature, level).fair(own) for level in range(len(self.variable.levels))]
             centre = np.stack([mean for mean, _ in back], axis=1)[np.arange(len(rows))[:, None], levels]
             width = np.array([width for _, width in back])[levels]
             values[feature] = centre[..., None] + width[..., None] * nodes[likely.positions[..., number].numpy()]
@@ -323,7 +329,7 @@ class NumericMeasurementBias(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
     ) -> Self:
-        """Estimate the amounts from rows whose fair values are known, or that were measured twice.
+        """Estimate the parameters from rows whose fair values are known, or that were measured twice.
 
         Parameters
         ----------
@@ -356,33 +362,34 @@ class NumericMeasurementBias(Belief):
         if groups.ndim != 1:
             raise P4FError("the group of an audited row must be known for certain")
         warn_unweighted(design, "numeric features", groups)
-        found: dict[str, Amount] = {}
-        for (feature, level), amounts in self._by_gauge().items():
+        estimated: dict[str, Parameter] = {}
+        for (feature, level), parameters in self.by_group().items():
             place = np.repeat(np.flatnonzero(groups == level), counts[groups == level])
             pair = first[feature][place], second[feature][place]
             require_enough(feature, self.variable.group_text(level), *pair)
             if fair is None:
-                told = repeated_gauge(amounts, *pair, confidence)
+                known = from_repeats(parameters, feature, *pair, confidence)
             else:
-                told = audited_gauge(amounts, pair[1], pair[0], confidence)
-            found |= {own.name: own for own in told}
-        estimated = self.with_amounts([found[own.name] for own in self.amounts])
-        for own in estimated.amounts:
-            if own.measure == "factor" and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
-                tell(f"{own.name} = {own} may be 0 ({own.meaning}); audit more rows")
-        return estimated.with_favourable(self.favourable if favourable is None else favourable)
+                known = from_fair_values(parameters, pair[1], pair[0], confidence)
+            estimated |= {own.name: own for own in known}
+        belief = self.with_parameters(tuple(estimated[own.name] for own in self.parameters))
+        for own in belief.parameters:
+            if own.name.startswith("factor(") and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
+                tell(f"{own.name} = {with_interval(own)} may be 0 ({own.meaning}); audit more rows")
+        return belief.with_favourable(self.favourable if favourable is None else favourable)
 
     @classmethod
-    def from_table(cls, table: AuditTable) -> Self:
+    def from_table(cls, table: AuditTable) -> Belief:
         """See :meth:`Belief.from_table`; a second measurement tells of the noise alone."""
+        moved = {"factor": not table.again, "shift": not table.again}
         features = [recorded for recorded, _ in table.feature_pairs]
-        moved = False if table.again else None
-        return cls(features, table.sensitive, moved, moved, groups=table.levels, affected=table.acting)
+        return cls.from_fields(
+            {"features": features, "sensitive": table.sensitive, **moved, "affected": table.acting}, table
+        )
 
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`."""
-        if table.options:
-            raise P4FError(f"{next(iter(table.options))}=... is for probabilities that are counted, not for amounts")
+        table.require_no_options("numbers")
         pairs, recorded = dict(table.feature_pairs), {name: name for name in self.features}
         fair, again = (None, pairs) if table.again else (pairs, None)
         audit = table.sampled(table.numbers, *pairs.values())
@@ -437,7 +444,7 @@ class NumericMeasurementBias(Belief):
         if design != "neyman":
             raise P4FError(f"design must be 'neyman' for numbers, not {design!r}: Hoeffding's is for probabilities")
         if sequential:
-            raise P4FError("sequential=True is for probabilities that are counted, not for amounts")
+            raise P4FError("sequential=True is for probabilities that are counted, not for numbers")
         return plan_numbers(
             self,
             table,
@@ -459,7 +466,7 @@ class NumericMeasurementBias(Belief):
 
     def sentences(self) -> list[str]:
         """What it says of each feature and group."""
-        return numeric_words(self.variable, self._by_gauge())
+        return numeric_words(self.variable, self.by_group())
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`; the label on record is the fair one."""
@@ -468,45 +475,10 @@ class NumericMeasurementBias(Belief):
 
     def drawn(self) -> list[Node]:
         """The nodes of its picture, without the label."""
-        return numeric_nodes(self.variable, self.features, self.amounts)
+        every = [own.name for own in self.parameters]
+        names = {feature: [own for own in every if f"({name}," in own] for feature, name in self.names.items()}
+        return numeric_nodes(self.variable, names)
 
     def fair_features(self) -> tuple[str, ...]:
         """The nodes of its picture that the label depends on."""
         return (OTHERS, *(f"{name} (fair)" for name in self.features))
-
-    def __repr__(self) -> str:
-        known = ", ".join(f"{own.name}={'?' if own.value is None else f'{own.value:.3g}'}" for own in self.amounts)
-        return f"{type(self).__name__}({', '.join(self.sensitive_columns)}: {known or 'nothing happens'})"
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": "NumericMeasurementBias",
-            "features": list(self.features),
-            **sensitive_json(self.variable),
-            "groups": list(self.affected),
-            "points": self.points,
-            "inputs": self.inputs,
-            "amounts": [{name: getattr(own, name) for name in _KEPT} for own in self.amounts],
-            **favourable_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        belief.features = tuple(value["features"])
-        belief.variables = (sensitive_from_json(value),)
-        belief.affected = tuple(value["groups"])
-        belief.points = whole(value["points"], "points", 2, MOST_POINTS)
-        belief.inputs = whole(value["inputs"], "inputs", 1, 1 << 16)
-        belief.favourable = value.get("favourable")
-        belief.amounts = tuple(belief._read(own) for own in value["amounts"])
-        return belief
-
-    def _read(self, value: dict[str, Any]) -> Amount:
-        """An amount that came from a file; a ``ValueError`` where it is none of this belief."""
-        kind, feature, group = (value[name] for name in _KEPT[:3])
-        if kind not in NEUTRAL or feature not in self.features or group not in self.affected:
-            raise ValueError(f"{kind!r} of {feature!r} is not an amount of this belief")
-        own = self._amount(kind, feature, group, value["value"])
-        return replace(own, low=value["low"], high=value["high"], rows=value["rows"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm, t
 
 from problog4fairness.audit import (
     DESIGN,
@@ -27,13 +28,15 @@ from problog4fairness.audit import (
 from problog4fairness.beliefs.templates.features.measurement_model import LEAST_ROWS, finite
 from problog4fairness.data import Rows, to_frame
 from problog4fairness.errors import P4FError, among
-from problog4fairness.statistics import required_samples
+from problog4fairness.statistics import Parameter, required_samples
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
 
 # Before anything is known: chance adds half as much to recorded values as people differ.
 GUESS = 0.5
+# What the width of intervals depends on.
+CHANCE = ("noise", "spread")
 
 
 class _Known(NamedTuple):
@@ -45,6 +48,15 @@ class _Known(NamedTuple):
     spread: float
     factor: float
     rows: int
+
+    def half(self, confidence: float) -> float:
+        """Half the width of the interval of the factor, and of the shift of an average value as a share of the spread.
+
+        For one row where none is audited yet.
+        """
+        rows = max(self.rows, 1)
+        reach = float(t.ppf((1 + confidence) / 2, rows - 2) if rows > 2 else norm.ppf((1 + confidence) / 2))
+        return reach * self.noise / (self.spread * math.sqrt(max(rows - 1, 1)))
 
 
 def plan_numbers(
@@ -65,31 +77,35 @@ def plan_numbers(
     before = None if pilot is None or DESIGN not in pilot.columns else Todo.of(to_frame(pilot), drawn, "neyman")
     if pilot is not None and before is None:
         raise P4FError("the pilot was not drawn by this plan; pass what its draw(...) gave, filled in")
-    known = belief if not guesses else belief.bind(guesses)
-    stated = all(own.value is not None for own in known.amounts if own.measure in ("noise", "spread"))
-    rows, found = np.zeros(len(drawn.sizes)), _guessed(known, drawn)
-    if before is not None and (told := _audited(belief, before.frame, columns)) is not None:
-        rows = np.bincount(belief.variable.positions(told).astype(np.int64), minlength=len(rows)).astype(np.float64)
-        found = _estimated(belief, told, columns, rows, found)
-    wanted, targets = np.zeros(len(rows)), []
-    for own in found:
-        half = _half(own, max(own.rows, 1), confidence)
+    guessed = belief.bind(guesses or {}).by_group()
+    stated = all(own.value is not None for group in guessed.values() for kind, own in group.items() if kind in CHANCE)
+    known = [_guess(feature, level, own, belief, drawn) for (feature, level), own in guessed.items()]
+    rows = np.zeros(len(drawn.sizes))
+    audit = None if before is None else _audited(belief, before.frame, columns)
+    if audit is not None:
+        groups = belief.variable.positions(audit).astype(np.int64)
+        rows = np.bincount(groups, minlength=len(rows)).astype(np.float64)
+        fair_columns = dict(zip(belief.features, columns, strict=True))
+        known = [_estimated(own, audit[groups == own.group], fair_columns[own.feature]) for own in known]
+    halves = [own.half(confidence) for own in known]
+    wanted = np.zeros(len(rows))
+    for own, half in zip(known, halves, strict=True):
         wanted[own.group] = max(wanted[own.group], half**2 * max(own.rows, 1) / error**2)
-        targets.append((own, half if own.rows else math.nan))
+    finished = all(own.rows and half <= error for own, half in zip(known, halves, strict=True))
     acting = np.isin(np.arange(len(rows)), belief.affected)
-    finished = all(half <= error for _, half in targets)
-    least = np.minimum(np.where(acting, 0 if stated else PILOT, 0), drawn.sizes)
+    least = np.minimum(np.where(acting & (not stated), PILOT, 0), drawn.sizes)
     first = not rows.any() and not stated
     now = np.zeros_like(rows) if finished else least if first else next_round(wanted, rows, least)
     in_all = rows if finished else np.clip(np.ceil(wanted), np.maximum(least, rows), drawn.sizes)
+    lines = [line for own, half in zip(known, halves, strict=True) for line in _lines(belief, own, half, error)]
     return AuditPlan(
         "neyman",
         error,
         confidence,
-        _parameter_table(belief, targets, error),
+        pd.DataFrame(lines).set_index("parameter"),
         strata_table(drawn, rows, before, now, in_all),
         None,
-        tuple(_notes(belief, rows.any() or stated)),
+        tuple(_notes(belief, guessed=not (rows.any() or stated))),
         drawn,
         before,
         columns,
@@ -117,98 +133,73 @@ def _columns(belief: NumericMeasurementBias, fair: str | Sequence[str] | Mapping
     return tuple(names)
 
 
-def _guessed(belief: NumericMeasurementBias, drawn: Drawn) -> list[_Known]:
+def _guess(
+    feature: str, group: int, parameters: Mapping[str, Parameter], belief: NumericMeasurementBias, drawn: Drawn
+) -> _Known:
     """What is stated of noise and spread, or a guess by how recorded values differ."""
-    found = []
-    for feature in belief.features:
-        recorded = drawn.frame[feature]
-        for group in belief.affected:
-            own = finite(recorded[drawn.codes == group], f"feature {feature!r}")
-            if len(own) < LEAST_ROWS or np.ptp(own) == 0:
-                where = belief.variable.group_text(group)
-                raise P4FError(f"{len(own)} rows with different {feature} have {where}; there is nothing to draw from")
-            said = {
-                amount.measure: amount.value
-                for amount in belief.amounts
-                if (amount.feature, amount.group) == (feature, group) and amount.value is not None
-            }
-            spread, factor = said.get("spread", float(own.std())), said.get("factor", 1.0)
-            found.append(_Known(feature, group, said.get("noise", GUESS * spread), spread, factor, 0))
-    return found
+    recorded = finite(drawn.frame[feature][drawn.codes == group], f"feature {feature!r}")
+    if len(recorded) < LEAST_ROWS or np.ptp(recorded) == 0:
+        where = belief.variable.group_text(group)
+        raise P4FError(f"{len(recorded)} rows with different {feature} have {where}; there is nothing to draw from")
+    stated = {kind: own.value for kind, own in parameters.items() if own.value is not None}
+    spread = stated.get("spread", float(recorded.std()))
+    return _Known(feature, group, stated.get("noise", GUESS * spread), spread, stated.get("factor", 1.0), 0)
 
 
 def _audited(belief: NumericMeasurementBias, frame: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame | None:
     """The rows of earlier rounds that are filled in; None without any."""
     if not np.all([is_filled(frame[name]) for name in columns], axis=0).any():
         return None
-    found: pd.DataFrame = filled(frame, None, *columns)
-    return found.assign(**{name: pd.to_numeric(found[name], errors="coerce") for name in (*belief.features, *columns)})
+    rows: pd.DataFrame = filled(frame, None, *columns)
+    return rows.assign(**{name: pd.to_numeric(rows[name], errors="coerce") for name in (*belief.features, *columns)})
 
 
-def _estimated(
-    belief: NumericMeasurementBias, told: pd.DataFrame, columns: tuple[str, ...], rows: Any, guessed: Sequence[_Known]
-) -> list[_Known]:
-    """Noise and spread of groups with enough audited rows; the guess for others."""
-    found = []
-    for own in guessed:
-        place = belief.features.index(own.feature)
-        here = told[belief.variable.positions(told) == own.group]
-        if len(here) < LEAST_ROWS:
-            found.append(own)
-            continue
-        fair = finite(here[columns[place]], f"column {columns[place]!r}")
-        recorded = finite(here[own.feature], f"feature {own.feature!r}")
-        slope, shift = np.polyfit(fair, recorded, 1) if np.ptp(fair) > 0 else (1.0, 0.0)
-        noise = math.sqrt(float(((recorded - slope * fair - shift) ** 2).sum()) / (len(here) - 2))
-        spread = float(fair.std(ddof=1)) or own.spread
-        found.append(_Known(own.feature, own.group, noise, spread, float(slope), int(rows[own.group])))
-    return found
+def _estimated(guess: _Known, rows: pd.DataFrame, column: str) -> _Known:
+    """Noise and spread of a group with enough audited rows; the guess for others."""
+    if len(rows) < LEAST_ROWS:
+        return guess
+    fair, recorded = (
+        finite(rows[column], f"column {column!r}"),
+        finite(rows[guess.feature], f"feature {guess.feature!r}"),
+    )
+    slope, shift = np.polyfit(fair, recorded, 1) if np.ptp(fair) > 0 else (1.0, 0.0)
+    noise = math.sqrt(float(((recorded - slope * fair - shift) ** 2).sum()) / (len(rows) - 2))
+    spread = float(fair.std(ddof=1)) or guess.spread
+    return guess._replace(noise=noise, spread=spread, factor=float(slope), rows=len(rows))
 
 
-def _half(own: _Known, rows: int, confidence: float) -> float:
-    """Half the width of the interval of the factor, and of the shift of an average value as a share of the spread."""
-    from scipy.stats import norm, t
-
-    reach = float(t.ppf((1 + confidence) / 2, rows - 2) if own.rows > 2 else norm.ppf((1 + confidence) / 2))
-    return reach * own.noise / (own.spread * math.sqrt(max(rows - 1, 1)))
-
-
-def _parameter_table(
-    belief: NumericMeasurementBias, targets: Sequence[tuple[_Known, float]], error: float
-) -> pd.DataFrame:
-    names = belief.names
-    lines = []
-    for own, half in targets:
-        group = belief.variable.group_text(own.group)
-        level = belief.variable.levels[own.group]
-        for measure, meaning in (
-            ("factor", f"by which the fair {own.feature} is multiplied where {group}"),
-            ("shift", f"by which an average fair {own.feature} is moved where {group}, in its deviations"),
-        ):
-            value = own.factor if measure == "factor" and own.rows else math.nan
-            lines.append(
-                {
-                    "parameter": f"{measure}({names[own.feature]},{level})",
-                    "value": value,
-                    "low": value - half,
-                    "high": value + half,
-                    "half_width": half,
-                    "done": bool(half <= error),
-                    "meaning": meaning,
-                }
-            )
-    return pd.DataFrame(lines).set_index("parameter")
+def _lines(belief: NumericMeasurementBias, own: _Known, half: float, error: float) -> list[dict[str, Any]]:
+    """The table's lines about factor and shift."""
+    group, level = belief.variable.group_text(own.group), belief.variable.levels[own.group]
+    half = half if own.rows else math.nan
+    value = own.factor if own.rows else math.nan
+    meanings = {
+        "factor": (value, f"by which the fair {own.feature} is multiplied where {group}"),
+        "shift": (math.nan, f"by which an average fair {own.feature} is moved where {group}, in its deviations"),
+    }
+    return [
+        {
+            "parameter": f"{kind}({belief.names[own.feature]},{level})",
+            "value": centre,
+            "low": centre - half,
+            "high": centre + half,
+            "half_width": half,
+            "done": bool(half <= error),
+            "meaning": meaning,
+        }
+        for kind, (centre, meaning) in meanings.items()
+    ]
 
 
-def _notes(belief: NumericMeasurementBias, known: Any) -> list[str]:
-    found = [
+def _notes(belief: NumericMeasurementBias, guessed: bool) -> list[str]:
+    notes = [
         "rows of a group are drawn at random; factors are to be known within the error, and how far an average value "
         "is moved within that part of the standard deviation of fair values"
     ]
-    untouched = [belief.variable.group_text(own) for own in range(len(belief.variable.levels))]
-    untouched = [name for number, name in enumerate(untouched) if number not in belief.affected]
+    levels = range(len(belief.variable.levels))
+    untouched = [belief.variable.group_text(level) for level in levels if level not in belief.affected]
     if untouched:
-        found.append(f"numbers are recorded as they are, says the belief, for {'; '.join(untouched)}: no rows of these")
-    if not known:
-        found.append("guessed: chance adds half as much to recorded values as people differ")
-    return found
+        notes.append(f"numbers are recorded as they are, says the belief, for {'; '.join(untouched)}: no rows of these")
+    if guessed:
+        notes.append("guessed: chance adds half as much to recorded values as people differ")
+    return notes
