@@ -12,7 +12,7 @@ from .networks.mlp import MLP
 from .networks.module import fit_module
 from .networks.network import FittedNetwork, Network
 from .networks.training import Fit, Settings
-from .progress import Bar, is_shown, listening
+from .progress import Bar, listening, progress_bar
 from .refit import fit_again, fit_tasks
 from .trees.arrays import light
 from .trees.boosted import Boosted, FittedBoosted
@@ -52,13 +52,13 @@ __all__ = [
     "fit_module",
     "fit_tasks",
     "fit_trees",
-    "is_shown",
     "learner_json",
     "learner_of_json",
     "light",
     "listening",
     "make_encoder",
     "named_learner",
+    "progress_bar",
     "recalibrated",
     "require",
     "require_cluster",

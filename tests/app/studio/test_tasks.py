@@ -13,7 +13,7 @@ from problog4fairness.app.studio.work import process as work
 from problog4fairness.app.studio.work import tasks
 from problog4fairness.app.studio.work.hearing import heard
 from problog4fairness.estimators import DebiasedClassifier
-from problog4fairness.learners import each, progress_bar
+from problog4fairness.learners.progress import each, progress_bar
 from tests.app.studio.folders import audited_project
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
