@@ -32,6 +32,7 @@ from problog4fairness.errors import (
     NonGroundError,
     Place,
     ProbabilityError,
+    ProgramError,
     ProgramSyntaxError,
     UnknownPredicateError,
 )
@@ -91,30 +92,28 @@ def ground(syntax: Syntax, **options: Any) -> Any:
         return formula
 
 
+# Our error for what problog raises, where its own message does not help.
+_PROBLEMS: dict[type, tuple[type[ProgramError], str]] = {
+    UnknownClause: (UnknownPredicateError, "nothing defines {0.signature}; define it, or correct its name or arity"),
+    NonGroundProbabilisticClause: (NonGroundError, "this probabilistic fact holds variables; bind them in its body"),
+    problog_errors.NonGroundQuery: (NonGroundError, "the query holds variables that nothing binds"),
+    NegativeCycle: (NegativeCycleError, "an atom depends on its own negation"),
+}
+
+
 @contextmanager
 def problog_problems() -> Iterator[None]:
     """Turn problog's errors into ours, with line and column where problog knows them."""
     try:
         yield
-    except UnknownClause as error:
-        raise UnknownPredicateError(
-            f"nothing defines {error.signature}; define it, or correct its name or number of arguments",
-            **_place(error.location),
-        ) from None
-    except NonGroundProbabilisticClause as error:
-        raise NonGroundError(
-            "this probabilistic fact holds variables that nothing binds; give them values in its body",
-            **_place(error.location),
-        ) from None
-    except problog_errors.NonGroundQuery as error:
-        raise NonGroundError("the query holds variables that nothing binds", **_place(error.location)) from None
-    except NegativeCycle as error:
-        raise NegativeCycleError("an atom depends on its own negation", **_place(error.location)) from None
-    except ProbLogArithmeticError as error:
-        raise GroundingError(error.base_message.lower().rstrip("."), **_place(error.location)) from None
     except problog_errors.ProbLogError as error:
+        if type(error) in _PROBLEMS:
+            kind, message = _PROBLEMS[type(error)]
+            raise kind(message.format(error), **_place(error.location)) from None
         message = str(getattr(error, "base_message", error)).rstrip(".")
-        raise GroundingError(message[:1].lower() + message[1:], **_place(error.location)) from None
+        message = message[:1].lower() + message[1:]
+        arithmetic = isinstance(error, ProbLogArithmeticError)
+        raise GroundingError(message.lower() if arithmetic else message, **_place(error.location)) from None
     except RecursionError:
         raise LimitError("the program is nested too deeply to be ground") from None
 
@@ -211,16 +210,15 @@ class _Weights:
         name, *rest = term.args
         declared = self._syntax.networks[term_text(name)]
         first = to_ground(rest[0]) if rest else ()
-        if declared["outcomes"] is not None:
-            inputs = first if isinstance(first, tuple) else (first,)
-            outcomes = to_ground(rest[2])
-            leaf = {"kind": "network", "name": term_text(name), "arguments": [to_json(i) for i in inputs]}
-            return ["outcome", self._leaf({**leaf, "outcomes": to_json(outcomes)}), int(rest[1])]
-        inputs = first if isinstance(first, tuple) and len(rest) == 1 else tuple(to_ground(r) for r in rest)
-        return [
-            "leaf",
-            self._leaf({"kind": "network", "name": term_text(name), "arguments": [to_json(i) for i in inputs]}),
-        ]
+        several = declared["outcomes"] is not None
+        if isinstance(first, tuple) and (several or len(rest) == 1):
+            inputs = first
+        else:
+            inputs = (first,) if several else tuple(map(to_ground, rest))
+        leaf = {"kind": "network", "name": term_text(name), "arguments": [to_json(value) for value in inputs]}
+        if several:
+            return ["outcome", self._leaf({**leaf, "outcomes": to_json(to_ground(rest[2]))}), int(rest[1])]
+        return ["leaf", self._leaf(leaf)]
 
     def _leaf(self, leaf: dict[str, Any]) -> int:
         key = repr((leaf["kind"], leaf["name"], leaf["arguments"]))

@@ -196,10 +196,8 @@ def _rename_learnable(head: Any, learnable: int, syntax: Syntax) -> int:
     learnable += 1
     start = weight.args[0]
     default = float(start) if isinstance(start, Constant) and (start.is_float() or start.is_integer()) else None
-    if default is not None and not 0 <= default <= 1:
-        raise ProbabilityError(
-            f"probability {default:g} of {term_text(head)} is not between 0 and 1", **syntax.place(start, head)
-        )
+    if default is not None:
+        _check_range(default, start, head, syntax)
     name = f"t_{learnable}"
     head.probability = Term(name, *weight.args[1:], location=weight.location)
     syntax.parameters[name] = {"name": name, "default": default}
@@ -270,6 +268,12 @@ class _Substitution(dict[str, Any]):
         return Var(name)
 
 
+def _check_range(value: float, weight: Any, head: Any, syntax: Syntax) -> None:
+    if not 0 <= value <= 1:
+        message = f"probability {value:g} of {term_text(head)} is not between 0 and 1"
+        raise ProbabilityError(message, **syntax.place(weight, head))
+
+
 def _check_probabilities(clause: Any, syntax: Syntax) -> None:
     total = 0.0
     heads = _heads(clause)
@@ -278,13 +282,8 @@ def _check_probabilities(clause: Any, syntax: Syntax) -> None:
         if isinstance(weight, Constant):
             if not (weight.is_float() or weight.is_integer()):
                 raise ProgramSyntaxError(f"{weight} is not a probability", **syntax.place(weight, head))
-            value = float(weight)
-            if not 0 <= value <= 1:
-                raise ProbabilityError(
-                    f"probability {value:g} of {term_text(head)} is not between 0 and 1",
-                    **syntax.place(weight, head),
-                )
-            total += value
+            _check_range(float(weight), weight, head, syntax)
+            total += float(weight)
     if len(heads) > 1 and total > 1 + SUM_TOLERANCE:
         names = "; ".join(term_text(head) for head in heads)
         raise DisjunctionError(
