@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup demo test lint types imports unit docs browser screenshots bench fix clean
+.PHONY: help setup demo test lint types imports unit docs browser screenshots bench wheel oldest fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -56,12 +56,29 @@ bench: .venv/.ready .venv/.deepproblog ## measure speed against plain PyTorch an
 		test -f "$$script" || { echo "bench: no benchmarks/*.py" >&2; exit 1; }; \
 		echo "bench: $$script"; $(BIN)/python "$$script" || exit 1; done
 
+wheel: .venv/.ready ## build dist/*.whl, install it in an empty environment, and run the demo from there
+	@rm -rf dist build/wheel && mkdir -p dist
+	@$(PIP) wheel --no-deps --no-build-isolation -w dist .
+	@$(BIN)/python -m venv build/wheel
+	@build/wheel/bin/python -m pip --disable-pip-version-check -qq install -c constraints.txt dist/*.whl
+	@cd build/wheel && OMP_NUM_THREADS=1 bin/p4f demo -o demo >/dev/null
+	@echo "wheel: $$(ls dist), and the demo runs from it"
+
+# Torch stays at the version of constraints.txt: older builds for Linux take several GB.
+oldest: ## run the tests with the oldest releases that pyproject.toml allows, in .venv-oldest
+	@"$(PYTHON)" -m venv .venv-oldest
+	@.venv-oldest/bin/python -c 'import re, tomllib; t = tomllib.load(open("pyproject.toml", "rb")); bounds = [re.match(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)", d) for d in t["project"]["dependencies"] + sum(t["project"]["optional-dependencies"].values(), [])]; print(*(f"{b[1]}=={b[2]}.*" for b in bounds if b and b[1] not in ("torch", "torchvision")), sep="\n"); print(*(line for line in open("constraints.txt") if line.startswith("torch==")))' > .venv-oldest/constraints.txt
+	@.venv-oldest/bin/python -c 'import tomllib; t = tomllib.load(open("pyproject.toml", "rb")); print(*t["build-system"]["requires"], *t["project"]["dependencies"], *t["dependency-groups"]["dev"], sep="\n")' > .venv-oldest/requirements.txt
+	@.venv-oldest/bin/python -m pip --disable-pip-version-check -qq install -c .venv-oldest/constraints.txt -r .venv-oldest/requirements.txt
+	@.venv-oldest/bin/python -m pip --disable-pip-version-check -qq install --no-build-isolation --no-deps -e .
+	@OMP_NUM_THREADS=1 .venv-oldest/bin/pytest -q -n auto --maxprocesses 4 --dist worksteal
+
 fix: .venv/.ready ## repair what ruff can repair, and format
 	@echo "fix: ruff check --fix, ruff format"
 	@$(BIN)/ruff check --fix; status=$$?; $(BIN)/ruff format && exit $$status
 
 clean: ## remove .venv and everything the tools left behind
-	@rm -rf .venv build dist docs/_generated .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv .venv-oldest build dist docs/_generated .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find src studies tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 	@echo "clean: done"
 
