@@ -34,7 +34,8 @@ def main() -> None:
     frame = pd.DataFrame(rng.normal(size=(options.rows, 8)), columns=[f"x{i}" for i in range(8)]).assign(group=group)
     fair = (frame["x0"] - frame["x1"] + rng.logistic(size=options.rows) > 0).astype(int).to_numpy()
     recorded = np.where((group == 1) & (rng.random(options.rows) < 0.4), 0, fair)
-    belief = p4f.LabelBias("group").estimate(frame[:200], recorded=recorded[:200], fair=fair[:200])
+    audit = frame.assign(recorded=recorded, fair=fair)[:200]
+    belief = p4f.LabelBias("group").estimate(audit, recorded="recorded", fair="fair")
     print(f"{options.rows:,} rows, 50 draws, processor seconds, median of {options.rounds}")
     for name, goal in GOALS.items():
         learner = HistGradientBoostingClassifier() if name == "HistGradientBoosting" else name

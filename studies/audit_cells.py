@@ -8,9 +8,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from scipy.special import betaln, xlogy
 
-from problog4fairness.audit import Design, next_round, wanted_rows
-from problog4fairness.statistics import Cell
+from problog4fairness.audit import Design, Target, next_round, wanted_rows
+from problog4fairness.statistics import Cell, most_likely_shares
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 
 ERROR, CONFIDENCE = 0.1, 0.95
@@ -133,7 +134,7 @@ def simulate(case: Case, audits: int, rng: np.random.Generator) -> dict[tuple[An
         ends = np.array([target.interval(own, sizes, CONFIDENCE) for target in targets])
         low[going], high[going] = ends[:, 0].T, ends[:, 1].T
         pairs = zip(targets, truths.tolist(), strict=True)
-        always[going] *= np.array([target.keeps(truth, own, CONFIDENCE) for target, truth in pairs]).T
+        always[going] *= np.array([_always_holds(target, truth, own) for target, truth in pairs]).T
         halves = (high[going] - low[going]) / 2
         left = (halves > ERROR).any(axis=1)
         if not left.any():
@@ -148,6 +149,26 @@ def simulate(case: Case, audits: int, rng: np.random.Generator) -> dict[tuple[An
     for name in INTERVALS:
         found |= {(name, word(cell)): held[name][:, place] for place, cell in enumerate(case.cells)}
     return found
+
+
+def _always_holds(target: Target, value: float, counts: Array) -> Array:
+    """Whether no look at the rows so far refuses a value, however often one looks.
+
+    In each stratum the rows are more likely under an even mixture of all proportions than under the true one only by
+    luck: the ratio of the two is a martingale, and so is the product over strata, which exceeds 1 / (1 - confidence) at
+    any time with a probability of 1 - confidence at most.
+    """
+    rows = counts[..., target.used, :]
+    hits, total = rows[..., target.fair], rows.sum(-1)
+    top, bottom = target.top[target.used], target.bottom[target.used]
+    factors = np.broadcast_to(top - value * bottom, hits.shape)
+    wanted = np.full(hits.shape[:-1], value * target.constant)
+    shares = most_likely_shares(hits, total, factors, wanted)
+    likely = (xlogy(hits, shares) + xlogy(total - hits, 1 - shares)).sum(-1)
+    mixed = betaln(hits + 1, total - hits + 1).sum(-1) + np.log(1 - CONFIDENCE)
+    # No shares at all make the value what it is to be.
+    missed = np.abs((factors * shares).sum(-1) - wanted) > 1e-6 * (np.abs(top).sum() + target.constant)
+    return np.asarray(~missed & (mixed <= likely), dtype=np.float64)
 
 
 def _holds(low: Array, high: Array, truths: Array) -> Array:

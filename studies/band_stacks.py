@@ -102,10 +102,10 @@ class BandStack(Stack):
         drawn = rng.random(self.rows)
         recorded = np.where(fair == 1, drawn >= NEGATIVE[group], drawn < POSITIVE[group]).astype(np.int64)
         frame = pd.DataFrame(columns, columns=["first", "second", "third"]).assign(group=group)
-        some = slice(0, self.audited)
+        audit = frame.assign(recorded=recorded, fair=fair)[: self.audited]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # some audits have few rows of a cell
-            belief = p4f.LabelBias("group").estimate(frame[some], recorded=recorded[some], fair=fair[some])
+            belief = p4f.LabelBias("group").estimate(audit, recorded="recorded", fair="fair")
             if self.doubt == "as if certain":
                 belief = belief.bind({own.name: own.value or 0.0 for own in belief.parameters})
             model = p4f.DebiasedClassifier(belief, "linear", random_state=seed).fit(frame, recorded)

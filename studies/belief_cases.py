@@ -147,7 +147,9 @@ class Positives(Case):
 
     def estimated(self, made: Made) -> Belief:
         """See :meth:`Case.estimated`: from the record alone."""
-        return PositiveUnlabelled("group").estimate(made.people, recorded=made.record.astype(int), features=FEATURES)
+        return PositiveUnlabelled("group").estimate(
+            made.people.assign(recorded=made.record.astype(int)), recorded="recorded", features=FEATURES
+        )
 
     def as_it_is(self, made: Made) -> tuple[pd.DataFrame, Any]:
         """See :meth:`Case.as_it_is`: who is not recorded is negative."""
@@ -187,7 +189,9 @@ class Accepted(Case):
 
     def estimated(self, made: Made) -> Belief:
         """See :meth:`Case.estimated`: from the record alone."""
-        return SelectiveLabels("group").estimate(made.people, recorded=made.record, features=FEATURES)
+        return SelectiveLabels("group").estimate(
+            made.people.assign(recorded=made.record), recorded="recorded", features=FEATURES
+        )
 
     def as_it_is(self, made: Made) -> tuple[pd.DataFrame, Any]:
         """See :meth:`Case.as_it_is`: who was turned down counts as 0."""

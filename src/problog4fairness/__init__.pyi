@@ -14,7 +14,7 @@ from . import (
     statistics,
 )
 from .app.report.build import report
-from .audit.audits import Audit
+from .audit.audit import Audit
 from .audit.planning.hoeffding import hoeffding_plan
 from .beliefs.belief import Belief
 from .beliefs.templates.chains import chain

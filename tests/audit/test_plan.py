@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.audit.columns import AuditWarning
+from problog4fairness.audit.reading import AuditWarning
 from problog4fairness.beliefs import belief_text, read_belief
 from problog4fairness.data import TableError, counted_rows
 from problog4fairness.errors import P4FError
@@ -117,14 +117,12 @@ def test_the_same_seed_draws_the_same_rows():
 
 
 def test_guesses_make_a_pilot_unnecessary():
-    guessed = FULL.plan_audit(LOANS, guesses={"p1": 0.4, "p2": 0.1, "p3": 0.1, "p4": 0.1}, **COLUMNS)
+    guessed = FULL.bind({"p1": 0.4, "p2": 0.1, "p3": 0.1, "p4": 0.1}).plan_audit(LOANS, **COLUMNS)
     assert guessed.to_draw > FULL.plan_audit(LOANS, **COLUMNS).to_draw
     assert "parameters are as guessed" in str(guessed)
     # Not the same of each: most where a share is uncertain and counts for many people.
     assert guessed.strata["to_draw"].max() > 3 * guessed.strata["to_draw"].min()
     assert p4f.LabelBias("poor_area", negative=0.2, positive=0.1).plan_audit(LOANS, **COLUMNS).to_draw > 60
-    with pytest.raises(P4FError, match="no parameter 'q'"):
-        FULL.plan_audit(LOANS, guesses={"q": 0.1}, **COLUMNS)
     other = FULL.plan_audit(LOANS, pilot=DATA.audit, **COLUMNS)
     assert "its rows do not count" in str(other)
     assert other.audited == 0
@@ -215,20 +213,6 @@ def test_the_design_is_kept_with_the_belief_and_can_be_drawn_from():
         read_belief(text.replace('"ruled":[0,1,3]', '"ruled":[0,1,9]'))
 
 
-def test_wider_intervals_for_who_looks_after_every_row():
-    todo, _ = rounds(ONE)
-    once, always = (ONE.estimate(todo, sequential=own, **COLUMNS).parameters[0] for own in (False, True))
-    assert always.low < once.low < once.high < always.high
-    plain = todo[["poor_area", "granted", "repaid"]].astype(int)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AuditWarning)
-        once, always = (FULL.estimate(plain, sequential=own, **COLUMNS).parameters[0] for own in (False, True))
-        assert always.low < once.low < once.high < always.high
-        with pytest.raises(P4FError, match="sequential=True is for parameters that are counted"):
-            p4f.LabelBias("poor_area", noise=None).estimate(plain, sequential=True, **COLUMNS)
-    assert ONE.plan_audit(LOANS, pilot=todo, sequential=True, **COLUMNS).to_draw > 0
-
-
 def test_shares_come_from_the_rows_or_from_the_table_or_it_is_an_error():
     todo, _ = rounds(ONE)
     found = ONE.estimate(todo, **COLUMNS)
@@ -241,13 +225,11 @@ def test_shares_come_from_the_rows_or_from_the_table_or_it_is_an_error():
     counted = counted_rows([todo[["poor_area", "granted", "repaid"]]])
     assert len(counted) < len(todo)
     assert ONE.estimate(counted, drawn_from=LOANS, **COLUMNS) == found
-    assert ONE.estimate(counted.assign(p4f_design=todo["p4f_design"].iloc[0]), **COLUMNS) == found
     with pytest.raises(P4FError, match="drawn from another table"):
         ONE.estimate(todo, drawn_from=LOANS[::-1], **COLUMNS)
     mixed = todo.copy()
     mixed.loc[mixed.index[:3], "p4f_design"] = None
-    with pytest.warns(AuditWarning, match="3 audited rows do not say how they were drawn"):
-        assert ONE.estimate(mixed, **COLUMNS) == found
+    assert ONE.estimate(mixed, **COLUMNS) == found
     other = p4f.LabelBias("married")
     with pytest.raises(P4FError, match="nothing says how many rows of the table have married = "):
         other.estimate(todo.assign(married=todo["poor_area"]), **COLUMNS)
@@ -277,7 +259,7 @@ def test_a_design_of_another_table_or_plan_is_refused():
         FULL.plan_audit(LOANS[:2900], pilot=todo, **COLUMNS)
     with pytest.raises(TableError, match="another table"):
         FULL.plan_audit(LOANS, pilot=todo, design="hoeffding", **COLUMNS)
-    with pytest.raises(P4FError, match="none of the rows that were drawn is filled in"):
+    with pytest.raises(P4FError, match="no audited row is filled in"):
         FULL.estimate(FULL.plan_audit(LOANS, **COLUMNS).draw(), **COLUMNS)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.audit.estimation.signal import group_signal
+from problog4fairness.audit.estimation.diagnostics import group_signal
 from problog4fairness.data import Rows
 
 GROUPS = np.array([0, 1, 1, 0, 1] * 20)

@@ -46,6 +46,24 @@ class BeliefContract:
         """Audited rows that the belief distorted, and the arguments of ``estimate``."""
         raise NotImplementedError
 
+    def audit(self, belief: Belief, rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, dict]:
+        """The same with all values in columns, which the arguments name."""
+        frame, arguments = self.simulate(belief, rows, rng)
+        columns: dict[str, np.ndarray] = {}
+
+        def column(name: str, values: object) -> object:
+            if isinstance(values, dict):
+                return {key: column(f"{name} {key}", own) for key, own in values.items()}
+            if isinstance(values, list):
+                return [column(f"{name} {place}", own) for place, own in enumerate(values)]
+            if isinstance(values, str):
+                return values
+            columns[name] = np.asarray(values)
+            return name
+
+        named = {name: column(name, values) for name, values in arguments.items()}
+        return frame.assign(**columns), named
+
     def bound(self) -> Belief:
         return self.make().bind(self.known())
 
@@ -172,7 +190,7 @@ class BeliefContract:
     def test_estimates_on_simulated_data_are_near_the_truth_and_cover_it(self):
         truth, known, covered = self.bound(), self.known(), []
         for seed in range(4):
-            audit, arguments = self.simulate(truth, 4000, np.random.default_rng(seed))
+            audit, arguments = self.audit(truth, 4000, np.random.default_rng(seed))
             estimated = self.make().estimate(audit, **arguments)
             for found, expected in zip(self.tables(estimated), self.tables(truth), strict=True):
                 assert (found - expected).abs().max() < 0.08
@@ -183,12 +201,11 @@ class BeliefContract:
     @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
     def test_counted_rows_say_what_the_rows_say(self):
         rng = np.random.default_rng(0)
-        audit, arguments = self.simulate(self.bound(), 400, rng)
+        audit, arguments = self.audit(self.bound(), 400, rng)
         counts = rng.integers(1, 4, len(audit))
         places = np.repeat(np.arange(len(audit)), counts)
         counted = self.make().estimate(audit.assign(**{COUNT: counts}), **arguments)
-        repeated = {name: at(values, places) for name, values in arguments.items()}
-        rows = self.make().estimate(audit.iloc[places].reset_index(drop=True), **repeated)
+        rows = self.make().estimate(audit.iloc[places].reset_index(drop=True), **arguments)
         pd.testing.assert_frame_equal(counted.parameter_table(), rows.parameter_table(), check_exact=True)
 
     @pytest.mark.parametrize("learner", LEARNERS)
@@ -255,13 +272,6 @@ class BeliefContract:
 
     def test_repr_is_short_and_names_columns(self):
         assert all(column in repr(self.bound()) for column in self.bound().sensitive_columns)
-
-
-def at(values: object, places: np.ndarray) -> object:
-    """These rows of what ``estimate`` is passed beside the audit; names of columns stay as they are."""
-    if isinstance(values, dict):
-        return {name: at(own, places) for name, own in values.items()}
-    return values if isinstance(values, str) else np.asarray(values)[places]
 
 
 def log_fair(table: pd.DataFrame, classes: int) -> torch.Tensor:

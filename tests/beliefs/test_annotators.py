@@ -148,7 +148,7 @@ def test_an_audit_makes_it_sharper_and_is_needed_for_two():
     with pytest.raises(P4FError, match="two annotators do not tell which of them errs"):
         belief.unknown().estimate(table)
     known = np.where(np.arange(1500) < 300, fair, np.nan)
-    found = belief.unknown().estimate(table, fair=known)
+    found = belief.unknown().estimate(table.assign(known=known), fair="known")
     assert [own.value for own in found.parameters] == pytest.approx([0.2, 0.1, 0.2, 0.1], abs=0.06)
 
 

@@ -77,7 +77,7 @@ def test_a_chain_of_one_is_that_bias():
 def test_joint_estimation_does_not_count_errors_twice():
     test = TestChain()
     truth = test.bound()
-    audit, arguments = test.simulate(truth, 20_000, np.random.default_rng(1))
+    audit, arguments = test.audit(truth, 20_000, np.random.default_rng(1))
     joint = test.make().estimate(audit, **arguments)
     marginal = test.make().estimate(audit, **arguments, method="marginal")
     error = [(m.label_table() - truth.label_table()).abs().mean().item() for m in (joint, marginal)]
@@ -87,7 +87,7 @@ def test_joint_estimation_does_not_count_errors_twice():
 
 def test_what_no_audit_can_tell_apart_is_said():
     test = TestChain()
-    audit, arguments = test.simulate(test.bound(), 5000, np.random.default_rng(2))
+    audit, arguments = test.audit(test.bound(), 5000, np.random.default_rng(2))
     with pytest.warns(AuditWarning, match="only their combined effect on the label is known"):
         test.make().estimate(audit, **arguments)
 
@@ -100,8 +100,11 @@ def test_what_no_audit_can_tell_apart_is_said():
         (lambda: chain(LabelBias("a"), MeasurementBias(["u"], "a")), "MeasurementBias comes before LabelBias"),
         (lambda: chain(MeasurementBias(["u"], "a"), MeasurementBias(["v"], "a")), "one MeasurementBias"),
         (lambda: chain(LabelBias("a"), ClassBias("b", (1, 2, 3))), "same classes"),
-        (lambda: chain(MeasurementBias(["u"], "a")).estimate(recorded=[1], fair=[1]), "no label bias to estimate"),
-        (lambda: chain(LabelBias("a")).estimate(recorded=[1], fair=[1], method="x"), "method must be"),
+        (
+            lambda: chain(MeasurementBias(["u"], "a")).estimate(None, recorded="r", fair="f"),
+            "no label bias to estimate",
+        ),
+        (lambda: chain(LabelBias("a")).estimate(None, recorded="r", fair="f", method="x"), "method must be"),
     ],
 )
 def test_impossible_chains(call, message):

@@ -62,7 +62,7 @@ class TestProgramBelief(BeliefContract):
 
 def test_known_parameters_stay_as_they_are():
     test = TestProgramBelief()
-    audit, arguments = test.simulate(test.bound(), 3000, np.random.default_rng(0))
+    audit, arguments = test.audit(test.bound(), 3000, np.random.default_rng(0))
     estimated = test.make().bind({"p": 0.123}).estimate(audit, **arguments)
     assert estimated.parameters[0].value == 0.123
     assert estimated.parameters[1].value == pytest.approx(0.2, abs=0.1)
@@ -74,13 +74,13 @@ def test_known_parameters_stay_as_they_are():
         (lambda: ProgramBelief("0.5 :: a. query(a)."), NetworkError, "no network h for the classifier"),
         (lambda: ProgramBelief(TEXT, columns={"z": "z"}), P4FError, "no network 'z'; it has h, poor, old"),
         (
-            lambda: ProgramBelief(TEXT).estimate(pd.DataFrame({"poor": [1]}), recorded=[1], fair=[1]),
+            lambda: ProgramBelief(TEXT).estimate(pd.DataFrame({"poor": [1], "r": [1]}), recorded="r", fair="r"),
             P4FError,
             "network old has no column 'old'; there are poor",
         ),
         (
             lambda: ProgramBelief(TEXT.replace("x)", "x_(0))"), features=["q"]).estimate(
-                pd.DataFrame({"poor": [1], "old": [0], "q": [0]}), recorded=[1], fair=[1]
+                pd.DataFrame({"poor": [1], "old": [0], "q": [0], "r": [1]}), recorded="r", fair="r"
             ),
             P4FError,
             "only beliefs that ask the classifier about the row x itself",

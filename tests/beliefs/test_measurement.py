@@ -142,11 +142,13 @@ def test_strengths_can_be_given_by_group_and_by_feature():
         (lambda: MeasurementBias(["u"], "a", 0.1, values={"u": (1, 2, 3)}), "more than two values"),
         (lambda: MeasurementBias(["u"], "a", groups=[0, 1], affected=[7]), "affected must be some of the groups"),
         (
-            lambda: MeasurementBias(["u"], "a").estimate(recorded={}, fair={}),
+            lambda: MeasurementBias(["u"], "a").estimate(pd.DataFrame(), recorded={}, fair={}),
             "recorded column of feature 'u' is missing",
         ),
         (
-            lambda: MeasurementBias(["u"], "a").estimate(recorded=[[0, 2]], fair=[[0, 1]], sensitive_features=[0, 1]),
+            lambda: MeasurementBias(["u"], "a").estimate(
+                pd.DataFrame({"u": [0, 2], "f": [0, 1], "a": [0, 1]}), recorded=["u"], fair=["f"]
+            ),
             "recorded u has the label 2, which is not among 0, 1",
         ),
     ],

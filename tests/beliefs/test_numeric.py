@@ -219,7 +219,8 @@ def test_rows_measured_twice_tell_of_the_noise():
     noise = np.where(group == 1, 1.0, 0.5)
     once, again = (fair + noise * rng.normal(size=4000) for _ in range(2))
     belief = NumericMeasurementBias("score", "a", False, False)
-    found = belief.estimate(recorded=[once], again=[again], sensitive_features=group)
+    twice = pd.DataFrame({"score": once, "again": again, "a": group})
+    found = belief.estimate(twice, recorded=["score"], again=["again"])
     expected = {"noise(score,1)": 1, "noise(score,0)": 0.5, "mean(score,1)": 5, "mean(score,0)": 5}
     expected |= {"spread(score,1)": 2, "spread(score,0)": 2}
     assert found.parameter_table()["value"].to_dict() == pytest.approx(expected, abs=0.12)

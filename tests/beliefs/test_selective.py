@@ -185,10 +185,12 @@ def test_words():
             "a chain with MeasurementBias needs all rows",
         ),
         (
-            lambda: SelectiveLabels("a").estimate(recorded=[0, 1], fair=[0, 1], sensitive_features=[0, 1]),
+            lambda: SelectiveLabels("a").estimate(
+                pd.DataFrame({"a": [0, 1], "r": [0, 1], "f": [0, 1]}), recorded="r", fair="f"
+            ),
             "every audited row has a recorded label; audit people who were not accepted, too",
         ),
-        (lambda: SelectiveLabels("a").estimate(recorded=[0, None]), "name the audited column by fair="),
+        (lambda: SelectiveLabels("a").estimate(pd.DataFrame(), recorded="r"), "name the audited column by fair="),
     ],
 )
 def test_impossible(call, message):

@@ -85,7 +85,7 @@ def test_stages_that_do_the_same_work_cannot_be_told_apart():
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
 def test_audit_and_recorded_rows_tell_together():
     frame, fair, y = recorded()
-    belief = BELIEF.estimate(frame[:200], recorded=y[:200], fair=fair[:200])
+    belief = BELIEF.estimate(frame.assign(recorded=y, fair=fair)[:200], recorded="recorded", fair="fair")
     alone, both = p4f.checks.identifiability(belief), p4f.checks.identifiability(belief, frame, y)
     assert (both.table["within"] < 0.8 * alone.table["within"]).all()
     assert "By the audit and 3,000 recorded rows." in str(both)

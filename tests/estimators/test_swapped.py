@@ -22,7 +22,7 @@ def test_label_and_group_in_each_others_place_are_told():
 def test_recorded_and_fair_in_each_others_place_are_told():
     audit = DATA.audit.rename(columns={"granted": "recorded_label", "repaid": "fair_label"})
     with pytest.warns(SwappedWarning, match="the recorded label is the column 'fair_label'"):
-        BELIEF.estimate(audit, recorded=audit["fair_label"], fair=audit["recorded_label"])
+        BELIEF.estimate(audit, recorded="fair_label", fair="recorded_label")
 
 
 @pytest.mark.filterwarnings("error")

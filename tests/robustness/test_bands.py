@@ -22,7 +22,8 @@ def data(rows=600):
 def belief(audited, rows=600, **options):
     frame, fair, recorded = data(rows)
     start = p4f.LabelBias("area", positive=False, affected=[1], **options)
-    return start.estimate(frame[:audited], recorded=recorded[:audited], fair=fair[:audited])
+    audit = frame.assign(recorded=recorded, fair=fair)[:audited]
+    return start.estimate(audit, recorded="recorded", fair="fair")
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +155,8 @@ def test_it_shows_itself(fitted):
 
 def test_draws_by_which_labels_say_nothing_are_left_out_and_said():
     frame, fair, recorded = data()
-    few = p4f.LabelBias("area").estimate(frame[:14], recorded=recorded[:14], fair=fair[:14])
+    audit = frame.assign(recorded=recorded, fair=fair)[:14]
+    few = p4f.LabelBias("area").estimate(audit, recorded="recorded", fair="fair")
     model = p4f.DebiasedClassifier(few, "linear", random_state=0).fit(frame, recorded)
     bands = model.bands(frame, recorded, draws=50)
     assert any("posterior draws were left out" in note for note in bands.notes)

@@ -29,7 +29,8 @@ def data(rows=800):
 
 def fitted(learner=LINEAR, belief=None):
     frame, fair, recorded = data()
-    belief = belief or p4f.LabelBias("area").estimate(frame[:200], recorded=recorded[:200], fair=fair[:200])
+    audit = frame.assign(recorded=recorded, fair=fair)[:200]
+    belief = belief or p4f.LabelBias("area").estimate(audit, recorded="recorded", fair="fair")
     return p4f.DebiasedClassifier(belief, learner, use_sensitive=True, random_state=0).fit(frame, recorded)
 
 

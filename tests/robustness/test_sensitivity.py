@@ -27,7 +27,8 @@ def data():
 def estimated(data):
     frame, area, fair, recorded = data
     belief = p4f.LabelBias("area", positive=False, affected=[1])
-    return belief.estimate(recorded=recorded[:300], fair=fair[:300], sensitive_features=area[:300])
+    audit = frame.assign(area=area, recorded=recorded, fair=fair)[:300]
+    return belief.estimate(audit, recorded="recorded", fair="fair")
 
 
 @pytest.fixture(scope="module")

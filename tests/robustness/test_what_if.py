@@ -21,7 +21,8 @@ def data():
 def model(data):
     frame, area, fair, recorded = data
     belief = p4f.LabelBias("area", positive=False)
-    belief = belief.estimate(recorded=recorded[:200], fair=fair[:200], sensitive_features=area[:200])
+    audit = frame.assign(area=area, recorded=recorded, fair=fair)[:200]
+    belief = belief.estimate(audit, recorded="recorded", fair="fair")
     return p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(frame, recorded, sensitive_features=area)
 
 

@@ -12,7 +12,6 @@ from problog4fairness.statistics.intervals import (
     effective_rows,
     most_likely_shares,
     score_interval,
-    sequential_interval,
 )
 
 ENDLESS = np.array([1e12])
@@ -22,15 +21,15 @@ def numbers(*values):
     return np.array(values, dtype=np.float64)
 
 
-def one(hits, rows, size=1e12, find=score_interval):
-    low, high = find(numbers(hits), numbers(rows), numbers(size), numbers(1), numbers(0), 1.0, 0.95)
+def one(hits, rows, size=1e12):
+    low, high = score_interval(numbers(hits), numbers(rows), numbers(size), numbers(1), numbers(0), 1.0, 0.95)
     return float(low), float(high)
 
 
-def ratio(hits, rows, sizes, find=score_interval):
+def ratio(hits, rows, sizes):
     """P(recorded as the first | fair), from two strata."""
     sizes = numbers(*sizes)
-    return find(np.asarray(hits, float), np.asarray(rows, float), sizes, sizes * [1, 0], sizes, 0.0, 0.95)
+    return score_interval(np.asarray(hits, float), np.asarray(rows, float), sizes, sizes * [1, 0], sizes, 0.0, 0.95)
 
 
 @pytest.mark.parametrize(("hits", "rows"), [(0, 15), (3, 20), (50, 100), (15, 15), (200, 1000)])
@@ -86,21 +85,6 @@ def test_the_score_interval_covers_the_truth(cells):
     low, high = ratio(hits, np.full(hits.shape, 40), cells.sum(axis=1))
     truth = cells[0, 1] / cells[:, 1].sum()
     assert np.mean((low <= truth + 1e-9) & (truth <= high + 1e-9)) > 0.94
-
-
-def test_the_sequential_interval_covers_at_all_times_at_once():
-    """200 audits of 120 rows, looked at after every 8th: the truth is left out at any time in fewer than 5%."""
-    rng = np.random.default_rng(1)
-    shares, sizes = numbers(0.2, 0.7), (4000, 3000)
-    rows = np.arange(8, 121, 8)
-    drawn = rng.random((200, 120, 2)) < shares
-    hits = drawn.cumsum(axis=1)[:, rows - 1]
-    low, high = ratio(hits, np.broadcast_to(rows[:, None], hits.shape), sizes, sequential_interval)
-    truth = 0.2 * 4000 / (0.2 * 4000 + 0.7 * 3000)
-    assert ((low > truth) | (high < truth)).any(axis=1).mean() < 0.05
-    once, _ = ratio(hits, np.broadcast_to(rows[:, None], hits.shape), sizes)
-    assert (low <= once + 1e-6).all()
-    assert one(0, 30, find=sequential_interval)[1] < 0.25
 
 
 def test_confidence_is_checked():

@@ -1,32 +1,31 @@
-from .audits import NOT_STATED, Audit, frame_of, warn_unweighted
-from .columns import AuditWarning, Column, read_audit, tell
-from .estimation.cells import counted_cells
-from .estimation.estimation import (
-    FEW_ROWS,
-    LITTLE_SIGNAL,
-    by_feature,
-    counted_features,
-    counted_labels,
-    estimate_chain,
-    most_likely,
-    warn_few,
-    warn_signal,
-)
-from .estimation.maximum_likelihood import LabelModel
+from .audit import Audit, frame_of, warn_unweighted
+from .audit_table import MAX_VALUES, AuditTable
+from .estimation.audited_rows import as_audit, audited_rows
+from .estimation.counting import counted_cells, counted_features, counted_labels
+from .estimation.diagnostics import FEW_ROWS, LITTLE_SIGNAL, group_signal, warn_few, warn_signal
+from .estimation.maximum_likelihood import LabelModel, most_likely
 from .estimation.posterior_draws import drawn, generator
 from .estimation.record_likelihood import Learned, Terms, learn, least_loss
-from .estimation.sampling import anytime, audited_rows, filled
 from .estimation.scores import fitted_score
-from .estimation.signal import group_signal, warn_opposite
-from .estimation.stratified import Design, Stratified, design_json, design_of
-from .planned_table import PlannedTable
+from .estimation.stratified import Design, Stratified, Target, design_json, design_of
 from .planning.allocation import next_round, wanted_rows
 from .planning.hoeffding import hoeffding_plan
 from .planning.plan import AuditPlan
-from .planning.planning import PILOT, plan_audit, strata_table
+from .planning.planning import PILOT, plan_audit, rounds, strata_table
+from .reading import AuditWarning, by_feature, read_labels, warn_audit
+from .sampling import NOT_STATED
 from .sheet import DESIGN, OWN, PROBABILITY, ROW, STRATUM, Todo, is_filled, planned_error
-from .strata import Drawn, NoStrataError, Strata, audit_groups, feature_strata, index_of, label_strata, with_groups
-from .tables import MAX_VALUES, AuditTable
+from .strata import (
+    Drawn,
+    NoStrataError,
+    Strata,
+    audit_groups,
+    feature_strata,
+    index_of,
+    label_strata,
+    recorded_column,
+    table_frame,
+)
 
 __all__ = [
     "DESIGN",
@@ -43,18 +42,17 @@ __all__ = [
     "AuditPlan",
     "AuditTable",
     "AuditWarning",
-    "Column",
     "Design",
     "Drawn",
     "LabelModel",
     "Learned",
     "NoStrataError",
-    "PlannedTable",
     "Strata",
     "Stratified",
+    "Target",
     "Terms",
     "Todo",
-    "anytime",
+    "as_audit",
     "audit_groups",
     "audited_rows",
     "by_feature",
@@ -64,9 +62,7 @@ __all__ = [
     "design_json",
     "design_of",
     "drawn",
-    "estimate_chain",
     "feature_strata",
-    "filled",
     "fitted_score",
     "frame_of",
     "generator",
@@ -81,13 +77,14 @@ __all__ = [
     "next_round",
     "plan_audit",
     "planned_error",
-    "read_audit",
+    "read_labels",
+    "recorded_column",
+    "rounds",
     "strata_table",
-    "tell",
+    "table_frame",
     "wanted_rows",
+    "warn_audit",
     "warn_few",
-    "warn_opposite",
     "warn_signal",
     "warn_unweighted",
-    "with_groups",
 ]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit.columns import Column
-from problog4fairness.data import Codes, Rows, find_classes, is_frame, label_codes, plain, sensitive_frame, to_frame
+from problog4fairness.data import Codes, Rows, find_classes, is_frame, label_codes, plain, to_frame
 from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
@@ -117,60 +116,42 @@ class Drawn:
         return hashlib.sha256(text + place[self.codes].astype("<i8").tobytes()).hexdigest()[:12]
 
 
-def label_strata(
-    belief: Belief,
-    table: Any,
-    recorded: Column | None,
-    sensitive_features: Any = None,
-    favourable: Any = None,
-    divided: bool = True,
-) -> Drawn:
+def label_strata(belief: Belief, table: Any, recorded: str | None, favourable: Any, divided: bool = True) -> Drawn:
     """The rows of a table by group, unless they are not ``divided``, and recorded label.
 
     Rows without one of the two are in no stratum.
     """
-    if isinstance(table, Rows):
-        frame, labels, classes = table.frame, table.recorded, table.classes
-        if labels is None:
-            raise P4FError("an audit is drawn from rows with recorded labels; these have none")
-        name = "recorded"
-    else:
-        if recorded is None:
-            raise P4FError("name the column of the recorded label: recorded=...")
-        frame = with_groups(belief, table, sensitive_features)
-        series = _labels(frame, recorded)
-        name = recorded if isinstance(recorded, str) else "recorded"
-        found = list(dict.fromkeys(plain(value) for value in series.dropna().unique().tolist()))
-        if not found:
-            raise P4FError(f"the recorded label {name!r} holds no value")
-        classes = belief.classes or find_classes(found, belief.favourable_among(found, favourable), name, audited=True)
-        values = series.map(plain, na_action="ignore").to_numpy(dtype=object)
-        labels = label_codes(values, classes, f"the recorded label {name!r}", missing=True)
+    if recorded is None:
+        raise P4FError("name the column of the recorded label: recorded=...")
+    frame = table_frame(table)
+    values = recorded_column(frame, recorded).map(plain, na_action="ignore")
+    occurring = values.dropna().unique().tolist()
+    if not occurring:
+        raise P4FError(f"the recorded label {recorded!r} holds no value")
+    classes = belief.classes or find_classes(
+        occurring, belief.favourable_among(occurring, favourable), recorded, audited=True
+    )
+    labels = _codes(values, classes, f"the recorded label {recorded!r}")
     everybody: tuple[Codes, tuple[str, ...]] = np.zeros(len(frame), dtype=np.int64), ("everybody",)
     groups, words = audit_groups(belief, frame) if divided else everybody
-    strata = Strata(words, (name,), (tuple(str(plain(own)) for own in classes),), (LABEL,))
+    strata = Strata(words, (recorded,), (tuple(str(plain(label)) for label in classes),), (LABEL,))
     _refuse_many(strata)
     return Drawn(frame, strata, strata.codes(groups, labels))
 
 
-def index_of(table: Any) -> pd.Index[Any] | None:
-    """The index of a table, where it tells its rows apart."""
-    found = table.index if isinstance(table, pd.DataFrame) else None
-    return found if found is not None and found.is_unique and found.nlevels == 1 and found.notna().all() else None
-
-
-def feature_strata(
-    belief: Belief, table: Any, strata: Strata, values: Mapping[str, Sequence[Any]], sensitive_features: Any = None
-) -> Drawn:
+def feature_strata(belief: Belief, table: Any, strata: Strata, values: Mapping[str, Sequence[Any]]) -> Drawn:
     """The rows of a table by group and recorded features."""
-    frame = table.frame if isinstance(table, Rows) else with_groups(belief, table, sensitive_features)
+    frame = table_frame(table)
     _refuse_many(strata)
     groups, _ = audit_groups(belief, frame)
-    codes = [
-        label_codes(_labels(frame, name).to_numpy(dtype=object), own, name, missing=True)
-        for name, own in values.items()
-    ]
+    codes = [_codes(recorded_column(frame, name), options, name) for name, options in values.items()]
     return Drawn(frame, strata, strata.codes(groups, *codes))
+
+
+def index_of(table: Any) -> pd.Index[Any] | None:
+    """The index of a table, where it tells its rows apart."""
+    index = table.index if isinstance(table, pd.DataFrame) else None
+    return index if index is not None and index.is_unique and index.nlevels == 1 and index.notna().all() else None
 
 
 def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str, ...]]:
@@ -209,25 +190,22 @@ class NoStrataError(P4FError):
     """Rows that cannot be divided into a few kinds."""
 
 
-def with_groups(belief: Belief, table: Any, sensitive_features: Any) -> pd.DataFrame:
-    """A table as a data frame, with the sensitive columns that were passed beside it."""
+def table_frame(table: Any) -> pd.DataFrame:
+    """The table to sample from, as a data frame."""
     if not is_frame(table):
-        raise P4FError(f"an audit is planned for a data frame or Rows, not for {type(table).__name__}")
-    frame = to_frame(table)
-    if sensitive_features is None:
-        return frame
-    beside = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
-    return frame.assign(**{name: beside[name].to_numpy() for name in beside.columns})
+        raise P4FError(f"an audit is planned for a data frame, not for {type(table).__name__}")
+    return to_frame(table)
 
 
-def _labels(frame: pd.DataFrame, what: Column) -> pd.Series[Any]:
-    if not isinstance(what, str):
-        if len(what) != len(frame):
-            raise P4FError(f"there are {len(what)} recorded labels for {len(frame)} rows")
-        return pd.Series(np.asarray(what))
-    if what not in frame.columns:
-        raise P4FError(f"no column {what!r} for the recorded values; {among(what, frame.columns)}")
-    return frame[what]
+def recorded_column(frame: pd.DataFrame, name: str) -> pd.Series[Any]:
+    """A column of the table to sample from."""
+    if name not in frame.columns:
+        raise P4FError(f"no column {name!r} for the recorded values; {among(name, frame.columns)}")
+    return frame[name]
+
+
+def _codes(values: pd.Series[Any], options: Sequence[Any], name: str) -> Codes:
+    return label_codes(values.to_numpy(dtype=object), options, name, missing=True)
 
 
 def _refuse_many(strata: Strata) -> None:

@@ -27,7 +27,7 @@ from problog4fairness.statistics import Beta, Parameter, parameters_json
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Column, Drawn, Stratified
+    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Drawn, Stratified
     from problog4fairness.checks import CheckResult
     from problog4fairness.program import Leaf
 
@@ -307,39 +307,33 @@ class Belief(Stated):
 
     def estimate(
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Column,
-        fair: Column,
-        sensitive_features: Any = None,
+        recorded: str,
+        fair: str,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
     ) -> Self:
         """Estimate the parameters from audited rows, for which the recorded and the fair label are both known.
 
-        Rows that :meth:`plan_audit` drew say how, in columns of their own. Those drawn by recorded label tell
-        P(fair | recorded, group), which is turned round with the shares of the whole table; what is then estimated is
-        the parameters of that table. An :class:`Audit` states how other rows were sampled, and whom several belong to:
-        they are weighted, and intervals are cluster-robust. Where nothing is stated, rows are taken as a random sample,
-        with an :class:`AuditWarning`.
+        Rows that :meth:`plan_audit` sampled carry their design in columns of their own. Those sampled by recorded label
+        tell P(fair | recorded, group), which is inverted by Bayes' rule with the recorded shares of the whole table. An
+        :class:`Audit` states how other rows were sampled, and whom several belong to: they are weighted, and intervals
+        are cluster-robust. Where nothing is stated, rows are taken as a random sample, with an :class:`AuditWarning`.
 
-        Where each parameter has a cell of its own, it is counted. Otherwise all are found at once, as those that make
-        the audited labels most likely through the belief's own program. That likelihood is penalised: a whole unit of
-        bias costs as much as a factor e, so that of equally likely explanations the one with the least bias is taken.
-        The ``source`` of such a parameter says so.
+        Where each parameter has a cell of its own, it is counted. Otherwise all are those that make the audited labels
+        most likely through the belief's program. That likelihood is penalised: a whole unit of bias costs as much as a
+        factor e, so that of equally likely explanations the one with the least bias is taken; the ``source`` says so.
 
         Parameters
         ----------
         audit
-            An :class:`Audit`, or a data frame with the columns that are named in the other arguments; a column
-            ``p4f_count`` says how many equal rows each row stands for.
+            An :class:`Audit`, or a data frame; a column ``p4f_count`` says how many equal rows each row stands for.
+            Rows without a fair value are left out.
         recorded, fair
-            Column names, or the values themselves.
-        sensitive_features
-            The sensitive columns, where they are not in ``audit``.
+            Its columns of the recorded and the fair label.
         favourable
             The label that counts as 1, where the belief does not know it and labels are not 0 and 1 or false and true.
         confidence
@@ -347,32 +341,31 @@ class Belief(Stated):
         prior
             What is known of parameters, ``{"p1": p4f.statistics.Beta(2, 8)}``: estimates are shrunk towards it where
             rows are few.
-        sequential
-            Whether the intervals hold however often one looks at the rows and decides whether to go on. They are wider.
         drawn_from
-            The whole table, for rows that were drawn from it by group and recorded label and do not say so.
+            The whole table, for rows that were sampled from it by group and recorded label and do not say so.
         """
-        from problog4fairness.audit import anytime, audited_rows, planned_error, warn_few, warn_signal
+        from problog4fairness.audit import LITTLE_SIGNAL, audited_rows, planned_error, warn_few, warn_signal
 
         for name in (recorded, fair):
-            if isinstance(name, str) and name in self.context_columns:
+            if name in self.context_columns:
                 raise P4FError(f"column {name!r} is a label of the audit; the bias cannot depend on it")
         start = self._awaiting(prior)
-        rows, strata = audited_rows(start, audit, recorded, fair, sensitive_features, favourable, drawn_from)
+        rows, strata = audited_rows(start, audit, recorded, fair, favourable, drawn_from)
         if strata is not None and prior:
             raise P4FError("prior=... is for audits drawn at random; this one was drawn by what was recorded")
         start = start._fitted_to(rows)
         design = strata.design if strata is not None and start._counted else None
         if design is not None:
-            estimated = design.estimated(start.parameters, confidence, sequential)
+            estimated = design.estimated(start.parameters, confidence)
         else:
             estimated = start._estimated(rows, confidence, strata)
-            estimated = anytime(estimated, confidence) if sequential else estimated
-        found = self._noted(start.with_parameters(estimated), plain_label(rows.classes[-1]))
-        found.design = design
-        warn_few(found.parameters, rows.classes, planned_error(audit))
-        warn_signal(found, rows)
-        return found
+        belief = self._noted(start.with_parameters(estimated), plain_label(rows.classes[-1]))
+        belief.design = design
+        warn_few(belief.parameters, rows.classes, planned_error(audit))
+        if len(rows.classes) == 2 and all(own.value is not None for own in belief.parameters):
+            kinds = belief.kinds_of(rows).without_record()
+            warn_signal(belief, belief.observe(kinds), kinds, LITTLE_SIGNAL)
+        return belief
 
     def _fitted_to(self, rows: Rows) -> Self:  # noqa: ARG002
         """The belief with what it takes from audited rows before its parameters are estimated: cells, dates."""
@@ -396,27 +389,25 @@ class Belief(Stated):
         self,
         table: Any,
         *,
-        recorded: Column | None = None,
+        recorded: str | None = None,
         fair: str | Sequence[str] | Mapping[str, str] = "fair",
         error: float = 0.1,
         confidence: float = 0.95,
         pilot: Any = None,
-        guesses: Mapping[str, float] | None = None,
         design: Literal["neyman", "hoeffding", "random"] = "neyman",
-        sequential: bool = False,
-        sensitive_features: Any = None,
         favourable: Any = None,
     ) -> AuditPlan:
         """Plan an audit for this belief: which rows to check by hand until its parameters are known well enough.
 
-        Rows are drawn by group and recorded label, most where they tell most (Neyman), and in rounds: draw, fill in,
+        Rows are sampled by group and recorded label, most where they tell most (Neyman), and in rounds: draw, fill in,
         ask again. Parameters that the belief rules out get a few rows only, which test that. A fifth of the rows that
-        the paper's plan asks for, or fewer, are enough (``docs/results/audit-design``).
+        the paper's plan asks for, or fewer, are enough (``docs/results/audit-design``). Values that the belief states
+        are guesses, with which no pilot round is needed.
 
         Parameters
         ----------
         table
-            The table to draw from: a data frame, or :class:`Rows`.
+            The table to sample from.
         recorded
             The column of the recorded label; not needed for a belief about features.
         fair
@@ -425,14 +416,8 @@ class Belief(Stated):
             Half the width of the interval of every parameter, and its confidence.
         pilot
             What :meth:`AuditPlan.draw` gave, as far as it is filled in. Rows of another audit are a guess.
-        guesses
-            Values of parameters by name, with which no pilot is needed; those that the belief states are guesses too.
         design
             ``"hoeffding"`` is the paper's plan: from each group, whatever was recorded; ``"random"`` is from everybody.
-        sequential
-            Whether intervals hold however often one looks, as in :meth:`estimate`.
-        sensitive_features
-            The sensitive columns, where they are not in the table.
         favourable
             The label that counts as 1, where it is not 1.
 
@@ -455,20 +440,17 @@ class Belief(Stated):
             error=error,
             confidence=confidence,
             pilot=pilot,
-            guesses=guesses,
             design=design,
-            sequential=sequential,
-            sensitive_features=sensitive_features,
             favourable=favourable,
         )
 
-    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
-        """The kinds of rows that an audit is drawn from: by group and recorded label."""
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
+        """The kinds of rows that an audit is sampled from: by group and recorded label."""
         from problog4fairness.audit import NoStrataError, label_strata
 
         if self.missing_labels or self.recorded_columns:
             raise NoStrataError("the record is not one label that every row has")
-        return label_strata(self, table, recorded, sensitive_features, favourable)
+        return label_strata(self, table, recorded, favourable)
 
     @property
     def _audit_variables(self) -> tuple[Sensitive, ...]:
@@ -486,9 +468,11 @@ class Belief(Stated):
         if not cls.fields:
             make: Callable[..., Belief] = cls
             return make(table.sensitive, groups=table.levels)
-        answers: dict[str, Any] = {"when": table.when, "changed": list(table.changed) or None}
-        answers |= {name: getattr(table, name) for name in ("negative", "positive", "noise")}
-        depends = {"columns": list(table.by), "model": list(table.model)} if table.by or table.model else True
+        columns, numbers = list(table.answer("by", ())), list(table.answer("model", ()))
+        answers: dict[str, Any] = {"when": table.answer("when"), "changed": list(table.answer("changed", ())) or None}
+        answers |= {name: table.answer(name, True) for name in ("negative", "positive")}
+        answers["noise"] = table.answer("noise", False)
+        depends = {"columns": columns, "model": numbers} if columns or numbers else True
         for field in cls.fields:
             if field.kind == "sensitive":
                 answers[field.name] = table.sensitive
@@ -507,7 +491,9 @@ class Belief(Stated):
         rows, roles = table.labelled
         fair, favourable = roles.fair or "", roles.favourable
         audit = table.sampled(rows, fair)
-        return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=favourable, **table.options)
+        return self.estimate(
+            audit, recorded=roles.recorded, fair=fair, favourable=favourable, drawn_from=table.drawn_from
+        )
 
     def check(self, table: Any, **options: Any) -> CheckResult:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.

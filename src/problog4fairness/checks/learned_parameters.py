@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.optimize import minimize
 
-from problog4fairness.audit import tell
+from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs import Belief
 from problog4fairness.checks.record_profile import Profile
 from problog4fairness.data import Floats
@@ -105,7 +105,7 @@ def learn_parameters(
     lost = [name for name, own in values.items() if own.prior is None and own.deviation > TOLD]
     if lost:
         said = ", ".join(own.called for own in chosen if own.name in lost)
-        tell(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
+        warn_audit(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
     return belief.with_parameters(
         tuple(
             own.stated(None) if own.name in lost else _learned(own, values, names, len(rows), confidence)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit import Audit, tell
+from problog4fairness.audit import Audit, warn_audit
 from problog4fairness.beliefs import Belief
 from problog4fairness.checks.case import Case
 from problog4fairness.data import (
@@ -125,7 +125,9 @@ def _joined(
     known = [name for name in frame.columns if name not in columns]
     audited = Audit.of(audit, fair=columns, table=frame[known])
     if audited.clusters is not None:
-        tell("the tests take the audited rows of one cluster as independent of each other, and reject too often for it")
+        warn_audit(
+            "the tests take the audited rows of one cluster as independent of each other, and reject too often for it"
+        )
     rows, found = frame[known], {}
     for name, column in fair_features.items():
         rows, found[name] = with_audit(frame[known], audited.frame, fair=column, needed=needed, places=audited.rows)

@@ -55,7 +55,7 @@ def fit_spread(
     kinds = _kinds(data, keys)
     rows = _rows(model, kinds, X, y, beside)
     model.audited_ = 0 if rows.fair is None else int(kinds[COUNT].to_numpy()[rows.fair >= 0].sum())
-    task = fitting.task_through(model.belief_, rows, model.seed_, stacklevel=5)
+    task = fitting.task_through(model.belief_, rows, model.seed_)
     if model.class_weight is not None:
         data, kinds = _weighted(model, data, kinds)
     encoder = cluster_encoder(data, model.columns_)

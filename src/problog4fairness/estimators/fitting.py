@@ -11,7 +11,7 @@ import torch
 from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
-from problog4fairness.audit import NOT_STATED, Audit, tell, warn_opposite
+from problog4fairness.audit import NOT_STATED, Audit, warn_audit, warn_signal
 from problog4fairness.beliefs import Belief, NoBias, as_belief
 from problog4fairness.data import Floats, Roles, Rows, label_codes
 from problog4fairness.errors import P4FError, among
@@ -106,7 +106,7 @@ def with_known(rows: Rows, fair: Any) -> Rows:
 def task(model: DebiasedClassifier, rows: Rows) -> Task:
     """What there is to fit."""
     model.seed_ = drawn_seed(model.random_state)
-    return task_through(model.belief_, rows, model.seed_, stacklevel=4)
+    return task_through(model.belief_, rows, model.seed_)
 
 
 def drawn_seed(random_state: Any) -> int:
@@ -114,7 +114,7 @@ def drawn_seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def task_through(belief: Belief, rows: Rows, seed: int, stacklevel: int = 3) -> Task:
+def task_through(belief: Belief, rows: Rows, seed: int) -> Task:
     """What there is to fit, with a warning where the belief turns labels round.
 
     Parameters
@@ -125,12 +125,10 @@ def task_through(belief: Belief, rows: Rows, seed: int, stacklevel: int = 3) -> 
         What to learn from, with the columns that the learner reads as ``rows.features``.
     seed
         Of the fit.
-    stacklevel
-        Of the warning.
     """
     weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
     observation = belief.observe(rows)
-    warn_opposite(belief, observation, rows, stacklevel=stacklevel)
+    warn_signal(belief, observation, rows)
     audited = None
     if rows.fair is not None and (rows.fair >= 0).any():
         audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
@@ -188,12 +186,12 @@ def _warn_design(fair: Any) -> None:
     """Warn where nothing says how the rows with a fair label were sampled, or where they come in clusters."""
     if isinstance(fair, Audit):
         if fair.clusters is not None:
-            tell(
+            warn_audit(
                 "training takes the audited rows of one cluster as independent of each other: whether calibration "
                 "helps is judged as if there were more of them"
             )
     elif fair is not None and 0 < (known := int(pd.notna(pd.Series(fair)).sum())) < len(fair):
-        tell(f"{NOT_STATED}; {known} rows have a fair label")
+        warn_audit(f"{NOT_STATED}; {known} rows have a fair label")
 
 
 def audit_weights(fair: Any, rows: int) -> Floats | None:

@@ -1,5 +1,5 @@
 from .formatting import MISSING, count, in_labels, percent, percent_interval, percent_range, points, points_interval
-from .intervals import score_interval, sequential_interval, sequential_test, value_of
+from .intervals import most_likely_shares, score_interval, value_of
 from .parameter import (
     HALF,
     UNSAID,
@@ -43,6 +43,7 @@ __all__ = [
     "in_labels",
     "interval",
     "known_values",
+    "most_likely_shares",
     "outcomes_of",
     "parameters_from_json",
     "parameters_json",
@@ -58,8 +59,6 @@ __all__ = [
     "required_samples",
     "rows_to_draw",
     "score_interval",
-    "sequential_interval",
-    "sequential_test",
     "shrunk",
     "table",
     "value_of",

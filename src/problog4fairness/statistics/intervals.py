@@ -86,40 +86,6 @@ def score_interval(
     return _ends(refused, hits, rows, sizes, top, bottom, constant)
 
 
-def sequential_interval(
-    hits: Floats, rows: Floats, sizes: Floats, top: Floats, bottom: Floats, constant: float, confidence: float
-) -> tuple[Floats, Floats]:
-    """The values that were not refused by any look at the rows so far, however often one looks; wider.
-
-    In each stratum the rows are more likely under an even mixture of all proportions than under the true one only by
-    luck: the ratio of the two is a martingale, and so is the product over strata, which exceeds 1 / (1 - confidence) at
-    any time with a probability of 1 - confidence at most. The parameters are those of :func:`score_interval`; that rows
-    are drawn once each makes the ratio smaller.
-    """
-    test = sequential_test(hits, rows, top, bottom, constant, confidence)
-    return _ends(test, hits, rows, sizes, top, bottom, constant)
-
-
-def sequential_test(
-    hits: Floats, rows: Floats, top: Floats, bottom: Floats, constant: float, confidence: float
-) -> Refused:
-    """The test behind :func:`sequential_interval`: of a value, above 0 where it is refused."""
-    from scipy.special import betaln
-
-    _normal(confidence)
-    mixed = betaln(hits + 1, rows - hits + 1).sum(-1) + np.log(1 - confidence)
-
-    def refused(value: Floats) -> Floats:
-        factors, wanted = top - value[..., None] * bottom, value * constant
-        likely = most_likely_shares(hits, rows, factors, wanted)
-        told = np.asarray(mixed - _log_likelihood(hits, rows, likely).sum(-1))
-        # No shares at all make the value what it is to be.
-        missed = np.abs((factors * likely).sum(-1) - wanted) > 1e-6 * (np.abs(top).sum() + constant)
-        return np.where(missed, np.inf, told)
-
-    return refused
-
-
 def most_likely_shares(hits: Floats, rows: Floats, factors: Floats, wanted: Floats) -> Floats:
     """The proportions under which the counts are most likely, of those with sum_s factors_s q_s = ``wanted``.
 
@@ -208,12 +174,6 @@ def _possible(
     ends = [np.where(up, least, most), np.where(up, most, least)]
     low, high = (value_of(np.clip(end, 0, 1), top, bottom, constant) for end in ends)
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-
-
-def _log_likelihood(hits: Floats, rows: Floats, shares: Floats) -> Floats:
-    from scipy.special import xlogy
-
-    return np.asarray(xlogy(hits, shares) + xlogy(rows - hits, 1 - shares))
 
 
 def _normal(confidence: float) -> float:

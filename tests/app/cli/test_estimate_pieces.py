@@ -21,7 +21,6 @@ ASKED = {
     "label with gaps in all columns": ("gaps", *SEX, *LABEL),
     "many groups": ("--sensitive", "city", *LABEL),
     "by likelihood": (*SEX, *LABEL, "--noise"),
-    "sequential": (*SEX, *LABEL, "--sequential"),
     "measurement": (*SEX, *FEATURE, "--belief", "measurement"),
     "measurement with gaps": ("gaps", *SEX, *FEATURE, "--belief", "measurement"),
     "two features": (*SEX, *FEATURE, "--feature", "flag", "--fair-feature", "mark", "--belief", "measurement"),

@@ -73,14 +73,12 @@ def test_an_audit_of_numbers_is_planned_in_rounds(folder):
     run = p4f(*options, "--fair-feature", "true_score", "--draw", "todo.csv", "--error", "0.5", folder=folder)
     assert "stop: every parameter is within 0.5, after 30 audited rows" in run.stdout
     assert fails(p4f(*options, "--design", "hoeffding", folder=folder)).startswith("design must be 'neyman'")
-    assert "is for audits of labels, not of numbers" in fails(p4f(*options, "--positive-rate", "0.3", folder=folder))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--again", "second", "--fair-feature", "true_score"), "name either the audited columns"),
-        (("--fair-feature", "true_score", "--sequential"), "is for probabilities that are counted"),
         ((), "there are 1 --feature COLUMN and 0 --fair-feature"),
     ],
 )

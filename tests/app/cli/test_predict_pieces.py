@@ -100,7 +100,7 @@ def test_the_row_of_an_error_is_that_of_the_table(folder, inside):
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.data.FileWarning")
-@pytest.mark.filterwarnings("ignore::problog4fairness.audit.columns.AuditWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.audit.reading.AuditWarning")
 def test_estimates_are_those_of_the_whole_table(folder, inside, monkeypatch):
     table = pd.read_csv(folder / "new.csv").assign(
         repaid=lambda rows: np.where(rows["area"] == "b", 1, rows["granted"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::problog4fairness.data.FileWarning", "ignore::problog4fairness.audit.columns.AuditWarning"
+    "ignore::problog4fairness.data.FileWarning", "ignore::problog4fairness.audit.reading.AuditWarning"
 )
 
 ROWS = 240

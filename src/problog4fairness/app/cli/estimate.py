@@ -86,12 +86,10 @@ def estimate(
         fair=fair,
         favourable=favourable,
         group=group,
-        again=again or (),
-        sequential=bias.sequential,
+        answers={**bias.given, "again": again},
         sampling=sample.sampling and sample.sampling.value,
         cluster=sample.cluster,
         drawn_from=None if drawn_from is None else _whole(drawn_from, wanted, reading),
-        **bias.given,
     )
     with working("estimating"):
         estimated = named_belief(bias.belief, table).estimate_table(table)

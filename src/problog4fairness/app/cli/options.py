@@ -281,10 +281,6 @@ class BiasOptions:
         list[str] | None,
         typer.Option(metavar="DAY", help="For changed: the first day after it; searched where it is not given."),
     ] = None
-    sequential: Annotated[
-        bool,
-        typer.Option("--sequential", help="Intervals that hold however often one looks before going on; wider."),
-    ] = False
 
     @property
     def columns(self) -> list[str]:

@@ -25,7 +25,7 @@ from problog4fairness.errors import P4FError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import AuditPlan, PlannedTable
+    from problog4fairness.audit import AuditPlan, AuditTable
 
 
 class DesignName(StrEnum):
@@ -66,7 +66,7 @@ def plan(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="For the paper's: the share of favourable fair labels, if not that of the recorded ones.",
+            help="Without a table: the share of favourable fair labels. Default: 0.5",
         ),
     ] = None,
     draw: Annotated[
@@ -95,7 +95,7 @@ def plan(
     Rows are drawn where they tell most of the belief's parameters. The file says how they were drawn, and p4f estimate
     reads it there. Without a table: the paper's number of rows.
     """
-    from problog4fairness.audit import PlannedTable
+    from problog4fairness.audit import AuditTable
     from problog4fairness.data import check_output
 
     refuse_both(draw, as_json, "--draw")
@@ -108,30 +108,31 @@ def plan(
         raise P4FError("--data needs --sensitive COLUMN and --recorded COLUMN")
     check_output(draw, data)
     frame = reading.table(data)
-    table = PlannedTable(
+    table = AuditTable(
         frame,
         str(data),
         sensitive,
         recorded=recorded,
         favourable=favourable,
         group=group,
-        **{
+        answers={
             **bias.given,
             "fair_features": bias.fair_feature or [f"{fair}_{name}" for name in bias.feature or ()],
         },
+        planned=True,
     )
+    if positive_rate is not None:
+        raise P4FError("--positive-rate is for a plan without a table; with --data, the recorded labels tell it")
     found, written = _plan(
         table,
         bias.belief,
+        _guesses(guess or ()),
         draw,
         fair,
         reading,
         error=error,
         confidence=confidence,
-        guesses=_guesses(guess or ()),
         design=design.value,
-        sequential=bias.sequential,
-        positive_rate=positive_rate,
     )
     if draw is not None and (found.to_draw or written is None):
         from problog4fairness.data import write_table
@@ -145,14 +146,19 @@ def plan(
 
 
 def _plan(
-    table: PlannedTable, belief: str, draw: str | None, fair: str, reading: Reading, **options: Any
+    table: AuditTable,
+    belief: str,
+    guesses: dict[str, float],
+    draw: str | None,
+    fair: str,
+    reading: Reading,
+    **options: Any,
 ) -> tuple[AuditPlan, pd.DataFrame | None]:
     """The plan, and the file of earlier rounds as it was written, where there is one."""
-    from problog4fairness.audit import plan_audit
     from problog4fairness.beliefs import named_belief
     from problog4fairness.data import read_table
 
-    bound = named_belief(belief, table)
+    bound = named_belief(belief, table).bind(guesses)
     pilot = written = None
     if draw is not None and Path(draw).is_file():
         written = read_table(draw, verbatim=True, **reading.given)
@@ -164,18 +170,13 @@ def _plan(
         "favourable": table.roles.favourable if known else None,
         **options,
     }
-    if bound.numbers and not bound.probabilities:
-        if beside.pop("positive_rate") is not None:
-            raise P4FError("positive_rate=... is for audits of labels, not of numbers; leave it out")
-        return bound.plan_audit(table.coded(bound), **beside), written
-    found = plan_audit(bound, table.coded(bound), recorded=table.recorded, sensitive_features=None, **beside)
-    return found, written
+    return bound.plan_audit(table.coded(bound), recorded=table.recorded, **beside), written
 
 
 def _without_data(error: float, confidence: float, positive_rate: float | None, as_json: bool) -> None:
     from problog4fairness.audit import hoeffding_plan
 
-    found = hoeffding_plan(error, confidence, positive_rate=positive_rate)
+    found = hoeffding_plan(error, confidence, positive_rate=0.5 if positive_rate is None else positive_rate)
     if as_json:
         names = ("error", "confidence", "needed", "simple", "stratified", "assumed", "cells", "groups")
         print_json({name: getattr(found, name) for name in names})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from problog4fairness.app.studio.facts import cell
 from problog4fairness.app.studio.project import AUDIT, REVIEWS, Project
 from problog4fairness.app.studio.reviews import Reviews
-from problog4fairness.audit import OWN, ROW, AuditTable, PlannedTable
+from problog4fairness.audit import OWN, ROW, AuditTable
 from problog4fairness.beliefs import Annotators, HistoricalBias, MeasurementBias, NumericMeasurementBias, UnknownGroup
 from problog4fairness.data import Roles, read_table, write_table
 from problog4fairness.errors import P4FError
@@ -84,15 +84,15 @@ def plan(project: Project, error: float | None = None) -> AuditPlan:
     """
     said, belief = project.choices, project.belief().unknown()
     feature = [asked.column] if (asked := Asked.of(project, belief)).feature else []
-    table = PlannedTable(
+    table = AuditTable(
         project.frame,
         str(said.table),
         str(said.sensitive),
         recorded=None if feature else said.recorded,
         favourable=said.favourable,
         group=said.group,
-        features=feature,
-        fair_features=[said.fair for _ in feature],
+        answers={"features": feature, "fair_features": [said.fair for _ in feature]},
+        planned=True,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the column may still be empty; what was assumed is told with the plan
@@ -219,7 +219,7 @@ class Audit:
         said: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
         if self.asked.feature:
             known[self.fair] = known[self.fair].map({str(own): own for own in self.project.values(self.asked.column)})
-            said |= {"features": [self.asked.column], "fair_features": [self.fair]}
+            said["answers"] = {"features": [self.asked.column], "fair_features": [self.fair]}
         else:
             said |= {"recorded": self.asked.column, "fair": self.fair, "favourable": str(self.roles.favourable)}
         table = AuditTable(known, AUDIT, self.roles.sensitive, **said)

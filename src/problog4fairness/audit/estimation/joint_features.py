@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problog4fairness.audit.columns import tell
+from problog4fairness.audit.reading import warn_audit
 from problog4fairness.data import Floats
 from problog4fairness.statistics import Beta, Estimate, Parameter
 
@@ -31,7 +31,7 @@ HALF = 0.5
 _LEAST = 1e-6
 
 
-def estimated_together(
+def joint_parameters(
     part: Distorted, parameters: Sequence[Parameter], counts: Floats, confidence: float
 ) -> dict[str, Parameter]:
     """The parameters of features that are distorted together, by name.
@@ -92,12 +92,12 @@ def _worth(counts: Floats, mean: Floats) -> float:
     return float(WORTH[int(np.argmax(scores))])
 
 
-def tell_few(part: Distorted, counts: Floats, groups: Sequence[int], words: Sequence[str]) -> None:
+def warn_unseen(part: Distorted, counts: Floats, groups: Sequence[int], words: Sequence[str]) -> None:
     """Warn of recorded vectors that no audited row has."""
     for group in groups:
         unseen = int((counts[group].sum(axis=1) == 0).sum())
         if unseen:
-            tell(
+            warn_audit(
                 f"where {words[group]}, no audited row has {unseen} of the {len(part.values)} combinations of "
                 f"{part.title}: they are taken as if each of these was distorted by itself"
             )

@@ -5,16 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from problog4fairness.audit.columns import tell
-from problog4fairness.data import Floats
+from problog4fairness.audit.estimation.counting import label_codes_of
+from problog4fairness.audit.estimation.diagnostics import SHRUNK
+from problog4fairness.audit.reading import warn_audit
+from problog4fairness.data import Floats, Rows
+from problog4fairness.errors import P4FError
 from problog4fairness.program import Program
 from problog4fairness.statistics import Beta, Estimate, Parameter, interval
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
 
 # How near to 0 and 1 the search goes, and how far slopes look to either side.
 MARGIN = 1e-6
@@ -24,6 +31,8 @@ LEAST = 1.0
 SOURCE = f"likelihood penalised by {LEAST:g} per unit"
 # Directions with less than this part of the largest information are those that no row tells about.
 ALIKE = 1e-8
+# Distinct kinds of audited rows that a circuit is evaluated for at once.
+MOST_KINDS = 1 << 16
 
 
 class LabelModel:
@@ -35,13 +44,13 @@ class LabelModel:
         With the probabilities as named parameters.
     nn
         What its networks say for each cell, the fair label as the classifier's output among them.
-    probabilities
+    parameters
         What is to be estimated.
     """
 
-    def __init__(self, program: Program, nn: Mapping[str, Tensor], probabilities: Sequence[Parameter]) -> None:
+    def __init__(self, program: Program, nn: Mapping[str, Tensor], parameters: Sequence[Parameter]) -> None:
         self._circuit = program.compile()
-        self._names = [parameter.name for parameter in probabilities]
+        self._names = [parameter.name for parameter in parameters]
         self._nn = dict(nn)
 
     def table(self, values: Tensor) -> Tensor:
@@ -88,54 +97,97 @@ class LabelModel:
         return rows
 
 
-def maximise(
-    model: LabelModel,
-    probabilities: Sequence[Parameter],
-    seen: Tensor,
-    starts: Sequence[float | None],
+def most_likely(
+    belief: Belief,
+    program: Program,
+    parameters: Sequence[Parameter],
+    rows: Rows,
     confidence: float,
+    starts: Sequence[float | None] | None = None,
 ) -> tuple[Parameter, ...]:
-    """The probabilities that make the audited labels most likely, through the program's own circuit.
-
-    The log-likelihood is penalised by ``LEAST`` times the sum of all probabilities, which each of them says as its
-    source; where a probability has a prior, the logarithm of that stands in for its penalty.
+    """The parameters that make the audited labels most likely, all at once, through a program.
 
     Parameters
     ----------
-    model
-        The probability of recorded labels.
-    probabilities
+    belief
+        Says what the rows know of the networks of the program.
+    program
+        In which the parameters are open.
+    parameters
         What is to be estimated.
-    seen
-        ``[cells, recorded]``: how many audited rows there are of each kind.
-    starts
-        Where the search begins.
+    rows
+        With recorded and fair labels.
     confidence
         Of the intervals.
+    starts
+        Where the search begins.
     """
+    parameters = [_by_mode(parameter) for parameter in parameters]
+    recorded, fair, outcomes = label_codes_of(belief, rows)
+    networks = [leaf for leaf in program.compile().leaves if leaf.kind == "network"]
+    if any(leaf.name == belief.classifier and leaf.arguments != ("x",) for leaf in networks):
+        raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
+    known = [leaf for leaf in networks if leaf.name != belief.classifier]
+    values = [belief.leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
+    kinds, place = np.unique(np.column_stack([*values, fair]), axis=0, return_inverse=True)
+    if len(kinds) > MOST_KINDS:
+        raise P4FError(
+            f"the audit has {len(kinds):,} different kinds of rows, more than {MOST_KINDS:,}; believe in fewer groups"
+        )
+    classes = len(rows.classes)
+    counts = np.zeros((len(kinds), outcomes))
+    np.add.at(counts, (place.reshape(-1), recorded), 1 if rows.weights is None else rows.weights)
+    cells = torch.from_numpy(kinds).split([value.shape[1] for value in values] + [1], dim=1)
+    h = cells[-1].reshape(-1)
+    nn = {belief.classifier: h if classes == 2 else torch.eye(classes).double()[h.long()]}
+    nn |= {str(leaf): cell if leaf.outcomes else cell.reshape(-1) for leaf, cell in zip(known, cells, strict=False)}
+    model = LabelModel(program, nn, parameters)
+    return _maximise(model, parameters, torch.from_numpy(counts), starts or [0.1] * len(parameters), confidence)
+
+
+def _by_mode(parameter: Parameter) -> Parameter:
+    """A parameter that was shrunk, with the prior under which its likeliest value is what was its mean."""
+    if parameter.source != SHRUNK or parameter.prior is None:
+        return parameter
+    return replace(parameter, prior=Beta(parameter.prior.a + 1, parameter.prior.b + 1))
+
+
+def _maximise(
+    model: LabelModel,
+    parameters: Sequence[Parameter],
+    counts: Tensor,
+    starts: Sequence[float | None],
+    confidence: float,
+) -> tuple[Parameter, ...]:
+    """The most likely values with intervals, from audited rows ``counts [cells, recorded]``.
+
+    The log-likelihood is penalised by ``LEAST`` times the sum of all parameters, which each of them names as its
+    source; where one has a prior, the logarithm of that stands in for its penalty.
+    """
+    priors = [parameter.prior for parameter in parameters]
 
     def slope(point: Floats) -> tuple[float, Floats]:
         values = torch.tensor(point, dtype=torch.float64, requires_grad=True)
-        total = torch.xlogy(seen, model.table(values).clamp(min=1e-300)).sum()
+        total = torch.xlogy(counts, model.table(values).clamp(min=1e-300)).sum()
         (gradient,) = torch.autograd.grad(total, values)
         cost, steps = _penalty(point, priors)
         return cost - float(total.detach()), steps - gradient.numpy()
 
-    priors = [parameter.prior for parameter in probabilities]
     first = np.clip([0.1 if start is None else start for start in starts], 0.01, 0.99)
-    bounds = [(MARGIN, 1 - MARGIN)] * len(probabilities)
+    bounds = [(MARGIN, 1 - MARGIN)] * len(parameters)
     best = minimize(slope, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14, "gtol": 1e-8}).x
-    found = torch.tensor(best)
-    rows_of = model.rows(found, seen)
-    deviations = model.deviations(model.information(found, seen) + _prior_information(priors)).tolist()
-    # At 0 and 1 the information has no limit: what is drawn from it starts half a row inside.
-    counted = torch.tensor(rows_of, dtype=torch.float64)
-    inside = (found * counted + 0.5) / (counted + 1)
-    information = (model.information(inside, seen) + _prior_information(priors)).tolist()
-    names = [parameter.name for parameter in probabilities]
+    values = torch.tensor(best)
+    rows_of = model.rows(values, counts)
+    deviations = model.deviations(model.information(values, counts) + _prior_information(priors)).tolist()
+    # At 0 and 1 the information has no limit: posterior draws start half a row inside.
+    total = torch.tensor(rows_of, dtype=torch.float64)
+    inside = (values * total + 0.5) / (total + 1)
+    information = (model.information(inside, counts) + _prior_information(priors)).tolist()
+    names = [parameter.name for parameter in parameters]
     estimated = []
-    for number, (parameter, deviation) in enumerate(zip(probabilities, deviations, strict=True)):
-        value, rows = float(best[number]), rows_of[number]
+    for parameter, value, rows, deviation, row in zip(
+        parameters, best.tolist(), rows_of, deviations, information, strict=True
+    ):
         value = 0.0 if value <= 2 * MARGIN else 1.0 if value >= 1 - 2 * MARGIN else value
         # The rows that a plain proportion would need to be known as well as this parameter is.
         effective = most = rows if parameter.prior is None else rows + parameter.prior.a + parameter.prior.b
@@ -145,13 +197,11 @@ def maximise(
             effective = min(most, value * (1 - value) / deviation**2)
         estimate = Estimate(value, *interval(value, effective, confidence), round(rows))
         source = SOURCE if parameter.prior is None else f"likelihood with the prior {parameter.prior}"
-        row = tuple(zip(names, information[number], strict=True))
-        estimated.append(replace(parameter.estimated(estimate, source), information=row))
-    apart = [
-        parameter.name for parameter, deviation in zip(probabilities, deviations, strict=True) if math.isinf(deviation)
-    ]
+        known = tuple(zip(names, row, strict=True))
+        estimated.append(replace(parameter.estimated(estimate, source), information=known))
+    apart = [name for name, deviation in zip(names, deviations, strict=True) if math.isinf(deviation)]
     if apart:
-        tell(f"no audit can tell {', '.join(apart)} apart; only their combined effect on the label is known")
+        warn_audit(f"no audit can tell {', '.join(apart)} apart; only their combined effect on the label is known")
     return tuple(estimated)
 
 

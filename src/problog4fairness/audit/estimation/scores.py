@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2
 
-from problog4fairness.audit.columns import tell
+from problog4fairness.audit.reading import warn_audit
 from problog4fairness.data import Floats, Score
 
 # The chance at which an audit that shows nothing is taken to show something.
@@ -42,7 +42,7 @@ def fitted_score(columns: Mapping[str, Floats], hit: Floats, groups: Floats, wei
     bands = int(min(MOST_BANDS, weight.sum() // LEAST_BAND))
     said = ", ".join(columns)
     if not names or bands < 2 or not 0 < (weight * hit).sum() < weight.sum():
-        tell(f"too few audited rows tell whether the bias depends on {said}; that is left out")
+        warn_audit(f"too few audited rows tell whether the bias depends on {said}; that is left out")
         return None
     raw = np.column_stack([columns[own] for own in names])
     middles, scales = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
@@ -53,7 +53,7 @@ def fitted_score(columns: Mapping[str, Floats], hit: Floats, groups: Floats, wei
     gain = likelihood(free, hit, weight, regression(free, hit, weight, penalty))
     p = float(chi2.sf(2 * (gain - likelihood(there, hit, weight, none)), len(names)))
     if p > LEVEL:
-        tell(f"the audit does not show that the bias depends on {said} (p = {p:.2f}); that is left out")
+        warn_audit(f"the audit does not show that the bias depends on {said} (p = {p:.2f}); that is left out")
         return None
     penalty[there.shape[1] :] = PENALTY
     slopes = regression(free, hit, weight, penalty)[there.shape[1] :] / scales

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from problog4fairness.audit.columns import tell
+from problog4fairness.audit.reading import warn_audit
 from problog4fairness.audit.strata import LABEL, Strata
 from problog4fairness.data import Codes, Floats
 from problog4fairness.statistics import (
@@ -25,8 +25,6 @@ from problog4fairness.statistics import (
     Parameter,
     equal_rows,
     score_interval,
-    sequential_interval,
-    sequential_test,
     value_of,
 )
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
 
 SOURCE = "drawn by what was recorded"
-ALWAYS = "drawn by what was recorded, for any number of looks"
 # Jeffreys' prior: half a row of each kind.
 PRIOR = 0.5
 # Of the intervals that say to how many rows of a random sample strata are equal.
@@ -83,22 +80,13 @@ class Target:
         counts: Floats,
         sizes: Floats,
         confidence: float,
-        sequential: bool = False,
         corrected: bool = True,
     ) -> tuple[Floats, Floats]:
-        """Of counts ``[..., strata, fair values]``; see :func:`.score_interval` and :func:`.sequential_interval`."""
+        """Of counts ``[..., strata, fair values]``; see :func:`.score_interval`."""
         used = self.used
-        own = counts[..., used, :]
-        rows = (own[..., self.fair], own.sum(-1), sizes[used], self.top[used], self.bottom[used], self.constant)
-        return sequential_interval(*rows, confidence) if sequential else score_interval(*rows, confidence, corrected)
-
-    def keeps(self, value: float, counts: Floats, confidence: float) -> Floats:
-        """Whether a value is in the sequential interval of counts; quicker than the interval."""
-        used = self.used
-        own = counts[..., used, :]
+        rows = counts[..., used, :]
         ratio = (self.top[used], self.bottom[used], self.constant)
-        test = sequential_test(own[..., self.fair], own.sum(-1), *ratio, confidence)
-        return np.asarray(test(np.full(counts.shape[:-2], value)) <= 0, dtype=np.float64)
+        return score_interval(rows[..., self.fair], rows.sum(-1), sizes[used], *ratio, confidence, corrected)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +153,7 @@ class Design:
             if right == total:
                 kept.append(stratum)
                 continue
-            tell(
+            warn_audit(
                 f"{total - right:.0f} of {total:.0f} audited rows with {strata.names[stratum]} have another fair "
                 "label; the belief rules that out, and is not followed in it"
             )
@@ -200,21 +188,20 @@ class Design:
             if own.cell is not None and (own.cell.feature or LABEL) in self.things and not self.is_ruled(own.cell)
         ]
 
-    def estimated(self, parameters: Iterable[Parameter], confidence: float, sequential: bool) -> tuple[Parameter, ...]:
+    def estimated(self, parameters: Iterable[Parameter], confidence: float) -> tuple[Parameter, ...]:
         """The parameters with what the strata say of them; those that the design does not tell stay as they are."""
         parameters = tuple(parameters)
-        found = {own.name: self.estimate(own, confidence, sequential) for own in self.targets(parameters)}
-        source = ALWAYS if sequential else SOURCE
-        return tuple(own.estimated(found[own.name], source) if own.name in found else own for own in parameters)
+        known = {target.name: self.estimate(target, confidence) for target in self.targets(parameters)}
+        return tuple(own.estimated(known[own.name], SOURCE) if own.name in known else own for own in parameters)
 
-    def estimate(self, target: Target, confidence: float, sequential: bool = False) -> Estimate:
+    def estimate(self, target: Target, confidence: float) -> Estimate:
         """The value of a target with its interval; from 0 rows where a stratum that matters has none."""
         counts, used = self.counts[target.thing], target.used
         rows = counts.sum(-1)
         value = float(target.value(counts[:, target.fair] / np.maximum(rows, 1)))
         if np.isnan(value) or (rows[used] == 0).any():
             return Estimate(float("nan"), 0.0, 1.0, 0)
-        low, high = target.interval(counts, self.sizes, confidence, sequential)
+        low, high = target.interval(counts, self.sizes, confidence)
         return Estimate(value, min(float(low), value), max(float(high), value), int(rows[used].sum()))
 
     def weights(self, strata: Codes, fair: Codes) -> Floats:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit.columns import AuditWarning, Column
 from problog4fairness.audit.estimation.stratified import Design, Target
 from problog4fairness.audit.planning import hoeffding
 from problog4fairness.audit.planning.allocation import next_round, wanted_rows
 from problog4fairness.audit.planning.guesses import guessed_rows
 from problog4fairness.audit.planning.plan import DESIGNS, AuditPlan
+from problog4fairness.audit.reading import AuditWarning
 from problog4fairness.audit.sheet import DESIGN, Todo, is_filled
-from problog4fairness.audit.strata import LABEL, Drawn, NoStrataError, Strata, index_of, label_strata, with_groups
+from problog4fairness.audit.strata import LABEL, Drawn, NoStrataError, Strata, index_of, label_strata, table_frame
 from problog4fairness.data import Codes, FileWarning, Floats, Rows, TableError, label_codes, plain, to_frame
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Cell, Estimate, bind, required_samples
+from problog4fairness.statistics import Cell, Estimate, Parameter, required_samples
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
@@ -33,17 +33,13 @@ def plan_audit(
     belief: Belief,
     table: Any,
     *,
-    recorded: Column | None,
+    recorded: str | None,
     fair: str | Sequence[str] | Mapping[str, str],
     error: float,
     confidence: float,
     pilot: Any,
-    guesses: Mapping[str, float] | None,
     design: str,
-    sequential: bool,
-    sensitive_features: Any,
     favourable: Any,
-    positive_rate: float | None = None,
 ) -> AuditPlan:
     """See :meth:`Belief.plan_audit`."""
     required_samples(error, confidence)  # raises where the two are no numbers to plan for
@@ -51,54 +47,50 @@ def plan_audit(
         raise P4FError(f"design must be one of {', '.join(map(repr, DESIGNS))}, not {design!r}")
     notes: list[str] = []
     try:
-        drawn = belief._audit_strata(table, recorded, sensitive_features, favourable)
-    except NoStrataError as error_:
-        notes.append(f"{error_}: rows are drawn from everybody, by Hoeffding's inequality")
-        drawn, design = _everybody(belief, table, recorded, sensitive_features, favourable), "random"
+        drawn = belief._audit_strata(table, recorded, favourable)
+    except NoStrataError as reason:
+        notes.append(f"{reason}: rows are drawn from everybody, by Hoeffding's inequality")
+        drawn, design = _everybody(belief, table, recorded, favourable), "random"
     drawn = replace(drawn, index=index_of(table))
     columns = _fair_columns(fair, drawn.strata)
-    beside = _beside(drawn, error, confidence, positive_rate, quiet=design == "neyman")
+    paper = _paper_plan(drawn, error, confidence, quiet=design == "neyman")
     if design != "neyman":
-        return _random_plan(belief, drawn, beside, design, pilot, columns, notes)
+        return _random_plan(belief, drawn, paper, design, pilot, columns, notes)
     before, audit = _audited(belief, drawn, pilot, columns)
     targets = _targets(belief, audit, drawn.strata, notes)
-    guessed = guessed_rows(belief, audit, _guesses(belief, pilot, before, recorded, fair, guesses, notes))
-    estimates = [audit.estimate(own, confidence, sequential) for own in targets]
-    halves = np.array([own.width / 2 for own in estimates])
+    guess = guessed_rows(belief, audit, _guesses(belief, pilot, before, recorded, fair, notes))
+    estimates = [audit.estimate(target, confidence) for target in targets]
+    halves = np.array([estimate.width / 2 for estimate in estimates])
     # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
     whole = error / belief._parts_found**0.5
-    wanted = wanted_rows(targets, audit.counts, guessed.rows, audit.sizes, halves, whole, confidence)
+    wanted = wanted_rows(targets, audit.counts, guess.rows, audit.sizes, halves, whole, confidence)
     rows, finished = audit.rows, bool((halves <= error).all())
-    active = np.isin(np.arange(len(rows)), np.concatenate([own.used for own in targets]))
+    active = np.isin(np.arange(len(rows)), np.concatenate([target.used for target in targets]))
     if belief._parts_found > 1:
         notes.append(
             f"rows of all days are drawn alike; from the day found, each period is to be known within {error:g}"
         )
     if audit.things == (LABEL,) and not belief._counted:
-        known, together = _parameters_of(belief, before, drawn, recorded, columns, favourable, confidence, sequential)
-        if together:
-            notes.append(f"no audit can tell {', '.join(together)} apart; their combined effect is planned for")
+        known, apart = _parameters_of(belief, before, drawn, recorded, columns, favourable, confidence)
+        if apart:
+            notes.append(f"no audit can tell {', '.join(apart)} apart; their combined effect is planned for")
         if known:
-            targets = [
-                *([*targets] if together else []),
-                *(replace(targets[0], name=n, meaning=m) for n, m, _ in known),
-            ]
-            estimates = [*(estimates if together else []), *(own for *_, own in known)]
-            halves = np.array([own.width / 2 for own in estimates])
+            named = [replace(targets[0], name=own.name, meaning=own.meaning) for own, _ in known]
+            targets = [*(targets if apart else []), *named]
+            estimates = [*(estimates if apart else []), *(estimate for _, estimate in known)]
+            halves = np.array([estimate.width / 2 for estimate in estimates])
         finished = bool((halves <= error).all()) and (bool(known) or belief._parts_found == 1)
         wanted = np.where(active, np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2), wanted)
-    least = np.minimum(np.where(active, 0 if guessed.stated else PILOT * belief._parts_found, TEST), audit.sizes)
-    first = not rows.any() and not guessed.stated
-    now = np.zeros_like(rows) if finished else least if first else next_round(wanted, rows, least)
-    in_all = rows if finished else np.clip(np.ceil(wanted), np.maximum(least, rows), audit.sizes)
-    notes += [*_notes(audit, drawn), *([] if rows.any() else [guessed.note])]
+    least = np.minimum(np.where(active, 0 if guess.stated else PILOT * belief._parts_found, TEST), audit.sizes)
+    now, in_all = rounds(rows, wanted, least, audit.sizes, guess.stated, finished)
+    notes += [*_notes(audit, drawn), *([] if rows.any() else [guess.note])]
     return AuditPlan(
         "neyman",
         error,
         confidence,
         _parameter_table(targets, estimates, (halves <= error) & (finished or belief._parts_found == 1)),
         strata_table(drawn, rows, before, now, in_all),
-        beside,
+        paper,
         tuple(notes),
         drawn,
         before,
@@ -106,10 +98,32 @@ def plan_audit(
     )
 
 
+def rounds(
+    rows: Floats, wanted: Floats, least: Floats, sizes: Any, stated: bool, finished: bool
+) -> tuple[Floats, Floats]:
+    """``[strata]``: the rows of the next round, and those that the whole audit is expected to take.
+
+    Parameters
+    ----------
+    rows, wanted, sizes
+        Rows audited so far, expected to be enough, and in the table.
+    least
+        Rows that every stratum gets at once.
+    stated
+        Whether values are stated, so that no pilot round is needed.
+    finished
+        Whether every parameter is known well enough.
+    """
+    if finished:
+        return np.zeros_like(rows), rows
+    now = least if not rows.any() and not stated else next_round(wanted, rows, least)
+    return np.asarray(now), np.clip(np.ceil(wanted), np.maximum(least, rows), sizes)
+
+
 def _random_plan(
     belief: Belief,
     drawn: Drawn,
-    beside: hoeffding.Hoeffding,
+    paper: hoeffding.Hoeffding,
     design: str,
     pilot: Any,
     columns: tuple[str, ...],
@@ -121,7 +135,7 @@ def _random_plan(
     if design == "random":
         groups, words = np.minimum(groups, 0), ("everybody",)
     coarse = Drawn(drawn.frame, Strata(words, (), (), ()), groups, drawn.index)
-    wanted = np.array([beside.simple]) if design == "random" else beside.groups["to_draw"].to_numpy(dtype=np.float64)
+    wanted = np.array([paper.simple]) if design == "random" else paper.groups["to_draw"].to_numpy(dtype=np.float64)
     before = None if pilot is None else Todo.of(to_frame(pilot), coarse, design)
     filled = np.zeros(len(words))
     if before is not None:
@@ -133,26 +147,25 @@ def _random_plan(
     nothing = Estimate(float("nan"), 0.0, 1.0, 0)
     return AuditPlan(
         "hoeffding" if design == "hoeffding" else "random",
-        beside.error,
-        beside.confidence,
+        paper.error,
+        paper.confidence,
         _parameter_table(targets, [nothing] * len(targets), np.full(len(targets), done)),
         strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
-        beside,
-        (*notes, f"assumed: {beside.assumed}"),
+        paper,
+        (*notes, f"assumed: {paper.assumed}"),
         coarse,
         before,
         columns,
     )
 
 
-def _everybody(belief: Belief, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+def _everybody(belief: Belief, table: Any, recorded: str | None, favourable: Any) -> Drawn:
     """All rows as one group, by what was recorded."""
-    frame = table.frame if isinstance(table, Rows) else with_groups(belief, table, sensitive_features)
-    if belief.missing_labels or belief.recorded_columns or (recorded is None and not isinstance(table, Rows)):
-        return Drawn(
-            frame, Strata(("everybody",), ("recorded",), (("",),), (LABEL,)), np.zeros(len(frame), dtype=np.int64)
-        )
-    return label_strata(belief, frame if recorded is not None else table, recorded, None, favourable, divided=False)
+    if belief.missing_labels or belief.recorded_columns or recorded is None:
+        frame = table_frame(table)
+        strata = Strata(("everybody",), ("recorded",), (("",),), (LABEL,))
+        return Drawn(frame, strata, np.zeros(len(frame), dtype=np.int64))
+    return label_strata(belief, table, recorded, favourable, divided=False)
 
 
 def _fair_columns(fair: str | Sequence[str] | Mapping[str, str], strata: Strata) -> tuple[str, ...]:
@@ -165,19 +178,16 @@ def _fair_columns(fair: str | Sequence[str] | Mapping[str, str], strata: Strata)
     return tuple(names)
 
 
-def _beside(
-    drawn: Drawn, error: float, confidence: float, positive_rate: float | None, quiet: bool
-) -> hoeffding.Hoeffding:
-    """The paper's plan for the same table; what it lacks rows for is told only where it is the plan."""
+def _paper_plan(drawn: Drawn, error: float, confidence: float, quiet: bool) -> hoeffding.Hoeffding:
+    """The paper's plan for the same table; warns of the rows that it lacks only where it is the plan."""
     strata, sizes = drawn.strata, drawn.sizes.reshape(len(drawn.strata.groups), -1)
     labels = strata.values[0] if len(strata.values) == 1 else [name.split(", ", 1)[1] for name in strata.names]
-    occur = sizes.sum(axis=1) > 0
-    groups = [name for name, there in zip(strata.groups, occur, strict=True) if there] if quiet else strata.groups
+    occurring = sizes.sum(axis=1) > (0 if quiet else -1)
+    groups = [name for name, occurs in zip(strata.groups, occurring, strict=True) if occurs]
     with warnings.catch_warnings():
         if quiet:
             warnings.simplefilter("ignore", FileWarning)
-        found = sizes[occur] if quiet else sizes
-        return hoeffding.of_table(error, confidence, groups, labels[: sizes.shape[1]], found, positive_rate)
+        return hoeffding.of_table(error, confidence, groups, labels[: sizes.shape[1]], sizes[occurring])
 
 
 def _audited(belief: Belief, drawn: Drawn, pilot: Any, columns: tuple[str, ...]) -> tuple[Todo | None, Design]:
@@ -228,13 +238,12 @@ def _parameters_of(
     belief: Belief,
     before: Todo | None,
     drawn: Drawn,
-    recorded: Column | None,
+    recorded: str | None,
     columns: tuple[str, ...],
     favourable: Any,
     confidence: float,
-    sequential: bool,
-) -> tuple[list[tuple[str, str, Estimate]], list[str]]:
-    """Name, meaning and estimate of parameters that are not counted one by one, as ``estimate`` gives them.
+) -> tuple[list[tuple[Parameter, Estimate]], list[str]]:
+    """Parameters that are not counted one by one, with estimates as ``estimate`` gives them.
 
     Also the names of those that no number of rows could tell apart.
     """
@@ -243,46 +252,35 @@ def _parameters_of(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
-            found = belief.estimate(
-                before.frame,
-                recorded=recorded,
-                fair=columns[0],
-                favourable=favourable,
-                confidence=confidence,
-                sequential=sequential,
+            estimated = belief.estimate(
+                before.frame, recorded=recorded, fair=columns[0], favourable=favourable, confidence=confidence
             )
     except P4FError:  # too few rows for that
         return [], []
-    known, together = [], []
-    for own in found._occurring(found.probabilities, Rows(drawn.frame, ())):
+    known, apart = [], []
+    for own in estimated._occurring(estimated.probabilities, Rows(drawn.frame, ())):
         if own.value is None or own.low is None or own.high is None:
             continue
         if own.information is not None and own.rows and (own.low, own.high) == (0, 1):
-            together.append(own.name)
+            apart.append(own.name)
         else:
-            known.append((own.name, own.meaning, Estimate(own.value, own.low, own.high, own.rows or 0)))
-    return known, together
+            known.append((own, Estimate(own.value, own.low, own.high, own.rows or 0)))
+    return known, apart
 
 
 def _guesses(
-    belief: Belief,
-    pilot: Any,
-    before: Todo | None,
-    recorded: Column | None,
-    fair: Any,
-    guesses: Mapping[str, float] | None,
-    notes: list[str],
+    belief: Belief, pilot: Any, before: Todo | None, recorded: str | None, fair: Any, notes: list[str]
 ) -> Mapping[str, float]:
-    """What is guessed of the parameters: what is said, what the belief states, what another audit showed."""
+    """Values of parameters that the belief states, or that another audit showed."""
     known = {own.name: own.value for own in belief.probabilities if own.value is not None}
     if pilot is not None and before is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
-            found = belief.estimate(pilot, recorded=recorded or list(belief.features), fair=fair)
-        known |= {own.name: own.value for own in found.probabilities if own.value is not None}
+            columns: Any = recorded or list(belief.features)
+            other = belief.estimate(pilot, recorded=columns, fair=fair)
+        known |= {own.name: own.value for own in other.probabilities if own.value is not None}
         notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
-    bind(belief.probabilities, guesses or {})  # raises where a parameter has another name
-    return {**known, **(guesses or {})}
+    return known
 
 
 def _notes(audit: Design, drawn: Drawn) -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from problog4fairness.audit import tell
+from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.json_line import FORMAT, BeliefError, checked_belief
 from problog4fairness.beliefs.describe.scanning import tokens
@@ -105,7 +105,7 @@ def read_belief(
             belief = _restored(body, described, name)
             if belief is not None:
                 return belief
-            tell(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
+            warn_audit(f"{name or 'the program'} was changed by hand: its rules count, the intervals are dropped")
         return _own(body, described, sensitive, groups, columns or {})
     except ProgramError as error:
         raise error.at(name) if error.source is None else error from None
@@ -160,7 +160,7 @@ def _with_number(parameter: Parameter, written: str, used: float | None) -> Para
         return parameter
     stated = parameter.stated(value)
     if parameter.rows is not None:
-        tell(f"{parameter.name} was changed by hand to {written}: its interval is dropped")
+        warn_audit(f"{parameter.name} was changed by hand to {written}: its interval is dropped")
     return stated
 
 

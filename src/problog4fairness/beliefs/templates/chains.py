@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -30,7 +31,7 @@ from problog4fairness.statistics import Beta, Parameter, known_values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, Column
+    from problog4fairness.audit import Audit
 
 
 def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Chain:
@@ -181,41 +182,48 @@ class Chain(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Column,
-        fair: Column,
-        sensitive_features: Any = None,
+        recorded: str,
+        fair: str,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
         method: Literal["joint", "marginal"] = "joint",
     ) -> Chain:
-        """Estimate the label parameters from audited rows; the arguments are those of :meth:`Belief.estimate`.
+        """Estimate the label parameters from audited rows.
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, favourable, confidence, prior, drawn_from
+        audit, recorded, fair, favourable, confidence, prior, drawn_from
             As for :meth:`Belief.estimate`.
-        sequential
-            Not for chains, whose parameters are not counted.
         method
             ``"joint"``: all at once, by penalised likelihood as :meth:`Belief.estimate` does it. ``"marginal"``: each
             stage as if it were alone, which counts the same errors several times.
         """
-        from problog4fairness.audit import audited_rows, estimate_chain, planned_error
+        from problog4fairness.audit import AuditWarning, audited_rows, most_likely, planned_error, warn_few
 
         if method not in ("joint", "marginal"):
             raise P4FError(f"method must be 'joint' or 'marginal', not {method!r}")
         if not self.stages:
             raise P4FError("the chain has no label bias to estimate; estimate its MeasurementBias before chaining it")
-        if sequential:
-            raise P4FError("sequential=True is for parameters that are counted; those of a chain are not")
-        rows, strata = audited_rows(self, audit, recorded, fair, sensitive_features, favourable, drawn_from)
-        error = planned_error(audit)
-        return self._noted(estimate_chain(self._awaiting(prior), rows, confidence, method, strata, error), favourable)
+        rows, strata = audited_rows(self, audit, recorded, fair, favourable, drawn_from)
+        belief = self._awaiting(prior)
+        with warnings.catch_warnings():
+            if method == "joint":
+                warnings.simplefilter("ignore", AuditWarning)
+            # A stage that knows no missing labels is estimated from the rows that have one, as if it were alone.
+            labelled = rows if rows.recorded is None else rows.take(np.flatnonzero(rows.recorded >= 0))
+            parts = [(stage, rows if stage.missing_labels else labelled) for stage in belief.stages]
+            parameters = tuple(own for stage, part in parts for own in stage._estimated(part, confidence, strata))
+        if method == "joint":
+            starts = [own.value for own in parameters]
+            program = belief.unknown().label_program()
+            parameters = most_likely(belief, program, parameters, rows, confidence, starts)
+        warn_few(parameters, rows.classes, planned_error(audit))
+        measured = belief.measurement.parameters if belief.measurement else ()
+        return self._noted(belief.with_parameters((*measured, *parameters)), favourable)
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:
         """See :meth:`Belief.with_parameters`."""

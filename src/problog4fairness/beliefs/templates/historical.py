@@ -27,7 +27,7 @@ from problog4fairness.statistics import Beta, Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditTable, Column, Design, Drawn
+    from problog4fairness.audit import Audit, AuditTable, Design, Drawn
 
 
 class HistoricalBias(Belief):
@@ -144,45 +144,38 @@ class HistoricalBias(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
         recorded: Any,
         fair: Any,
-        sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
-        recorded_label: Column | None = None,
-        fair_label: Column | None = None,
+        recorded_label: str | None = None,
+        fair_label: str | None = None,
     ) -> HistoricalBias:
         """Estimate the features as :meth:`MeasurementBias.estimate` does, and the label where there is one.
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, confidence, prior, sequential, drawn_from
+        audit, recorded, fair, confidence, prior, drawn_from
             As for :meth:`MeasurementBias.estimate`.
         favourable, recorded_label, fair_label
             As ``favourable``, ``recorded`` and ``fair`` of :meth:`LabelBias.estimate`, for the part about the label.
         """
-        beside = {
-            "sensitive_features": sensitive_features,
-            "favourable": favourable,
-            "confidence": confidence,
-            "sequential": sequential,
-        }
+        beside = {"favourable": favourable, "confidence": confidence}
         measurement = self.measurement.estimate(audit, recorded=recorded, fair=fair, drawn_from=drawn_from, **beside)
         label = self.label
         if label is not None and recorded_label is not None and fair_label is not None:
             label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
         return self._of(measurement, label).with_priors(prior or {})
 
-    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
         """See :meth:`Belief._audit_strata`; not by features and labels at once."""
         if self.label is not None:
             raise NoStrataError("the belief is about features and labels")
-        return self.measurement._audit_strata(table, recorded, sensitive_features, favourable)
+        return self.measurement._audit_strata(table, recorded, favourable)
 
     @classmethod
     def from_table(cls, table: AuditTable) -> HistoricalBias:
@@ -191,8 +184,8 @@ class HistoricalBias(Belief):
         return cls(
             [recorded for recorded, _ in table.feature_pairs],
             table.sensitive,
-            None if table.negative else False,
-            None if table.positive else False,
+            None if table.answer("negative", True) else False,
+            None if table.answer("positive", True) else False,
             label=label if isinstance(label, LabelStage) else None,
             groups=table.levels,
             affected=table.acting,

@@ -223,43 +223,31 @@ class MeasurementBias(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
         recorded: Any,
         fair: Any,
-        sensitive_features: Any = None,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
     ) -> Self:
         """Estimate the parameters from audited rows, for which recorded and fair features are both known.
 
         Parameters
         ----------
-        audit
-            A data frame with the columns that are named in the other arguments.
+        audit, confidence, prior, drawn_from
+            As for :meth:`Belief.estimate`; rows may have been sampled by group and recorded features.
         recorded, fair
-            For each feature its column or its values: a mapping by feature, or a sequence in the order of ``features``.
-        sensitive_features
-            The sensitive columns, where they are not in ``audit``.
+            The column of each feature: a mapping by feature, or a sequence in the order of ``features``.
         favourable
             The label that counts as 1, to be noted; the parameters do not depend on it.
-        confidence
-            Of the intervals.
-        prior
-            As for :meth:`Belief.estimate`.
-        sequential, drawn_from
-            As for :meth:`Belief.estimate`; rows may have been drawn by group and recorded features.
         """
-        from problog4fairness.audit import counted_features, planned_error, warn_few
+        from problog4fairness.audit import as_audit, by_feature, counted_features, planned_error, warn_few
 
-        if self.joint and sequential:
-            raise P4FError("sequential=True is for features that are distorted one by one, not for joint=...")
-        estimated, design = counted_features(
-            self._awaiting(prior), audit, recorded, fair, sensitive_features, confidence, sequential, drawn_from
-        )
+        columns = by_feature(recorded, self.features, "recorded"), by_feature(fair, self.features, "fair")
+        audit = as_audit(audit, tuple(columns[1].values()), drawn_from)
+        estimated, design = counted_features(self._awaiting(prior), audit, *columns, confidence, drawn_from)
         warn_few(
             [own for own in estimated if own.cell is None or own.cell.feature in self.features],
             error=planned_error(audit),
@@ -275,18 +263,18 @@ class MeasurementBias(Belief):
         words = tuple(tuple(str(plain(value)) for value in own) for own in self.values.values())
         return Strata(groups, self.features, words, self.features)
 
-    def _audit_strata(self, table: Any, recorded: Any, sensitive_features: Any, favourable: Any) -> Drawn:  # noqa: ARG002
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:  # noqa: ARG002
         """See :meth:`Belief._audit_strata`: by group and recorded features."""
         if self.joint:
             raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
-        return feature_strata(self, table, self._kinds, self.values, sensitive_features)
+        return feature_strata(self, table, self._kinds, self.values)
 
     def estimate_table(self, table: AuditTable) -> Self:
         """See :meth:`Belief.estimate_table`."""
         fair = dict(table.feature_pairs)
         recorded = {name: name for name in self.features}
         audit = table.sampled(table.measured, *fair.values())
-        return self.estimate(audit, recorded=recorded, fair=fair, **table.options)
+        return self.estimate(audit, recorded=recorded, fair=fair, drawn_from=table.drawn_from)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

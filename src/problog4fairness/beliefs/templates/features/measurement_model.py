@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm, normaltest, t, trim_mean
 
-from problog4fairness.audit import tell
+from problog4fairness.audit import warn_audit
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter
@@ -148,7 +148,7 @@ def _warn_of_shape(parameters: Mapping[str, Parameter], values: Mapping[str, Flo
             continue
         p = float(normaltest(own).pvalue)
         if p < NOT_NORMAL:
-            tell(
+            warn_audit(
                 f"normality is contradicted for {parameters[kind].name}, {parameters[kind].meaning} (p = {p:.1g}); "
                 "intervals allow for it, but learners take it as normal: a logarithm of the feature may be nearer"
             )

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import filled, tell, warn_unweighted
+from problog4fairness.audit import as_audit, by_feature, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS
 from problog4fairness.beliefs.describe.words import Label
@@ -39,7 +39,7 @@ from problog4fairness.beliefs.templates.features.numeric_program import (
     with_interval,
 )
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment, strengths
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, column_values, counts_of, frame_with
+from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, column_values
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram, Node, atom, comment, predicates
 from problog4fairness.statistics import Parameter
@@ -47,7 +47,7 @@ from problog4fairness.statistics import Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Column
+    from problog4fairness.audit import Audit, AuditPlan, AuditTable
 
 MOST_POINTS = 15
 # What the classifier says of a point, in the program of a chain, whose ``y_h`` is the fair label, after all points.
@@ -320,12 +320,11 @@ class NumericMeasurementBias(Belief):
 
     def estimate(  # type: ignore[override]
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Any,
-        fair: Any = None,
-        again: Any = None,
-        sensitive_features: Any = None,
+        recorded: Mapping[str, str] | Sequence[str],
+        fair: Mapping[str, str] | Sequence[str] | None = None,
+        again: Mapping[str, str] | Sequence[str] | None = None,
         favourable: Any = None,
         confidence: float = 0.95,
     ) -> Self:
@@ -336,14 +335,12 @@ class NumericMeasurementBias(Belief):
         audit
             A data frame with the columns that are named in the other arguments; rows drawn at random from each group.
         recorded
-            For each feature its column or its values: a mapping by feature, or a sequence in the order of ``features``.
+            The column of each feature: a mapping by feature, or a sequence in the order of ``features``.
         fair
-            The fair values, in the same way.
+            The columns of fair values, in the same way.
         again
             Without fair values: a second measurement of the same people, in the same way. It tells of the noise;
             factor and shift must be stated then, or False.
-        sensitive_features
-            The sensitive columns, where they are not in ``audit``.
         favourable
             The label that counts as 1, to be noted; nothing here depends on it.
         confidence
@@ -351,20 +348,18 @@ class NumericMeasurementBias(Belief):
         """
         if (fair is None) == (again is None):
             raise P4FError("name either the fair values, by fair=..., or a second measurement, by again=...")
-        others = fair if again is None else again
-        named = others.values() if isinstance(others, Mapping) else [others] if isinstance(others, str) else others
-        design = audit
-        audit = filled(audit, None, *named)
-        first = self._audited(audit, recorded, "recorded")
-        second = self._audited(audit, again, "second") if fair is None else self._audited(audit, fair, "fair")
-        frame = frame_with(audit, sensitive_features, self.sensitive_columns, len(next(iter(first.values()))))
-        groups, counts = self.variable.positions(frame), counts_of(frame)
+        role, others = ("second", again) if fair is None else ("fair", fair)
+        columns = by_feature(others or {}, self.features, role)
+        rows = as_audit(audit, tuple(columns.values()))
+        first = self._audited(rows.frame, by_feature(recorded, self.features, "recorded"), "recorded")
+        second = self._audited(rows.frame, columns, role)
+        groups = self.variable.positions(rows.frame)
         if groups.ndim != 1:
             raise P4FError("the group of an audited row must be known for certain")
-        warn_unweighted(design, "numeric features", groups)
+        warn_unweighted(rows, "numeric features", groups)
         estimated: dict[str, Parameter] = {}
         for (feature, level), parameters in self.by_group().items():
-            place = np.repeat(np.flatnonzero(groups == level), counts[groups == level])
+            place = np.flatnonzero(groups == level)
             pair = first[feature][place], second[feature][place]
             require_enough(feature, self.variable.group_text(level), *pair)
             if fair is None:
@@ -375,13 +370,13 @@ class NumericMeasurementBias(Belief):
         belief = self.with_parameters(tuple(estimated[own.name] for own in self.parameters))
         for own in belief.parameters:
             if own.name.startswith("factor(") and own.rows and (own.low or 0.0) <= 0 <= (own.high or 0.0):
-                tell(f"{own.name} = {with_interval(own)} may be 0 ({own.meaning}); audit more rows")
+                warn_audit(f"{own.name} = {with_interval(own)} may be 0 ({own.meaning}); audit more rows")
         return belief.with_favourable(self.favourable if favourable is None else favourable)
 
     @classmethod
     def from_table(cls, table: AuditTable) -> Belief:
         """See :meth:`Belief.from_table`; a second measurement tells of the noise alone."""
-        moved = {"factor": not table.again, "shift": not table.again}
+        moved = {"factor": not table.answer("again"), "shift": not table.answer("again")}
         features = [recorded for recorded, _ in table.feature_pairs]
         return cls.from_fields(
             {"features": features, "sensitive": table.sensitive, **moved, "affected": table.acting}, table
@@ -391,29 +386,23 @@ class NumericMeasurementBias(Belief):
         """See :meth:`Belief.estimate_table`."""
         table.require_no_options("numbers")
         pairs, recorded = dict(table.feature_pairs), {name: name for name in self.features}
-        fair, again = (None, pairs) if table.again else (pairs, None)
+        fair, again = (None, pairs) if table.answer("again") else (pairs, None)
         audit = table.sampled(table.numbers, *pairs.values())
         return self.estimate(audit, recorded=recorded, fair=fair, again=again)
 
-    def _audited(self, audit: Any, columns: Any, role: str) -> dict[str, Floats]:
-        from problog4fairness.audit import by_feature
-
-        own: dict[str, Column] = by_feature(columns, self.features, role)
-        return {f: finite(column_values(audit, own[f], f"{role} {f}"), f"the {role} {f}") for f in self.features}
+    def _audited(self, frame: pd.DataFrame, columns: Mapping[str, str], role: str) -> dict[str, Floats]:
+        return {f: finite(column_values(frame, columns[f], f"{role} {f}"), f"the {role} {f}") for f in self.features}
 
     def plan_audit(
         self,
         table: Any,
         *,
-        recorded: Column | None = None,  # noqa: ARG002
+        recorded: str | None = None,  # noqa: ARG002
         fair: str | Sequence[str] | Mapping[str, str] = "fair",
         error: float = 0.1,
         confidence: float = 0.95,
         pilot: Any = None,
-        guesses: Mapping[str, float] | None = None,
         design: Literal["neyman", "hoeffding", "random"] = "neyman",
-        sequential: bool = False,
-        sensitive_features: Any = None,
         favourable: Any = None,  # noqa: ARG002
     ) -> AuditPlan:
         """Plan which rows to measure rightly until factors and shifts are known well enough, in rounds.
@@ -423,7 +412,7 @@ class NumericMeasurementBias(Belief):
 
         Parameters
         ----------
-        table, confidence, sensitive_features
+        table, confidence
             As for :meth:`Belief.plan_audit`.
         fair
             The name of the column to fill in; for several features one for each.
@@ -432,10 +421,8 @@ class NumericMeasurementBias(Belief):
             standard deviation of fair values.
         pilot
             What :meth:`AuditPlan.draw` gave, as far as it is filled in.
-        guesses
-            Values of noise and spread by name, with which no pilot is needed; stated ones are guesses, too.
-        design, sequential
-            ``"neyman"`` and False, the only ones for numbers.
+        design
+            ``"neyman"``, the only one for numbers.
         recorded, favourable
             Of the label, which does not matter here.
         """
@@ -443,18 +430,7 @@ class NumericMeasurementBias(Belief):
 
         if design != "neyman":
             raise P4FError(f"design must be 'neyman' for numbers, not {design!r}: Hoeffding's is for probabilities")
-        if sequential:
-            raise P4FError("sequential=True is for probabilities that are counted, not for numbers")
-        return plan_numbers(
-            self,
-            table,
-            fair=fair,
-            error=error,
-            confidence=confidence,
-            pilot=pilot,
-            guesses=guesses,
-            sensitive_features=sensitive_features,
-        )
+        return plan_numbers(self, table, fair=fair, error=error, confidence=confidence, pilot=pilot)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

@@ -13,21 +13,22 @@ from scipy.stats import norm, t
 from problog4fairness.audit import (
     DESIGN,
     PILOT,
+    Audit,
     AuditPlan,
     Drawn,
     Strata,
     Todo,
     audit_groups,
-    filled,
     index_of,
     is_filled,
-    next_round,
+    recorded_column,
+    rounds,
     strata_table,
-    with_groups,
+    table_frame,
 )
 from problog4fairness.beliefs.templates.features.measurement_model import LEAST_ROWS, finite
-from problog4fairness.data import Rows, to_frame
-from problog4fairness.errors import P4FError, among
+from problog4fairness.data import to_frame
+from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter, required_samples
 
 if TYPE_CHECKING:
@@ -67,17 +68,15 @@ def plan_numbers(
     error: float,
     confidence: float,
     pilot: Any,
-    guesses: Mapping[str, float] | None,
-    sensitive_features: Any,
 ) -> AuditPlan:
     """See :meth:`NumericMeasurementBias.plan_audit`."""
     required_samples(error, confidence)  # raises where the two are no numbers to plan for
-    drawn = _drawn(belief, table, sensitive_features)
+    drawn = _drawn(belief, table)
     columns = _columns(belief, fair)
     before = None if pilot is None or DESIGN not in pilot.columns else Todo.of(to_frame(pilot), drawn, "neyman")
     if pilot is not None and before is None:
         raise P4FError("the pilot was not drawn by this plan; pass what its draw(...) gave, filled in")
-    guessed = belief.bind(guesses or {}).by_group()
+    guessed = belief.by_group()
     stated = all(own.value is not None for group in guessed.values() for kind, own in group.items() if kind in CHANCE)
     known = [_guess(feature, level, own, belief, drawn) for (feature, level), own in guessed.items()]
     rows = np.zeros(len(drawn.sizes))
@@ -94,9 +93,7 @@ def plan_numbers(
     finished = all(own.rows and half <= error for own, half in zip(known, halves, strict=True))
     acting = np.isin(np.arange(len(rows)), belief.affected)
     least = np.minimum(np.where(acting & (not stated), PILOT, 0), drawn.sizes)
-    first = not rows.any() and not stated
-    now = np.zeros_like(rows) if finished else least if first else next_round(wanted, rows, least)
-    in_all = rows if finished else np.clip(np.ceil(wanted), np.maximum(least, rows), drawn.sizes)
+    now, in_all = rounds(rows, wanted, least, drawn.sizes, stated, finished)
     lines = [line for own, half in zip(known, halves, strict=True) for line in _lines(belief, own, half, error)]
     return AuditPlan(
         "neyman",
@@ -112,12 +109,11 @@ def plan_numbers(
     )
 
 
-def _drawn(belief: NumericMeasurementBias, table: Any, sensitive_features: Any) -> Drawn:
+def _drawn(belief: NumericMeasurementBias, table: Any) -> Drawn:
     """The rows of a table by group, whatever was recorded."""
-    frame = table.frame if isinstance(table, Rows) else with_groups(belief, table, sensitive_features)
+    frame = table_frame(table)
     for name in belief.features:
-        if name not in frame.columns:
-            raise P4FError(f"no column {name!r} for a recorded number; {among(name, frame.columns)}")
+        recorded_column(frame, name)
     groups, words = audit_groups(belief, frame)
     unknown = frame[list(belief.features)].isna().any(axis=1).to_numpy()
     return Drawn(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups), index_of(table))
@@ -150,7 +146,7 @@ def _audited(belief: NumericMeasurementBias, frame: pd.DataFrame, columns: tuple
     """The rows of earlier rounds that are filled in; None without any."""
     if not np.all([is_filled(frame[name]) for name in columns], axis=0).any():
         return None
-    rows: pd.DataFrame = filled(frame, None, *columns)
+    rows = Audit.of(frame, fair=columns).frame
     return rows.assign(**{name: pd.to_numeric(rows[name], errors="coerce") for name in (*belief.features, *columns)})
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit import AuditWarning, tell
+from problog4fairness.audit import AuditWarning, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.favourable import plain_label
@@ -23,7 +23,7 @@ from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.statistics import Parameter, equal_rows
 
 if TYPE_CHECKING:
-    from problog4fairness.audit import Column, Drawn, Stratified
+    from problog4fairness.audit import Drawn, Stratified
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05
@@ -141,9 +141,9 @@ class ChangedBias(RowBias):
         """Whether somebody said the day; one that was found may turn out another one with more audited rows."""
         return bool(self.period.changes) and self.found is None
 
-    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
         """See :meth:`Belief._audit_strata`; days that cannot be read are told before anybody audits a row."""
-        drawn = super()._audit_strata(table, recorded, sensitive_features, favourable)
+        drawn = super()._audit_strata(table, recorded, favourable)
         days_of(drawn.frame[self.period.columns[0]])
         return drawn
 
@@ -153,7 +153,7 @@ class ChangedBias(RowBias):
             return super()._fitted_to(rows)
         found = search_change(*self._errors(rows))
         if found.p > LEVEL:
-            tell(
+            warn_audit(
                 f"the audit does not show that the bias changed (p = {found.p:.2f}); the likeliest day, {found.day}, "
                 "is taken, or believe in LabelBias"
             )

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import counted_cells, tell
+from problog4fairness.audit import counted_cells, warn_audit
 from problog4fairness.beliefs.describe.row_words import row_sentences
 from problog4fairness.beliefs.describe.words import Label, Stage
 from problog4fairness.beliefs.favourable import plain_label
@@ -296,7 +296,7 @@ class RowBias(LabelStage):
                 known = variable.levels[:-1]
                 if (rows.positions(variable) == len(known)).all():
                     column, few = variable.columns[0], ", ".join(map(repr, known[:3]))
-                    tell(
+                    warn_audit(
                         f"no row has a value of {column!r} that the belief knows ({few}{', ...' * (len(known) > 3)}): "
                         "all are taken as none of these; is it written otherwise?"
                     )

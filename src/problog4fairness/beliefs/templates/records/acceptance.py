@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
-from problog4fairness.audit import tell
+from problog4fairness.audit import warn_audit
 from problog4fairness.data import Floats, Rows
 from problog4fairness.statistics import Parameter, interval
 
@@ -75,7 +75,7 @@ def by_features(
         others = 2 * learned.loss + (matrix.shape[1] + len(belief.parameters)) * np.log(len(rows))
         if ours >= others:
             return None
-        tell(
+        warn_audit(
             f"who was accepted follows {', '.join(features)} rather than the fair label (BIC {ours:.0f} against "
             f"{others:.0f}): people alike in these are taken as accepted whatever their label; say "
             "acceptance='label' where whoever decided knew more"

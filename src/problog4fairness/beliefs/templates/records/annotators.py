@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import Audit, frame_of, tell, warn_unweighted
+from problog4fairness.audit import Audit, frame_of, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
@@ -41,7 +41,7 @@ from problog4fairness.beliefs.variables import (
     sensitive_from_json,
     sensitive_json,
 )
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, one_by_one, to_frame
+from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, predicates
 from problog4fairness.statistics import Cell, Parameter, parameters_from_json, parameters_json
@@ -272,7 +272,9 @@ class Annotators(Belief):
         for variable in self.variables:
             shares = rows.shares(variable)[voted].sum(axis=0)
             for level in np.flatnonzero(shares == 0).tolist():
-                tell(f"no row with {variable.group_text(level)} has a vote; the model learns nothing from these rows")
+                warn_audit(
+                    f"no row with {variable.group_text(level)} has a vote; the model learns nothing from these rows"
+                )
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through a table for each annotator, not all combinations of votes."""
@@ -299,11 +301,10 @@ class Annotators(Belief):
 
     def estimate(  # type: ignore[override]
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Any = None,
-        fair: Any = None,
-        sensitive_features: Any = None,
+        recorded: Mapping[str, str] | None = None,
+        fair: str | None = None,
         favourable: Any = None,
         confidence: float = 0.95,
         features: Sequence[str] = (),
@@ -319,13 +320,12 @@ class Annotators(Belief):
         audit
             A data frame with a column for each annotator; a vote may be missing.
         recorded
-            The votes, where they are not in ``audit``: a frame, or an array with a column for each annotator. Of a long
-            table, with a line for each vote, the names of its columns: ``{"row": "item", "annotator": "worker",
-            "label": "label"}``. What else is known of a row is taken from its first line.
+            Of a long table, with a line for each vote, the names of its columns: ``{"row": "item", "annotator":
+            "worker", "label": "label"}``. What else is known of a row is taken from its first line.
         fair
-            The fair label of rows that were audited, missing elsewhere: its column, or the values. Not needed from
-            three annotators on.
-        sensitive_features, favourable, confidence
+            The column of the fair label of rows that were audited, missing elsewhere. Not needed from three annotators
+            on.
+        favourable, confidence
             As for :meth:`Belief.estimate`.
         features
             Columns that the fair label depends on. They make the estimates sharper, by a linear model.
@@ -334,7 +334,7 @@ class Annotators(Belief):
         from problog4fairness.beliefs.templates.records.learning import design
 
         warn_unweighted(audit, "votes")
-        table = read_votes(self, one_by_one(frame_of(audit)), recorded, fair, sensitive_features, favourable)
+        table = read_votes(self, frame_of(audit), recorded, fair, favourable)
         rows, votes, shares = table.rows, table.votes, self._shares(table.rows)
         audited = np.full(len(rows), -1) if rows.fair is None else rows.fair
         few = len(self.recorded_columns) < 3
@@ -402,36 +402,36 @@ class Annotators(Belief):
             first = max(wide, key=lambda own: (own.high or 0) - (own.low or 0))
             many = f"{len(wide)} of {len(self.parameters)} parameters" if len(wide) > 1 else first.said
             example = f", such as {first.said}," if len(wide) > 1 else ""
-            tell(
+            warn_audit(
                 f"the votes hardly tell {many}{example} between {first.low:.2f} and {first.high:.2f}; "
                 "audit some rows, or name annotators with few votes as one kind"
             )
         if fit.form.hard and fit.hard * fit.guess > 0.01:
-            tell(
+            warn_audit(
                 f"annotators err on the same rows: about {fit.hard:.0%} of the rows are hard for all of them, and "
                 f"{fit.guess:.0%} of votes on these are guesses; audit some of the rows on which they disagree"
             )
         pair = model.most_dependent(fit, annotators)
         if pair is not None:
             one, other = (self.recorded_columns[number] for number in pair.annotators)
-            tell(
+            warn_audit(
                 f"annotators do not err independently: {one} and {other} agree on {pair.agreement:.0%} of {pair.rows} "
                 f"shared rows, and independent errors would give {pair.expected:.0%} ({pair.pairs} such pairs); some "
                 "may copy, or err on the same rows: look at belief.disagreement(votes), and audit some rows"
             )
 
     def fair_proba(
-        self, table: pd.DataFrame, *, recorded: Any = None, sensitive_features: Any = None, favourable: Any = None
+        self, table: pd.DataFrame, *, recorded: Mapping[str, str] | None = None, favourable: Any = None
     ) -> Any:
         """P(fair = 1 | votes) of each row, ``[rows]``, without a classifier: by how often it holds in each group.
 
         Parameters
         ----------
-        table, recorded, sensitive_features, favourable
+        table, recorded, favourable
             As for :meth:`estimate`; the parameters are those that are known. Of a long table, the rows are in the order
             in which they first occur.
         """
-        read = read_votes(self, table, recorded, None, sensitive_features, favourable)
+        read = read_votes(self, frame_of(table), recorded, None, favourable)
         return fair_given_votes(self.vote_tables().log_terms(read.votes), self._shares(read.rows))[:, 1]
 
     def by_column(self) -> dict[str, Belief]:

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import LabelModel, Learned, Terms, learn, least_loss, read_audit, tell
+from problog4fairness.audit import LabelModel, Learned, Terms, learn, least_loss, read_labels, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.templates.records.acceptance import Acceptance, by_features
-from problog4fairness.data import Floats, Rows, one_by_one
+from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter
 
@@ -34,10 +34,9 @@ MOST_CURVED = 60
 
 def learned_from(
     belief: B,
-    table: Any,
-    recorded: Any,
-    fair: Any,
-    sensitive_features: Any,
+    table: pd.DataFrame,
+    recorded: str,
+    fair: str | None,
     favourable: Any,
     features: Sequence[str],
     confidence: float,
@@ -45,7 +44,7 @@ def learned_from(
     acceptance: Acceptance = "label",
 ) -> B:
     """The belief with parameters learned from a table; the arguments are those of :meth:`Selection.estimate`."""
-    rows = read_audit(belief, one_by_one(table), recorded, fair, sensitive_features, favourable, partly=True)
+    rows = read_labels(belief, table, recorded, fair, favourable, partly=True)
     belief.check_selected(rows)
     matrix = design(belief, rows, features, use_sensitive)
     found = None
@@ -74,7 +73,7 @@ def with_learned(parameters: Sequence[Parameter], found: Learned, rows: int) -> 
     )
     for own in learned:
         if (own.high or 1) - (own.low or 0) > UNTOLD:
-            tell(
+            warn_audit(
                 f"the record hardly tells {own.said}: between {own.low:.2f} and {own.high:.2f}; "
                 "audit some rows, or state it"
             )
@@ -130,7 +129,7 @@ def adequate(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -
     gain = least_loss(terms, rows, matrix, start) - least_loss(terms, rows, curved, start)
     if 2 * gain <= len(pairs) * np.log(len(rows)):
         return matrix
-    tell(
+    warn_audit(
         "the record contradicts that the fair label is linear in the features: squares and products of them are taken, "
         "too; audit some rows where it may be more curved than that"
     )

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
-from problog4fairness.audit import Audit, frame_of
+from problog4fairness.audit import Audit, frame_of, read_labels
 from problog4fairness.beliefs.describe.words import Label, Stage, share
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
-from problog4fairness.data import Level, Rows, one_by_one
+from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Cell, interval, percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Column
     from problog4fairness.statistics import Beta, Parameter
 
 
@@ -109,15 +108,13 @@ class PositiveUnlabelled(Selection):
 
     def estimate(  # type: ignore[override] # no column says who was accepted
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Column,
-        fair: Column | None = None,
-        sensitive_features: Any = None,
+        recorded: str,
+        fair: str | None = None,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
         features: Sequence[str] | None = None,
         use_sensitive: bool = False,
@@ -127,9 +124,7 @@ class PositiveUnlabelled(Selection):
 
         Parameters
         ----------
-        audit, recorded, fair, sensitive_features, favourable, confidence, prior, features, use_sensitive
-            As for :meth:`Selection.estimate`.
-        sequential, drawn_from
+        audit, recorded, fair, favourable, confidence, prior, drawn_from, features, use_sensitive
             As for :meth:`Selection.estimate`.
         positives
             The share of fair 1s, where it is known from elsewhere: one number, or one for each group as ``propensity``
@@ -140,20 +135,16 @@ class PositiveUnlabelled(Selection):
                 audit,
                 recorded=recorded,
                 fair=fair,
-                sensitive_features=sensitive_features,
                 favourable=favourable,
                 confidence=confidence,
                 prior=prior,
-                sequential=sequential,
                 drawn_from=drawn_from,
                 features=features,
                 use_sensitive=use_sensitive,
             )
         if prior:
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
-        from problog4fairness.audit import read_audit
-
-        rows = read_audit(self, one_by_one(frame_of(audit)), recorded, None, sensitive_features, favourable)
+        rows = read_labels(self, frame_of(audit), recorded, None, favourable)
         stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
         found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.parameters]
         return self._noted(self.with_parameters(tuple(found)), favourable)

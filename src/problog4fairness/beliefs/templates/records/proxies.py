@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
 
-from problog4fairness.audit import tell
+from problog4fairness.audit import warn_audit
 from problog4fairness.data import Codes, Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import POOLED, Estimate, Parameter, Shrunk, proportion, shrunk
@@ -66,7 +66,7 @@ def _with_unseen(parameters: Sequence[Parameter], confidence: float) -> tuple[Pa
                 counts[:, 1 + number[own.cell.group]] = (own.value or 0.0) * own.rows, own.rows
         shares[level] = shrunk(counts[0], counts[1], confidence)[0]
     scale = max(1.0, sum(own.value for own in shares.values()))
-    tell(
+    warn_audit(
         f"{len(places)} of {len(places) + len(combinations)} combinations of the proxies have no linked row, such "
         f"as that of {unseen[0].name}: they are pooled from the others; with additive=True each proxy adds its part"
     )

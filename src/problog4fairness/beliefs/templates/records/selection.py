@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from problog4fairness.audit import frame_of
 from problog4fairness.beliefs.favourable import favourable_json, plain_label
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.templates.records.acceptance import ACCEPTANCE, Acceptance
@@ -28,7 +29,7 @@ from problog4fairness.statistics import Cell, Parameter, parameters_from_json, p
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, Column
+    from problog4fairness.audit import Audit
     from problog4fairness.statistics import Beta
 
 # A probability for all, or one for each group; where it also depends on other columns, for each (group, value, ...).
@@ -148,15 +149,13 @@ class Selection(LabelStage):
 
     def estimate(
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Column,
-        fair: Column | None = None,
-        sensitive_features: Any = None,
+        recorded: str,
+        fair: str | None = None,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
         features: Sequence[str] | None = None,
         use_sensitive: bool = False,
@@ -166,14 +165,10 @@ class Selection(LabelStage):
 
         Parameters
         ----------
-        audit
-            A data frame with the columns that are named in the other arguments.
-        recorded
-            The recorded label: its column, or the values.
-        fair
-            The fair label: its column, or the values. Without ``features``, it must be known of every row.
-        sensitive_features, favourable, confidence, prior, sequential, drawn_from
+        audit, recorded, favourable, confidence, prior, drawn_from
             As for :meth:`Belief.estimate`; priors are for parameters that are counted.
+        fair
+            The column of the fair label. Not needed with ``features``.
         features
             Columns that the fair label depends on. Then no row needs to be audited: the parameters are those that make
             the record most likely, together with a linear model of the fair label by these columns.
@@ -192,7 +187,7 @@ class Selection(LabelStage):
             raise P4FError(f"acceptance must be one of {', '.join(map(repr, ACCEPTANCE))}, not {acceptance!r}")
         whole = self._whole()
         if features is not None:
-            table = (audit, recorded, fair, sensitive_features, favourable)
+            table = (frame_of(audit), recorded, fair, favourable)
             follows = acceptance if whole.missing_labels else "label"
             found = self._noted(learned_from(whole, *table, features, confidence, use_sensitive, follows), favourable)
         elif fair is None:
@@ -203,11 +198,9 @@ class Selection(LabelStage):
                 audit,
                 recorded=recorded,
                 fair=fair,
-                sensitive_features=sensitive_features,
                 favourable=favourable,
                 confidence=confidence,
                 prior=prior,
-                sequential=sequential,
                 drawn_from=drawn_from,
             )
         own = self if whole is not self else found

@@ -22,7 +22,7 @@ from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.none import NoBias
 from problog4fairness.beliefs.templates.records.group_bounds import Disparity, bounded_disparity
 from problog4fairness.beliefs.variables import sensitive_from_json, sensitive_json
-from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive, frame_with, one_by_one
+from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, predicates
 from problog4fairness.statistics import Cell, Parameter, known_values, parameters_from_json, parameters_json
@@ -30,7 +30,7 @@ from problog4fairness.statistics import Cell, Parameter, known_values, parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Column, Drawn
+    from problog4fairness.audit import Drawn
     from problog4fairness.program import Diagram, Leaf
     from problog4fairness.statistics import Beta
 
@@ -275,15 +275,13 @@ class UnknownGroup(Belief):
 
     def estimate(
         self,
-        audit: pd.DataFrame | Audit | None = None,
+        audit: pd.DataFrame | Audit,
         *,
-        recorded: Column | None = None,
-        fair: Column | None = None,
-        sensitive_features: Any = None,
+        recorded: str | None = None,
+        fair: str | None = None,
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        sequential: bool = False,
         drawn_from: Any = None,
         additive: bool = False,
     ) -> Self:
@@ -294,26 +292,23 @@ class UnknownGroup(Belief):
         audit
             The linked sample; rows without a group are passed over. With ``recorded`` and ``fair``, the belief inside
             is estimated, too, from the rows whose group is known.
-        recorded, fair, sensitive_features, favourable, confidence, prior
+        recorded, fair, favourable, confidence, prior
             As for :meth:`Belief.estimate`.
-        sequential, drawn_from
+        drawn_from
             Not for a linked sample, which is counted once.
         additive
             Whether the probabilities are learned by a logistic model, in which each proxy adds its part, instead of
             counted for each combination of values: for several proxies, of which many combinations have few linked
             rows, or none.
         """
-        if sequential or drawn_from is not None:
-            raise P4FError("sequential=... and drawn_from=... are for an audit of labels; estimate the inner belief so")
+        if drawn_from is not None:
+            raise P4FError("drawn_from=... is for an audit of labels; estimate the inner belief so")
         from problog4fairness.audit import planned_error, warn_few
         from problog4fairness.beliefs.templates.records.proxies import linked_shares
 
-        if audit is None:
-            raise P4FError("a linked sample is a table with the proxies and the group; pass it")
         warn_unweighted(audit, "linked rows")
         error = planned_error(audit)
-        audit = one_by_one(frame_of(audit))
-        frame = frame_with(audit, sensitive_features, self.sensitive_columns, len(audit))
+        frame = frame_of(audit)
         rows = Rows(frame, ())
         self.require_columns(rows)
         known = self._known(rows)
@@ -326,11 +321,8 @@ class UnknownGroup(Belief):
         warn_few(own, error=error)
         inner = self.belief
         if recorded is not None and fair is not None and inner.parameters:
-            chosen, beside = (
-                frame.iloc[linked].reset_index(drop=True),
-                {"favourable": favourable, "confidence": confidence},
-            )
-            inner = inner.estimate(chosen, recorded=_rows_of(recorded, linked), fair=_rows_of(fair, linked), **beside)
+            chosen = frame.iloc[linked].reset_index(drop=True)
+            inner = inner.estimate(chosen, recorded=recorded, fair=fair, favourable=favourable, confidence=confidence)
         found = self.with_parameters((*own, *inner.parameters))
         return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
 
@@ -360,12 +352,11 @@ class UnknownGroup(Belief):
         shares = self.group_shares(rows)[:, 1 if group is None else levels.index(group)]
         return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self._places(rows), -1))
 
-    def _audit_strata(self, table: Any, recorded: Column | None, sensitive_features: Any, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
         """See :meth:`Belief._audit_strata`: by group where the table has it."""
-        columns = table.frame.columns if isinstance(table, Rows) else getattr(table, "columns", ())
-        if sensitive_features is None and self.group.columns[0] not in columns:
+        if self.group.columns[0] not in getattr(table, "columns", ()):
             raise NoStrataError(f"the table has no column {self.group.columns[0]!r}, which the audit has to find out")
-        return super()._audit_strata(table, recorded, sensitive_features, favourable)
+        return super()._audit_strata(table, recorded, favourable)
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""

@@ -16,17 +16,7 @@ from problog4fairness.beliefs.likelihood.observation import View
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.beliefs.templates.records.annotator_errors import Votes
-from problog4fairness.data import (
-    Codes,
-    Floats,
-    Rows,
-    column_values,
-    find_classes,
-    frame_with,
-    is_frame,
-    label_codes,
-    to_frame,
-)
+from problog4fairness.data import Codes, Floats, Rows, column_values, find_classes, label_codes, to_frame
 from problog4fairness.errors import P4FError, among
 from problog4fairness.program import AffineObserved, Observed, log_outcomes
 from problog4fairness.statistics import Cell, Parameter
@@ -98,42 +88,33 @@ class VoteTable(NamedTuple):
 
 
 def read_votes(
-    belief: Annotators, table: Any, recorded: Any, fair: Any, sensitive_features: Any, favourable: Any
+    belief: Annotators, table: pd.DataFrame, recorded: Mapping[str, str] | None, fair: str | None, favourable: Any
 ) -> VoteTable:
     """A table of votes, wide or long; the parameters are those of :meth:`Annotators.estimate`."""
     columns = belief.recorded_columns
-    if isinstance(recorded, Mapping):
-        table, votes = _long(to_frame(table), recorded, columns)
-        size = len(table)
+    if recorded is not None:
+        table, votes = _long(table, recorded, columns)
     else:
-        wide = wide_votes(table if recorded is None else recorded, columns)
-        votes, size = VoteList.of_wide(wide), len(wide)
-        table = None if table is None else to_frame(table).drop(columns=list(columns), errors="ignore")
+        votes = VoteList.of_wide(wide_votes(table, columns))
+        table = table.drop(columns=list(columns), errors="ignore")
+    size, table = len(table), table.reset_index(drop=True)
     true = None if fair is None else column_values(table, fair, "fair", gaps=True)
-    if true is not None and len(true) != size:
-        raise P4FError(f"there are votes on {size} rows and {len(true)} fair values; give one for each row")
     values = pd.unique(votes.labels).tolist() + ([] if true is None else true.dropna().unique().tolist())
     labels = list(dict.fromkeys(values))
     if not labels:
         raise P4FError("there is no vote in the table")
     classes = find_classes(labels, belief.favourable_among(labels, favourable), audited=True)
-    frame = frame_with(table, sensitive_features, belief.sensitive_columns, size).reset_index(drop=True)
     codes = None if true is None else label_codes(true, classes, "the fair label", True)
-    return VoteTable(Rows(frame, (), classes, None, codes), votes.by_kind(belief, classes, size), votes.annotators)
+    return VoteTable(Rows(table, (), classes, None, codes), votes.by_kind(belief, classes, size), votes.annotators)
 
 
 def wide_votes(table: Any, columns: Sequence[str]) -> pd.DataFrame:
     """The columns of the annotators."""
-    if is_frame(table):
-        frame = to_frame(table)
-        absent = [name for name in columns if name not in frame.columns]
-        if absent:
-            raise P4FError(f"no column {absent[0]!r} for the votes; {among(absent[0], frame.columns)}")
-        return frame[list(columns)].reset_index(drop=True)
-    values = np.asarray(table, dtype=object)
-    if values.ndim != 2 or values.shape[1] != len(columns):
-        raise P4FError(f"the votes must have a column for each of {', '.join(columns)}, not {list(values.shape)}")
-    return pd.DataFrame(values, columns=list(columns))
+    frame = to_frame(table)
+    absent = [name for name in columns if name not in frame.columns]
+    if absent:
+        raise P4FError(f"no column {absent[0]!r} for the votes; {among(absent[0], frame.columns)}")
+    return frame[list(columns)].reset_index(drop=True)
 
 
 def _long(table: pd.DataFrame, names: Mapping[str, str], columns: Sequence[str]) -> tuple[pd.DataFrame, VoteList]:

@@ -1,14 +1,16 @@
-"""An audited table as it was read, and what somebody said about it; beliefs are made from it on the command line."""
+"""A table as it was read, and what was answered about it on the command line or in studio."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from problog4fairness.audit.audit import Audit
 from problog4fairness.data import (
     Roles,
     TableError,
@@ -17,10 +19,12 @@ from problog4fairness.data import (
     check_column,
     conventional,
     counts_of,
+    find_labels,
     find_levels,
     find_roles,
     listed,
     note,
+    plain_column,
     rewritten,
     values_of,
     warn,
@@ -28,9 +32,6 @@ from problog4fairness.data import (
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from problog4fairness.audit.audits import Audit
     from problog4fairness.beliefs import Belief
 
 # A feature with more values than this is a measurement; parameters for each pair of its values could not be estimated.
@@ -39,32 +40,27 @@ MAX_VALUES = 12
 
 @dataclass(frozen=True)
 class AuditTable:
-    """An audited table as it was read.
+    """A table that is audited, or to be audited, with what was answered about it.
 
     Attributes
     ----------
     frame, name
-        The table, whose rows may be counted (:mod:`.rows.counted`), and what it is called.
+        The table, whose rows may be counted, and what it is called.
     sensitive, group
         The sensitive column, and the value of the sensitive group where it is not known by convention.
     recorded, fair, favourable
         The columns of the recorded and the fair label, and the favourable label where it is not known by convention.
-    features, fair_features
-        The recorded column of each distorted feature, and the audited one.
-    again
-        In place of audited ones, for numbers: the columns of a second measurement.
-    negative, positive
-        Whether favourable labels are lost and given without reason; whether features are recorded too low and too high.
-    only_group
-        Whether only the data of the sensitive group are distorted.
-    noise
-        Whether anybody's label may also be wrong by mistake.
-    sequential, drawn_from
-        As for :meth:`Belief.estimate`.
+    answers
+        What was answered about the bias, by name: ``features`` and ``fair_features``, the recorded columns and the
+        audited ones, or ``again``, those of a second measurement; ``negative`` and ``positive``, whether favourable
+        labels are lost and given without reason; ``only_group``, ``noise``; ``by``, ``model``, ``when`` and
+        ``changed``, what a bias depends on besides the group.
     sampling, cluster
         As for :meth:`Audit.of`.
-    by, model, when, changed
-        What a bias depends on besides the group, as for :func:`by`; the column of days, and when something changed.
+    drawn_from
+        As for :meth:`Belief.estimate`.
+    planned
+        Whether nothing fair is in it yet: ``fair_features`` are columns to fill in.
     """
 
     frame: pd.DataFrame
@@ -74,75 +70,69 @@ class AuditTable:
     fair: str | None = None
     favourable: object = None
     group: object = None
-    features: Sequence[str] = ()
-    fair_features: Sequence[str] = ()
-    again: Sequence[str] = ()
-    negative: bool = True
-    positive: bool = True
-    only_group: bool = False
-    noise: bool = False
-    sequential: bool = False
-    drawn_from: pd.DataFrame | None = None
+    answers: Mapping[str, Any] = field(default_factory=dict)
     sampling: str | None = None
     cluster: str | None = None
-    by: Sequence[str] = ()
-    model: Sequence[str] = ()
-    when: str | None = None
-    changed: Sequence[str] = ()
+    drawn_from: pd.DataFrame | None = None
+    planned: bool = False
+
+    def answer(self, name: str, default: Any = None) -> Any:
+        """What was answered, or the default where nothing was."""
+        value = self.answers.get(name)
+        return default if value is None else value
 
     @property
-    def options(self) -> dict[str, Any]:
-        """What :meth:`Belief.estimate` is told besides, where it is told anything."""
-        found = {"sequential": self.sequential or None, "drawn_from": self.drawn_from}
-        return {name: value for name, value in found.items() if value is not None}
+    def features(self) -> Sequence[str]:
+        """The recorded columns of distorted features."""
+        return tuple(self.answer("features", ()))
 
     def require_no_options(self, what: str) -> None:
         """Raise the error that names an option which is for parameters that are counted."""
-        for name in self.options:
-            raise P4FError(f"{name}=... is for probabilities that are counted, not for {what}")
+        if self.drawn_from is not None:
+            raise P4FError(f"drawn_from=... is for probabilities that are counted, not for {what}")
 
     def used_by(self, belief: Belief) -> Belief:
         """The belief itself; or the error of a column that was named for it, and that it does not read."""
-        named = {"feature": self.features, "by": self.by, "model": self.model, "when": [self.when] if self.when else []}
-        for option, columns in named.items():
+        when = self.answer("when")
+        named = {"feature": self.features, "by": self.answer("by", ()), "model": self.answer("model", ())}
+        for option, columns in (named | {"when": [when] if when else []}).items():
             for column in columns:
                 if column not in belief.read_columns:
                     kind = type(belief).__name__
                     raise P4FError(f"{option}={column!r} says nothing to {kind}, which does not read it; leave it out")
-        if self.changed and belief.when is None:
-            raise P4FError(f"changed={self.changed[0]!r} says nothing to {type(belief).__name__}; leave it out")
+        changed = self.answer("changed", ())
+        if changed and belief.when is None:
+            raise P4FError(f"changed={changed[0]!r} says nothing to {type(belief).__name__}; leave it out")
         return belief
 
     def sampled(self, rows: pd.DataFrame, *fair: str) -> pd.DataFrame | Audit:
         """Clean rows with what was stated of their design, where something was."""
         if self.sampling is None and self.cluster is None:
             return rows
-        from problog4fairness.audit.audits import Audit
-
         return Audit.of(rows, fair=fair, sampling=self.sampling, cluster=self.cluster)
 
     @property
     def has_labels(self) -> bool:
-        """Whether the columns of the recorded and the fair label are named."""
-        return self.recorded is not None and self.fair is not None
+        """Whether the columns of the labels are named."""
+        return self.recorded is not None and (self.planned or self.fair is not None)
 
     @cached_property
     def levels(self) -> tuple[Value, ...]:
         """The groups; of two, the sensitive one is the second."""
         if self.has_labels:
-            return self._roles.levels
+            return self.roles.levels
         check_column(self.frame, self.sensitive, "sensitive variable", "sensitive")
         return find_levels(self.frame, self.sensitive, self.group)
 
     @property
     def labels(self) -> tuple[Value, ...]:
         """The labels, the favourable one last."""
-        return self._roles.labels
+        return self.roles.labels
 
     @property
     def acting(self) -> list[Value] | None:
         """The groups on which the bias acts; None for all."""
-        if not self.only_group:
+        if not self.answer("only_group"):
             return None
         if len(self.levels) > 2:
             raise P4FError(
@@ -154,16 +144,19 @@ class AuditTable:
     @cached_property
     def labelled_with_gaps(self) -> tuple[pd.DataFrame, Roles]:
         """As ``labelled``, with the rows of which no label was recorded."""
-        return self._roles.clean(self.frame, gaps=True), self._roles
+        return self.roles.clean(self.frame, gaps=True), self.roles
 
     @cached_property
     def labelled(self) -> tuple[pd.DataFrame, Roles]:
         """Clean rows with the recorded and the fair label, and which column is what."""
-        return self._roles.clean(self.frame), self._roles
+        return self.roles.clean(self.frame), self.roles
 
     @cached_property
-    def _roles(self) -> Roles:
-        if self.recorded is None or self.fair is None:
+    def roles(self) -> Roles:
+        """Which column is what."""
+        if self.recorded is None:
+            raise P4FError("name the column of the recorded label: recorded=...")
+        if self.fair is None and not self.planned:
             raise P4FError("an audit has a recorded and a fair label: recorded=..., fair=...")
         return find_roles(
             self.frame,
@@ -176,20 +169,23 @@ class AuditTable:
 
     @cached_property
     def feature_pairs(self) -> list[tuple[str, str]]:
-        """The recorded and the audited column of each distorted feature."""
+        """The recorded and the audited column of each distorted feature; the recorded one twice before the audit."""
         if not self.features:
             raise P4FError("name the distorted features: feature=... and fair_feature=..., once for each")
-        if self.again and self.fair_features:
+        again, fair_features = self.answer("again", ()), self.answer("fair_features", ())
+        if again and fair_features:
             raise P4FError("name either the audited columns, fair_feature=..., or a second measurement, again=...")
-        others, argument = (self.again, "again") if self.again else (self.fair_features, "fair_feature")
+        others, argument = (again, "again") if again else (fair_features, "fair_feature")
         if len(self.features) != len(others):
             raise P4FError(
                 f"there are {len(self.features)} feature=... and {len(others)} {argument}=...; "
                 "each recorded one has an audited one"
             )
-        pairs = list(zip(self.features, others, strict=True))
+        pairs = list(zip(self.features, self.features if self.planned else others, strict=True))
         for recorded, fair in pairs:
             check_column(self.frame, recorded, "recorded feature", "feature")
+            if self.planned:
+                continue
             check_column(self.frame, fair, "fair feature", argument)
             if recorded == fair:
                 raise P4FError(f"feature {recorded!r} and its {argument}=... are one column; name the audited one")
@@ -235,6 +231,31 @@ class AuditTable:
             warn(f"{counts_of(self.frame)[missing].sum()} rows lack a value of {listed(names)} and were left out")
         return self.frame[~missing].reset_index(drop=True)
 
+    def coded(self, belief: Belief) -> pd.DataFrame:
+        """The table with the values that a belief reads as plain data and its rows numbered from 1, as in a file."""
+        names = {*belief.sensitive_columns, *belief.features, *([self.recorded] if self.recorded else [])}
+        plain = {name: plain_column(self.frame[name]) for name in self.frame.columns if name in names}
+        frame = self.frame.assign(**plain)
+        return frame.set_axis(pd.RangeIndex(1, len(frame) + 1))
+
+    def columns(self, belief: Belief, fair: str) -> str | dict[str, str]:
+        """The column to fill in, or for each feature one."""
+        if not belief.features or self.recorded is not None:
+            return fair
+        return dict(zip(self.features, self.answer("fair_features", ()), strict=True))
+
+    def filled_in(self, rows: pd.DataFrame, fair: str) -> pd.DataFrame:
+        """Rows of earlier rounds, with fair labels written as the recorded ones are."""
+        if self.recorded is None or fair not in rows.columns or rows[fair].isna().all():
+            return rows
+        try:
+            both = pd.concat([self.frame[self.recorded], rows[fair]], axis=1)
+            written, known = find_labels(both, self.recorded, fair, self.roles.favourable)
+        except TableError as error:
+            raise TableError(f"the rows that were filled in: {error}") from None
+        place = dict(zip(known or written, written, strict=True))
+        return rows.assign(**{fair: plain_column(rows[fair]).map(place, na_action="ignore")})
+
     def notes(self, belief: Belief) -> list[str]:
         """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
         labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
@@ -243,7 +264,7 @@ class AuditTable:
         if belief.design is not None:
             found.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
-            how = "measured again" if self.again else "audited"
+            how = "measured again" if self.answer("again") else "audited"
             found += [f"Feature {recorded}: {how} as {fair}." for recorded, fair in self.feature_pairs]
         if belief.recorded_columns:
             return [*found, f"Votes: {', '.join(belief.recorded_columns)}. Fair label: {self.fair}."]
@@ -252,7 +273,7 @@ class AuditTable:
 
 def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:
     """How many rows of each kind there are, for a person who reads the file."""
-    found = [f"Recorded label: {roles.recorded} ({roles.favourable} is favourable). Fair label: {roles.fair}."]
+    lines = [f"Recorded label: {roles.recorded} ({roles.favourable} is favourable). Fair label: {roles.fair}."]
     gaps = rows[roles.recorded].isna().to_numpy()
     classes = len(roles.labels)
     counts = np.zeros((len(roles.levels), classes, classes + 1), dtype=np.int64)
@@ -260,22 +281,23 @@ def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:
     np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), roles.label_codes(rows)), counts_of(rows))
     order = range(classes - 1, -1, -1)
     for group, cells in zip(roles.levels, counts, strict=True):
-        said = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in order for r in order]
+        parts = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in order for r in order]
         if gaps.any():
-            said += [f"{cells[f, -1]} fair {roles.labels[f]} not recorded" for f in order]
-        found.append(f"{roles.sensitive} = {group}: {', '.join(said)}.")
-    return found
+            parts += [f"{cells[f, -1]} fair {roles.labels[f]} not recorded" for f in order]
+        lines.append(f"{roles.sensitive} = {group}: {', '.join(parts)}.")
+    return lines
 
 
-def _feature_values(name: str, found: list[Value]) -> tuple[Value, ...]:
-    usual = conventional(found)
+def _feature_values(name: str, values: list[Value]) -> tuple[Value, ...]:
+    usual = conventional(values)
     if usual is not None:
         return usual
-    if not 2 <= len(found) <= MAX_VALUES:
+    if not 2 <= len(values) <= MAX_VALUES:
         raise TableError(
-            f"feature {name!r} has {len(found)} values; a distorted feature has two to {MAX_VALUES}: make classes of it"
+            f"feature {name!r} has {len(values)} values; a distorted feature has two to {MAX_VALUES}: make classes "
+            "of it"
         )
-    values = tuple(sorted(found, key=str))
-    if len(values) == 2:
-        note(f"{name}: {values[1]!r} is taken as the higher value, {values[0]!r} as the lower one")
-    return values
+    low_first = tuple(sorted(values, key=str))
+    if len(low_first) == 2:
+        note(f"{name}: {low_first[1]!r} is taken as the higher value, {low_first[0]!r} as the lower one")
+    return low_first

@@ -1,6 +1,6 @@
 """Audited rows with their sampling design: what they stand for, and weighted means with intervals.
 
-Rows that a plan drew by group and recorded label are no random sample of the table. Where n_s rows of a stratum s
+Rows that a plan sampled by group and recorded label are no random sample of the table. Where n_s rows of a stratum s
 of N_s rows are audited, each has the weight N_s / n_s. The mean of any value y is estimated by Hajek's ratio
 
     mean = sum_i w_i y_i / sum_i w_i
@@ -13,30 +13,25 @@ cluster-robust design effect.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit.columns import tell
-from problog4fairness.audit.sheet import DESIGN, ROW, STRATUM, Drawing, is_filled, read_drawing, stratum_keys
+from problog4fairness.audit.reading import warn_audit
+from problog4fairness.audit.sampling import Sample, Sampling, sample_of
+from problog4fairness.audit.sheet import ROW, is_filled
 from problog4fairness.data import Codes, Floats, is_frame, one_by_one, positions, to_frame
 from problog4fairness.errors import P4FError, among
 from problog4fairness.statistics import Estimate, interval
-
-Sampling: TypeAlias = Literal["random", "stratified", "unknown"]
 
 # Rows of a table of unknown size: no correction for a finite table.
 ENDLESS = 1e15
 # Rows of each kind that are added to a stratum, so that none is taken as certain.
 PRIOR = 1.0
-NOT_STATED = (
-    "nothing says how the audited rows were sampled; they are taken as a random sample. If they are one, state it by "
-    'sampling="random" (argument of p4f.Audit.of)'
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +102,7 @@ class Audit:
     ) -> Audit:
         """Audited rows as an :class:`Audit`.
 
-        Rows that :meth:`AuditPlan.draw` drew carry their design in columns that begin with ``p4f_``. For other rows,
+        Rows that :meth:`AuditPlan.draw` sampled carry their design in columns that begin with ``p4f_``. For other rows,
         state it: ``sampling="random"``, or ``strata=`` with ``population=`` or ``table=``, or ``inclusion=``. Where
         nothing is stated, they are taken as a random sample, with an :class:`AuditWarning`.
 
@@ -134,50 +129,23 @@ class Audit:
         identifier
             A column of both tables that identifies rows.
         """
+        columns = (fair,) if isinstance(fair, str) else tuple(fair or ())
         if isinstance(audit, cls):
-            return audit._with(fair=fair, table=table, cluster=cluster, identifier=identifier)
+            return audit._with(columns, table, cluster, identifier)
         if not is_frame(audit):
             raise P4FError(f"audited rows are a data frame or an Audit, not {type(audit).__name__}")
-        source = audit if isinstance(audit, pd.DataFrame) else to_frame(audit)
-        given = one_by_one(source)
-        columns = (fair,) if isinstance(fair, str) else tuple(fair or ())
-        for name in columns:
-            if name not in given.columns:
-                raise P4FError(f"no column {name!r} in the audit; {among(name, given.columns)}")
-        kept = np.ones(len(given), dtype=bool)
-        for name in columns:
-            kept &= is_filled(given[name])
-        if not kept.any():
-            raise P4FError("no audited row is filled in" if len(given) else "the audit has no rows")
-        cluster_values = _column(given, cluster, "cluster")
-        inclusion_values = _column(given, inclusion, "inclusion")
-        places = np.full(len(given), -1, dtype=np.int64)
+        frame = one_by_one(audit if isinstance(audit, pd.DataFrame) else to_frame(audit))
+        filled = _filled_rows(frame, columns)
+        clusters, chances = _values(frame, cluster, "cluster", filled), _values(frame, inclusion, "inclusion", filled)
+        frame, places = frame.iloc[filled], np.full(len(filled), -1, dtype=np.int64)
         if table is not None:
-            given, places = _matched(given, table, columns, identifier)
-        chosen = np.flatnonzero(kept)
-        frame = given.iloc[chosen].reset_index(drop=True)
-        clusters = None if cluster_values is None else pd.factorize(cluster_values[chosen])[0].astype(np.int64)
-        drawing = read_drawing(frame, known=True)
-        stated = sampling is not None or strata is not None or inclusion is not None
-        if drawing is not None and stated:
-            raise P4FError("the rows say how they were sampled, in their columns p4f_...; state nothing else")
-        if drawing is not None:
-            part = _of_drawing(frame, drawing)
-        elif strata is not None:
-            names = [strata] if isinstance(strata, str) else list(strata)
-            part = _of_strata(frame, names, population, table)
-        elif inclusion_values is not None:
-            part = _of_inclusion(np.asarray(inclusion_values[chosen], dtype=np.float64))
-        else:
-            if sampling not in (None, "random"):
-                raise P4FError(f'sampling must be "random", not {sampling!r}; state others by strata= or inclusion=')
-            if sampling is None:
-                tell(NOT_STATED)
-            part = _Part("unknown" if sampling is None else "random", np.zeros(len(frame), dtype=np.int64))
-        weights = part.sampled_weights()
+            frame, places = _matched(frame, table, columns, identifier)
+        frame = frame.reset_index(drop=True)
+        sample = sample_of(frame, sampling, strata, population, chances, table)
         return cls(
-            frame, part.sampling, weights, part.strata, part.population, clusters, places[chosen], part.names,
-            columns, part.by,
+            frame, sample.sampling, sample.weights(), sample.strata, sample.population,
+            None if clusters is None else pd.factorize(clusters)[0].astype(np.int64),
+            places, sample.names, columns, sample.by,
         )  # fmt: skip
 
     def __len__(self) -> int:
@@ -186,30 +154,20 @@ class Audit:
     def __repr__(self) -> str:
         return f"Audit({self.describe()})"
 
-    def _with(self, fair: Any, table: Any, cluster: Any, identifier: str | None) -> Audit:
+    def _with(self, columns: tuple[str, ...], table: Any, cluster: Any, identifier: str | None) -> Audit:
         """The same audit, with what was not known before."""
-        found = self
-        columns = (fair,) if isinstance(fair, str) else tuple(fair or ())
+        other = self
         if columns and columns != self.fair:
-            kept = np.ones(len(self), dtype=bool)
-            for name in columns:
-                if name not in self.frame.columns:
-                    raise P4FError(f"no column {name!r} in the audit; {among(name, self.frame.columns)}")
-                kept &= is_filled(self.frame[name])
-            if not kept.any():
-                raise P4FError("no audited row is filled in")
-            found = replace(found, fair=columns)
-            found = found if kept.all() else found.take(np.flatnonzero(kept))
+            filled = _filled_rows(self.frame, columns)
+            other = replace(self if len(filled) == len(self) else self.take(filled), fair=columns)
         if table is not None:
-            frame, places = _matched(found.frame, table, found.fair, identifier)
+            frame, places = _matched(other.frame, table, other.fair, identifier)
             # Rows that were matched before were matched by what the frame may no longer have.
-            places = np.where(found.rows >= 0, found.rows, places)
-            found = replace(found, frame=frame, rows=places)
+            other = replace(other, frame=frame, rows=np.where(other.rows >= 0, other.rows, places))
         if cluster is not None:
-            values = _column(found.frame, cluster, "cluster")
-            assert values is not None
-            found = replace(found, clusters=pd.factorize(values)[0].astype(np.int64))
-        return found
+            values = _values(other.frame, cluster, "cluster", np.arange(len(other)))
+            other = replace(other, clusters=pd.factorize(values)[0].astype(np.int64))
+        return other
 
     def take(self, rows: Codes) -> Audit:
         """Some of the rows, by number; what each stands for is computed anew from those that are left.
@@ -219,7 +177,7 @@ class Audit:
         """
         rows = np.asarray(rows)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        found = replace(
+        part = replace(
             self,
             frame=self.frame.iloc[rows].reset_index(drop=True),
             weights=self.weights[rows],
@@ -228,11 +186,10 @@ class Audit:
             rows=self.rows[rows],
         )
         if not len(rows):
-            return found
+            return part
         if not len(self.population):
-            return replace(found, weights=found.weights / found.weights.mean())
-        part = _Part(self.sampling, found.strata, self.population, self.names)
-        return replace(found, weights=part.sampled_weights())
+            return replace(part, weights=part.weights / part.weights.mean())
+        return replace(part, weights=Sample(self.sampling, part.strata, self.population).weights())
 
     def values(self) -> pd.Series[Any]:
         """The fair label of each row."""
@@ -255,6 +212,11 @@ class Audit:
             share = self.population[self.unsampled].sum() / self.population.sum()
             parts.append(f"without {'; '.join(absent)} ({share:.1%} of the table)")
         return ", ".join(parts)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows stand for different numbers of others, or belong together in clusters."""
+        return self.sampling == "stratified" or self.clusters is not None
 
     @property
     def unsampled(self) -> Codes:
@@ -319,13 +281,16 @@ class Audit:
         """Weights under which the shares of outcomes in each cell are weighted ones, counted in effective rows.
 
         Their sum in a cell is the number of rows of a random sample that would tell as much of these shares, by the
-        design's variance with strata and clusters.
+        design's variance with strata and clusters; where all rows of a cell stand for equally many, they are counted.
         """
-        if self.sampling != "stratified" and self.clusters is None:
+        if not self.is_weighted:
             return self.weights
-        found = self.weights.copy()
+        effective = self.weights.copy()
         for cell in np.unique(cells):
             mine = cells == cell
+            if self.clusters is None and np.ptp(self.weights[mine]) < 1e-9:
+                effective[mine] = 1.0
+                continue
             total = float(self.weights[mine].sum())
             rows = []
             for outcome in np.unique(outcomes[mine]):
@@ -336,11 +301,11 @@ class Audit:
                     rows.append(share * (1 - share) / error**2)
             # Where all rows of a cell agree, nothing tells of a variance.
             alike = self.clusters is not None and len(np.unique(self.clusters[mine]))
-            tell_as = float(np.mean(rows)) if rows else alike or total**2 / float((self.weights[mine] ** 2).sum())
+            many = float(np.mean(rows)) if rows else alike or total**2 / float((self.weights[mine] ** 2).sum())
             if self.clusters is not None:
-                tell_as *= (NormalDist().inv_cdf(0.975) / self._quantile(0.95)) ** 2
-            found[mine] *= min(tell_as, 2.0 * mine.sum()) / total
-        return found
+                many *= (NormalDist().inv_cdf(0.975) / self._quantile(0.95)) ** 2
+            effective[mine] *= min(many, 2.0 * mine.sum()) / total
+        return effective
 
     def design_effect(self, scores: Floats) -> float:
         """How many times as large clusters make the variance of a weighted sum of scores; 1 without clusters."""
@@ -407,9 +372,9 @@ class Audit:
         return interval(value, near * (1 - near) / max(variance, 1e-300), confidence)
 
 
-def frame_of(audit: Any) -> Any:
-    """The rows of an audit, however it came."""
-    return audit.frame if isinstance(audit, Audit) else audit
+def frame_of(audit: Any) -> pd.DataFrame:
+    """The rows of an audit, however it was passed, each by itself."""
+    return audit.frame if isinstance(audit, Audit) else one_by_one(to_frame(audit))
 
 
 def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None) -> None:
@@ -418,7 +383,7 @@ def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None)
     Parameters
     ----------
     audit
-        However it came; only an :class:`Audit` has weights and clusters.
+        However it was passed; only an :class:`Audit` has weights and clusters.
     what
         What is estimated.
     groups
@@ -430,112 +395,35 @@ def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None)
     parts = ["sampling weights"] if bool(((within.max() - within.min()) > 1e-9).any()) else []
     parts += ["clusters"] if audit.clusters is not None else []
     if parts:
-        tell(f"{what} count each audited row once; {' and '.join(parts)} of the audit are not used")
+        warn_audit(f"{what} count each audited row once; {' and '.join(parts)} of the audit are not used")
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """How rows were sampled: their strata, and either the sizes of these or each row's weight."""
-
-    sampling: Sampling
-    strata: Codes
-    population: Floats = field(default_factory=lambda: np.zeros(0))
-    names: tuple[str, ...] = ("everybody",)
-    by: str = ""
-    weights: Floats | None = None
-
-    def sampled_weights(self) -> Floats:
-        """Inverse inclusion probabilities, with mean 1."""
-        found = np.ones(len(self.strata)) if self.weights is None else self.weights
-        if len(self.population):
-            counts = np.bincount(self.strata, minlength=len(self.population))
-            found = (self.population / np.maximum(counts, 1))[self.strata]
-        return np.asarray(found / found.mean())
-
-
-def _of_drawing(frame: pd.DataFrame, drawing: Drawing) -> _Part:
-    """The design that a plan wrote into the rows."""
-    missing = [name for name in (ROW, STRATUM) if name not in frame.columns]
-    if missing:
-        raise P4FError(f"the audited rows were drawn by a plan, but its column {missing[0]!r} is missing; keep it")
-    names = tuple(drawing.sizes)
-    strata = np.full(len(frame), -1, dtype=np.int64)
-    rows = frame[ROW].tolist()
-    keys = frame[STRATUM].map(str).str.strip().to_numpy()
-    for place, name in enumerate(names):
-        strata[keys == stratum_keys(drawing, name, rows)] = place
-    silent = frame[DESIGN].isna().to_numpy() if DESIGN in frame.columns else np.zeros(len(frame), dtype=bool)
-    wrong = (strata < 0) & ~silent
-    if wrong.any():
-        raise P4FError(
-            f"row {rows[int(np.flatnonzero(wrong)[0])]} of the audit: its column {STRATUM} was changed; copy it from "
-            "the file that was drawn"
-        )
-    if (strata < 0).any():
-        raise P4FError(f"{int((strata < 0).sum())} audited rows do not say how they were drawn; leave them out")
-    population = np.array([drawing.sizes[name] for name in names], dtype=np.float64)
-    counts = np.bincount(strata, minlength=len(names))
-    if (counts > population).any():
-        raise P4FError("there are more audited rows than the table that they were drawn from has; drop repeated rows")
-    by = "group and recorded value" if drawing.design == "neyman" else "group"
-    random = len(names) == 1
-    return _Part("random" if random else "stratified", strata, population, names, "" if random else by)
-
-
-def _of_strata(frame: pd.DataFrame, columns: list[str], population: Mapping[Any, float] | None, table: Any) -> _Part:
-    """Strata that somebody states, by columns."""
+def _filled_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
+    """The rows, by number, in which all of these columns are filled in."""
+    filled = np.ones(len(frame), dtype=bool)
     for name in columns:
         if name not in frame.columns:
             raise P4FError(f"no column {name!r} in the audit; {among(name, frame.columns)}")
-    single = len(columns) == 1
-
-    def kinds(own: pd.DataFrame) -> list[Any]:
-        values = [own[name].tolist() for name in columns]
-        return values[0] if single else list(zip(*values, strict=True))
-
-    if population is None:
-        if table is None:
-            raise P4FError("how large are the strata? pass population={stratum: rows}, or the table")
-        sizes: dict[Any, float] = pd.Series(kinds(to_frame(table))).value_counts(sort=False).astype(float).to_dict()
-    else:
-        sizes = {stratum: float(size) for stratum, size in population.items()}
-    if any(size < 0 for size in sizes.values()):
-        raise P4FError("a stratum cannot have fewer than 0 rows")
-    place = {stratum: number for number, stratum in enumerate(sizes)}
-    found = kinds(frame)
-    lacking = [own for own in found if own not in place]
-    if lacking:
-        raise P4FError(f"population says nothing of the stratum {lacking[0]!r}")
-    words = [f"{columns[0]} = {own}" for own in sizes] if single else [
-        ", ".join(f"{name} = {value}" for name, value in zip(columns, own, strict=True)) for own in sizes
-    ]  # fmt: skip
-    strata = np.array([place[own] for own in found], dtype=np.int64)
-    return _Part("stratified", strata, np.array(list(sizes.values())), tuple(words), " and ".join(columns))
+        filled &= is_filled(frame[name])
+    if not filled.any():
+        raise P4FError("no audited row is filled in" if len(frame) else "the audit has no rows")
+    return np.flatnonzero(filled)
 
 
-def _of_inclusion(probability: Floats) -> _Part:
-    """Inclusion probabilities that somebody states."""
-    wrong = ~((probability > 0) & (probability <= 1))
-    if wrong.any():
-        raise P4FError(f"inclusion holds {probability[wrong][0]}, which is no probability above 0")
-    nothing = np.zeros(len(probability), dtype=np.int64)
-    return _Part("stratified", nothing, weights=1 / probability)
-
-
-def _column(frame: pd.DataFrame, what: Any, role: str) -> Any:
-    """A column by name, or the values themselves."""
-    if what is None:
+def _values(frame: pd.DataFrame, column: Any, role: str, rows: Codes) -> Any:
+    """``[rows]``: a column by name, or the values themselves; None where nothing was passed."""
+    if column is None:
         return None
-    if isinstance(what, str):
-        if what not in frame.columns:
-            raise P4FError(f"no column {what!r} in the audit for {role}; {among(what, frame.columns)}")
-        what = frame[what]
-    values = np.asarray(what, dtype=object)
+    if isinstance(column, str):
+        if column not in frame.columns:
+            raise P4FError(f"no column {column!r} in the audit for {role}; {among(column, frame.columns)}")
+        column = frame[column]
+    values = np.asarray(column, dtype=object)
     if len(values) != len(frame):
         raise P4FError(f"{role} has {len(values)} values for {len(frame)} audited rows")
     if pd.isna(values).any():
         raise P4FError(f"{role} has {int(pd.isna(values).sum())} missing values; each audited row needs one")
-    return values
+    return values[rows]
 
 
 def _matched(
@@ -549,7 +437,7 @@ def _matched(
         more = source[lacking].iloc[places]
         audit = pd.concat([audit, more.set_axis(audit.index)], axis=1)
     if not (places >= 0).any():
-        tell(
+        warn_audit(
             f"none of the {len(audit)} audited rows is in the table: no row is equal in all shared columns. "
             "They count as other people"
         )

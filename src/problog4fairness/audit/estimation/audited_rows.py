@@ -1,0 +1,94 @@
+"""Audited rows as an estimate needs them: coded, weighted by their sampling design, or counted by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from problog4fairness.audit.audit import Audit
+from problog4fairness.audit.estimation.stratified import Design, Stratified
+from problog4fairness.audit.reading import read_labels
+from problog4fairness.audit.sheet import DESIGN, STRATUM, read_drawing
+from problog4fairness.audit.strata import LABEL, Drawn, Strata, audit_groups
+from problog4fairness.data import Codes, Rows, is_frame, plain, to_frame
+from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
+
+
+def as_audit(audit: Any, fair: str | Sequence[str], drawn_from: Any = None) -> Audit:
+    """Rows as an :class:`Audit`; what was hidden from reviewers comes from the table that they were sampled from."""
+    columns = audit.frame.columns if isinstance(audit, Audit) else to_frame(audit).columns if is_frame(audit) else ()
+    if drawn_from is None:
+        return Audit.of(audit, fair=fair)
+    if DESIGN in columns:
+        return Audit.of(audit, fair=fair, table=drawn_from if STRATUM in columns else None)
+    return Audit.of(audit, fair=fair) if isinstance(audit, Audit) else Audit.of(audit, fair=fair, sampling="random")
+
+
+def audited_rows(
+    belief: Belief, audit: Any, recorded: str, fair: str, favourable: Any, drawn_from: Any
+) -> tuple[Rows, Stratified | None]:
+    """The rows of an audit, and what it says by stratum where it was sampled by recorded label.
+
+    Where the parameters are not counted one by one, the rows are weighted so that a likelihood is right for the design.
+    """
+    audit = as_audit(audit, fair, drawn_from)
+    rows = read_labels(belief, audit.frame, recorded, fair, favourable)
+    assert rows.recorded is not None
+    assert rows.fair is not None
+    if not by_record(audit, drawn_from):
+        if not audit.is_weighted:
+            return rows, None
+        groups, _ = audit_groups(belief, rows.frame)
+        cells = groups * len(rows.classes) + rows.fair
+        return replace(rows, weights=audit.effective_weights(cells, rows.recorded)), None
+    groups, words = audit_groups(belief, rows.frame)
+    strata = Strata(words, (recorded,), (tuple(str(plain(label)) for label in rows.classes),), (LABEL,))
+    table = None if drawn_from is None else belief._audit_strata(drawn_from, recorded, favourable)
+    codes = strata.codes(groups, rows.recorded)
+    design = counted_design(belief, audit, strata, codes, [rows.fair], table)
+    if not belief._counted:
+        rows = replace(rows, weights=design.weights(codes, rows.fair))
+    return rows, Stratified(design, codes)
+
+
+def by_record(audit: Audit, drawn_from: Any) -> bool:
+    """Whether rows were sampled by what was recorded, and each counts for itself alone."""
+    if audit.clusters is not None:
+        return False
+    drawing = read_drawing(audit.frame, known=drawn_from is not None)
+    return drawn_from is not None or (drawing is not None and drawing.design == "neyman")
+
+
+def counted_design(
+    belief: Belief, audit: Audit, strata: Strata, codes: Codes, fair: Sequence[Codes], table: Drawn | None
+) -> Design:
+    """What audited rows say by stratum; the sizes are those of the whole table, or those that the rows carry."""
+    drawing = read_drawing(audit.frame, known=table is not None)
+    if table is not None and drawing is not None and drawing.table != table.fingerprint:
+        raise P4FError("the audited rows were drawn from another table than drawn_from=...; pass the one they are from")
+    if table is not None:
+        known: Mapping[str, int] = dict(zip(table.strata.names, table.sizes.tolist(), strict=True))
+    else:
+        known = drawing.sizes if drawing is not None else {}
+    unknown = int((codes < 0).sum())
+    if unknown:
+        columns = ", ".join(belief.sensitive_columns)
+        raise P4FError(f"{unknown} audited rows have no group ({columns}); fill it in, or leave these rows out")
+    counts = np.bincount(codes, minlength=len(strata.names))
+    sizes = np.array([known.get(name, 0) for name in strata.names])
+    for name, count, size in zip(strata.names, counts.tolist(), sizes.tolist(), strict=True):
+        if count and name not in known:
+            raise P4FError(
+                f"nothing says how many rows of the table have {name}; the audited rows were drawn for another belief "
+                f"(by {next(iter(known), 'nothing')}, ...)"
+            )
+        if count > size:
+            raise P4FError(f"{count} audited rows have {name}, more than the {size} of the table that they are from")
+    ruled = belief._ruled_out(strata.shape)
+    return Design.of(strata.things, strata.shape, sizes, codes, fair, ruled).held(strata)

@@ -1,0 +1,206 @@
+"""Parameters that are counted: each is a share of the audited rows of its cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from problog4fairness.audit.audit import Audit
+from problog4fairness.audit.estimation.audited_rows import by_record, counted_design
+from problog4fairness.audit.estimation.diagnostics import FEW_ROWS, SHRUNK
+from problog4fairness.audit.estimation.joint_features import joint_parameters, warn_unseen
+from problog4fairness.audit.reading import warn_audit
+from problog4fairness.data import Category, Codes, Floats, Rows, column_values, label_codes
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Cell, Estimate, Parameter, Shrunk, equal_rows, interval, proportion, shrunk
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from problog4fairness.audit.estimation.stratified import Design, Stratified
+    from problog4fairness.beliefs import Belief, Change, LabelStage, MeasurementBias, RowBias
+
+
+def label_codes_of(belief: Belief, rows: Rows) -> tuple[Codes, Codes, int]:
+    """What was recorded, the fair label, and how many different things can be recorded."""
+    record = belief.record(rows)
+    if record.codes is None or rows.fair is None:
+        raise P4FError("audited rows have a recorded and a fair label")
+    return record.codes, rows.fair, record.outcomes
+
+
+def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[Parameter, ...]:
+    """The share of each parameter's cell, where every parameter has one."""
+    recorded, fair, outcomes = label_codes_of(belief, rows)
+    count, strata = belief.strata(rows)
+    counts = _cross(strata, count, fair, recorded, outcomes, rows.weights)
+
+    def estimate(cell: Cell) -> Estimate:
+        return _proportion(counts[cell.group, cell.fair], cell.recorded, confidence)
+
+    return tuple(
+        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
+        for own in belief.parameters
+    )
+
+
+def counted_features(
+    belief: MeasurementBias,
+    audit: Audit,
+    recorded: Mapping[str, str],
+    fair: Mapping[str, str],
+    confidence: float,
+    drawn_from: Any,
+) -> tuple[tuple[Parameter, ...], Design | None]:
+    """The parameters of features, and what the audit says by stratum, where it was sampled by the features.
+
+    ``recorded`` and ``fair`` are the columns of each feature; the others are those of :meth:`MeasurementBias.estimate`.
+    """
+    codes: dict[str, tuple[Codes, Codes]] = {}
+    for feature, options in belief.values.items():
+        roles = {f"recorded {feature}": recorded[feature], f"fair {feature}": fair[feature]}
+        pair = [label_codes(column_values(audit.frame, name, role), options, role) for role, name in roles.items()]
+        codes[feature] = pair[0], pair[1]
+    groups = belief.variable.positions(audit.frame)
+    tables = {}
+    for part in belief.parts:
+        seen, true = (part.codes({name: own[place] for name, own in codes.items()}) for place in (0, 1))
+        weights = None
+        if audit.is_weighted and groups.ndim == 1:
+            weights = audit.effective_weights(groups.astype(np.int64) * len(part.values) + seen, true)
+        tables[part.title] = _cross(groups, len(belief.variable.levels), seen, true, len(part.values), weights)
+    if not belief.joint and groups.ndim == 1 and by_record(audit, drawn_from):
+        strata = belief._kinds
+        table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None)
+        places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes.values()))
+        design = counted_design(belief, audit, strata, places, [true for _, true in codes.values()], table)
+        return design.estimated(belief.parameters, confidence), design
+
+    def estimate(cell: Cell) -> Estimate:
+        return _proportion(tables[str(cell.feature)][cell.group, cell.recorded], cell.fair, confidence)
+
+    joint: dict[str, Parameter] = {}
+    for part in belief.parts:
+        if part.together:
+            joint |= joint_parameters(part, belief.parameters, tables[part.title], confidence)
+            warn_unseen(part, tables[part.title], belief.affected, belief._kinds.groups)
+    estimated = tuple(
+        joint[own.name]
+        if own.name in joint
+        else own
+        if own.cell is None
+        else own.estimated(estimate(own.cell), confidence=confidence)
+        for own in belief.parameters
+    )
+    return estimated, None
+
+
+def _cross(
+    groups: Codes | Floats, count: int, first: Codes, second: Codes, size: int, weights: Floats | None
+) -> Floats:
+    """Counts ``[groups, first, second]``; a row of uncertain group counts for each group by its share."""
+    counts = np.zeros((count, size, size))
+    each = np.ones(len(first)) if weights is None else weights
+    if groups.ndim == 1:
+        np.add.at(counts, (groups.astype(np.int64), first, second), each)
+        return counts
+    for group in range(count):
+        np.add.at(counts[group], (first, second), each * groups[:, group])
+    return counts
+
+
+def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
+    total = float(cell.sum())
+    if total == round(total) and cell[which] == round(float(cell[which])):
+        return proportion(round(float(cell[which])), round(total), confidence)
+    value = float(cell[which]) / total if total else math.nan
+    return Estimate(value, *interval(value, total, confidence), round(total))
+
+
+def counted_cells(
+    belief: RowBias, rows: Rows, confidence: float, strata: Stratified | None = None
+) -> tuple[Parameter, ...]:
+    """The share of each cell, shrunk towards those of the same group; one with a prior is counted by itself."""
+    estimated: dict[str, Parameter] = {}
+    for change in belief.reads:
+        hits, total = _counts(belief, change, rows, strata, confidence)
+        _warn_unseen_values(belief, change, total.reshape(belief.shape(change)))
+        of_change = [own for cell, own in belief.by_cell().items() if (cell.fair, cell.recorded) == change]
+        for group in belief.affected:
+            parameters = [own for own in of_change if own.cell is not None and belief.place(own.cell)[0] == group]
+            places = [own.cell.group for own in parameters if own.cell is not None]
+            k, n = hits[places], total[places]
+            _warn_few_rows(belief, change, group, float(n.sum()))
+            cells = shrunk(k, n, confidence) if len(parameters) > 1 else [None]
+            for parameter, cell, *counts in zip(parameters, cells, k.tolist(), n.tolist(), strict=True):
+                estimated[parameter.name] = _estimated(parameter, cell, counts[0], counts[1], confidence)
+    return tuple(estimated[own.name] for own in belief.parameters)
+
+
+def _estimated(parameter: Parameter, cell: Shrunk | None, hits: float, rows: float, confidence: float) -> Parameter:
+    """A parameter by what its cell and the others tell; alone, or with a prior, by its own rows."""
+    if cell is None or parameter.prior is not None:
+        value = float(hits / rows) if rows else float("nan")
+        estimate = Estimate(value, *interval(value, rows, confidence), round(rows))
+        return parameter.estimated(estimate, confidence=confidence)
+    estimate = Estimate(cell.value, cell.low, cell.high, round(rows))
+    return replace(parameter, prior=cell.prior).estimated(estimate, SHRUNK)
+
+
+def _counts(
+    belief: RowBias, change: Change, rows: Rows, strata: Stratified | None, confidence: float
+) -> tuple[Floats, Floats]:
+    """For each cell how many rows with the fair class were recorded as the other one, and how many there are.
+
+    Rows that were sampled by stratum are those of a random sample with an interval as wide.
+    """
+    if rows.fair is None or rows.recorded is None:
+        raise P4FError("audited rows have a recorded and a fair label")
+    places, cells = belief.positions(change, rows), math.prod(belief.shape(change))
+    acting = (rows.fair == change[0]).astype(np.float64)
+    if strata is not None:
+        hits, total = np.zeros(cells), np.zeros(cells)
+        # A cell whose rows were all audited is known; that is worth as many rows as the table has.
+        most = float(strata.design.sizes.sum())
+        for cell in range(cells) if places.ndim == 2 else np.unique(places[acting > 0]).tolist():
+            inside = acting * (places[:, cell] if places.ndim == 2 else places == cell)
+            share = strata.share(inside, change[1], confidence)
+            if share.rows:
+                total[cell] = min(equal_rows(share.value, share.low, share.high, confidence), most)
+                hits[cell] = share.value * total[cell]
+        return hits, total
+    weight = acting if rows.weights is None else acting * rows.weights
+
+    def summed(values: Floats) -> Floats:
+        sums = np.bincount(places.astype(np.int64), values, cells) if places.ndim == 1 else values @ places
+        return np.asarray(sums, dtype=np.float64)
+
+    return summed(weight * (rows.recorded == change[1])), summed(weight)
+
+
+def _warn_few_rows(belief: RowBias, change: Change, group: int, rows: float) -> None:
+    where = f"with a fair {change[0]} where {belief.variable.group_text(group)}"
+    if rows == 0:
+        raise P4FError(f"no audited row is {where}; audit some, or leave that group out of affected=[...]")
+    if rows < FEW_ROWS:
+        warn_audit(f"only {rows:.0f} audited rows are {where}; its cells rest on them")
+
+
+def _warn_unseen_values(belief: RowBias, change: Change, total: Floats) -> None:
+    """Warn of values and periods that the belief names and no audited row has; ``total`` is by group and value."""
+    for axis, variable in enumerate(belief._read(change)[1:], start=1):
+        others = tuple(other for other in range(total.ndim) if other != axis)
+        rows = np.take(total, belief.affected, axis=0).sum(axis=others)
+        named = rows[:-1] if isinstance(variable, Category) else rows
+        unseen = [variable.group_text(level) for level in np.flatnonzero(named == 0).tolist()]
+        if not unseen:
+            continue
+        more = f" or {len(unseen) - 3} more" if len(unseen) > 3 else ""
+        warn_audit(
+            f"no audited row with a fair {change[0]} has {', '.join(unseen[:3])}{more}: what is said of "
+            f"{'it' if len(unseen) == 1 else 'them'} comes from the other rows; audit some"
+        )
