@@ -12,7 +12,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.beliefs.describe.files import belief_text, read_belief
-from problog4fairness.beliefs.describe.json_line import BeliefError
+from problog4fairness.beliefs.describe.plain_data import BeliefError
 from problog4fairness.errors import P4FError, ProbabilityError
 
 OWN = "nn(h,X)::y(X). nn(area,X)::a(X). p1::n(X) :- a(X). r(X) :- y(X), \\+n(X). ?- r(x)."

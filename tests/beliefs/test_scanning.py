@@ -11,7 +11,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.beliefs.describe.files import belief_text, read_belief
-from problog4fairness.beliefs.describe.json_line import belief_of
+from problog4fairness.beliefs.describe.plain_data import belief_of
 from problog4fairness.beliefs.describe.scanning import tokens
 from problog4fairness.errors import P4FError
 
@@ -100,8 +100,8 @@ def test_a_belief_with_room_for_too_many_parameters_is_refused():
                 **described,
                 "features": names,
                 "values": {name: [0, 1] for name in names},
-                "levels": [*range(1000)],
-                "probabilities": [],
+                "groups": [*range(1000)],
+                "parameters": [],
             }
         )
 

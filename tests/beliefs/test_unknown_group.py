@@ -12,7 +12,7 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.audit import AuditWarning
 from problog4fairness.beliefs.describe.files import belief_text, read_belief
-from problog4fairness.beliefs.describe.json_line import belief_of
+from problog4fairness.beliefs.describe.plain_data import belief_of
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.beliefs.templates.records.unknown_group import UnknownGroup
 from problog4fairness.errors import P4FError

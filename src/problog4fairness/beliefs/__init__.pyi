@@ -1,9 +1,8 @@
-from .belief import Belief, belief_types
-from .convert import as_belief, named_belief
+from .belief import Belief
+from .convert import as_belief, belief_types, named_belief
 from .describe.files import MARK, belief_text, read_belief
-from .describe.json_line import BeliefError, belief_of
+from .describe.plain_data import BeliefError, belief_of
 from .describe.words import Label
-from .description import Stated
 from .favourable import favourable_json
 from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable, Question
 from .likelihood.combinations import every
@@ -65,7 +64,6 @@ __all__ = [
     "Question",
     "RowBias",
     "SelectiveLabels",
-    "Stated",
     "UnknownGroup",
     "as_belief",
     "belief_of",

@@ -2,87 +2,73 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from importlib.metadata import entry_points
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from problog4fairness.beliefs.admissible import admissible_values
-from problog4fairness.beliefs.description import Stated
-from problog4fairness.beliefs.favourable import favourable_json, plain_label
-from problog4fairness.beliefs.fields import Field, FieldTable, Question, arguments_of, check_room, read_parameters
-from problog4fairness.beliefs.likelihood.general import Record, observe_program
-from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
-from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.variables import acting_groups
-from problog4fairness.data import Floats, Grouping, Rows, Sensitive
-from problog4fairness.errors import P4FError, among
-from problog4fairness.statistics import Beta, Parameter, parameters_json
+from problog4fairness.beliefs.describe.diagrams import MOST_NAMES, of_program
+from problog4fairness.beliefs.describe.plain_data import declared_belief, from_plain, plain_of
+from problog4fairness.beliefs.describe.words import Label, html_of, share
+from problog4fairness.beliefs.favourable import agreed, plain_label
+from problog4fairness.beliefs.fields import Field, FieldTable, Question, answered, constructed
+from problog4fairness.beliefs.observing import Observing
+from problog4fairness.data import Floats, Rows, Sensitive
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Beta, Parameter
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Drawn, Stratified
+    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Design, Drawn, Stratified
     from problog4fairness.checks import CheckResult
-    from problog4fairness.program import Leaf
+    from problog4fairness.program import Diagram
 
 
-class Belief(Stated):
+# All kinds of beliefs by the name of their class.
+KINDS: dict[str, type[Belief]] = {}
+
+
+class Belief(Observing):
     """An assumption on how the recorded data came from the fair data; it *writes ProbLog* and *observes rows*.
 
     ``str(belief)`` is the program, with the numbers in it where they are known, and it is that program which is
     compiled. Immutable: :meth:`bind` and ``estimate`` give new ones.
 
-    A new kind of belief says :meth:`text`, its ``variables`` and ``probabilities``, and how it becomes plain data;
-    everything else follows from its program, and may be overridden where there is a quicker way or a better word.
+    A new kind of belief declares its ``fields``, and says its ``parameters`` and its :meth:`text`; everything else
+    follows, and may be overridden where there is a quicker way or a better word.
 
     Attributes
     ----------
-    title
-        What this kind of belief is called: ``label bias``; from the name of the class where nothing else is said.
-    command
-        The name by which ``p4f estimate --belief`` knows it; None where it has none.
-    identified_by
-        What tells its parameters, in a few words that :meth:`check` repeats.
-    overlap
-        Whether two of its parameters may explain the same errors.
-    variables
-        The sensitive variables that it depends on, and others such as who decided.
-    parameters
-        Its parameters, one by one.
-    features
-        The recorded features that it changes.
-    numbers
-        Those of them that are numbers, recorded as a line of the fair ones with normal noise.
-    classes
-        The classes of the label where there are more than two.
-    favourable
-        The label that counts as 1, once it was stated or an audit was read; None while nobody said.
+    title, command, question
+        What this kind of belief is called; its name for ``p4f estimate --belief``; how a person finds it.
+    fields
+        The arguments of its constructor; see :mod:`problog4fairness.beliefs.fields`.
+    identified_by, overlap
+        What tells its parameters, in a few words; whether two of them may explain the same errors.
+    variables, affected
+        The sensitive variables that it depends on, and others such as who decided; the groups of the first one on which
+        the bias acts, by position.
+    parameters, design
+        Its parameters; what a stratified audit said by stratum, where they come from one.
+    features, numbers
+        The recorded features that it changes, and those of them that are numbers.
+    classes, favourable
+        The classes of the label where there are more than two; the label that counts as 1, None while nobody said.
     predicts_from
         Whether new rows have ``"fair"`` features, or ``"biased"`` ones to which the belief is applied first.
     classifier
         The network of its program that is learned.
-    missing_labels
-        Whether it says when nothing is recorded, so that rows without a label count.
-    recorded_columns
-        The columns that hold the record, where it is in several of them; the program reads them, and its query is that
-        they are as they are.
-    withheld
-        Columns that it reads and that no learner may: they have to do with the record, not with the fair label.
-    when
-        The column with the day of each row, where the bias depends on it.
-    design
-        What an audit said by stratum that was drawn by recorded label, where the parameters come from one.
+    missing_labels, recorded_columns
+        Whether rows without a recorded label count; the columns that hold the record, where it is in several.
+    withheld, when
+        Columns that it reads and that no learner may; the column with the day of each row, where it depends on it.
 
     Examples
     --------
-    A belief of one's own declares its fields, and says its parameters and its program:
-
     >>> import problog4fairness as p4f
     >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
     >>> isinstance(belief, p4f.Belief), belief.title, belief.sensitive_columns
@@ -93,34 +79,31 @@ class Belief(Stated):
     True
     """
 
-    kinds: ClassVar[dict[str, type[Belief]]] = {}
-    fields: ClassVar[tuple[Field, ...]] = ()
+    title: ClassVar[str] = "belief"
+    command: ClassVar[str | None] = None
     question: ClassVar[Question | None] = None
+    identified_by: ClassVar[str] = ""
+    fields: ClassVar[tuple[Field, ...]] = ()
     affected: tuple[int, ...] = ()
+    numbers: tuple[str, ...] = ()
+    favourable: bool | int | float | str | None = None
+    missing_labels: bool = False
+    design: Design | None = None
+    predicts_from: Literal["fair", "biased"] = "fair"
+    withheld: tuple[str, ...] = ()
+    when: str | None = None
     _field_values: Mapping[str, Any] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        Belief.kinds[cls.__name__] = cls
+        KINDS[cls.__name__] = cls
         if "title" not in vars(cls):
             cls.title = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Check arguments as the fields declare them, keep them, and set the sensitive variable."""
-        given = arguments_of(type(self), self.fields, positional, named)
-        values = {f.name: f.plain(given[f.name]) if f.name in given else f.default for f in self.fields}
-        places = {field.kind: field.name for field in self.fields}
-        columns = values[places["sensitive"]] if "sensitive" in places else None
-        groups, affected = (places.get(kind, "") for kind in ("groups", "affected"))
-        if columns is not None:
-            variable = Sensitive.of(columns, given.get(groups), name="a", affected=given.get(affected))
-            check_room(self.fields, values, len(variable.levels))
-            self.variables, self.affected = (variable,), acting_groups(variable, given.get(affected))
-            everybody = len(self.affected) == len(variable.levels)
-            plain = [list(own) if isinstance(own, tuple) else own for own in variable.levels]
-            values |= {groups: plain} if groups else {}
-            values |= {affected: None if everybody else [plain[place] for place in self.affected]} if affected else {}
-        self._field_values = values
+        self._field_values, variable, self.affected = constructed(self.fields, positional, named)
+        self.variables = () if variable is None else (variable,)
 
     def field_values(self) -> dict[str, Any]:
         """The plain value of each field: the answers that lead to this belief, its parameters aside."""
@@ -144,54 +127,39 @@ class Belief(Stated):
         >>> [own.name for own in belief.parameters]
         ['p1', 'p2']
         """
-        unknown = [name for name in values if name not in {field.name for field in cls.fields}]
-        if unknown:
-            raise P4FError(
-                f"{cls.__name__} has no field {unknown[0]!r}; {among(unknown[0], [f.name for f in cls.fields])}"
-            )
-        happens = [values.get(f.name, f.default) for f in cls.fields if f.kind in ("probability", "depends_on")]
-        if table is not None and happens and not any(own is not False for own in happens):
-            raise P4FError(f"{cls.__name__} without any bias leaves nothing to estimate; leave one of its biases in")
-        arguments = {field.name: field.argument(values[field.name]) for field in cls.fields if field.name in values}
-        if table is not None:
-            left = (field for field in cls.fields if field.name not in arguments)
-            answers = {field.name: _answered(field, arguments, table) for field in left if field.kind in _ANSWERED}
-            arguments |= answers
-        return cls(**arguments)
+        return cls(**answered(cls.fields, values, table))
+
+    @classmethod
+    def from_table(cls, table: AuditTable) -> Belief:
+        """The belief, with unknown parameters, that suits a table and what the command line says of it."""
+        if not cls.fields:
+            make: Callable[..., Belief] = cls
+            return make(table.sensitive, groups=table.levels)
+        columns, numbers = list(table.answer("by", ())), list(table.answer("model", ()))
+        answers: dict[str, Any] = {"when": table.answer("when"), "changed": list(table.answer("changed", ())) or None}
+        answers |= {name: table.answer(name, True) for name in ("negative", "positive")}
+        answers["noise"] = table.answer("noise", False)
+        depends = {"columns": columns, "model": numbers} if columns or numbers else True
+        for field in cls.fields:
+            if field.kind == "sensitive":
+                answers[field.name] = table.sensitive
+            elif field.kind == "affected":
+                answers[field.name] = table.acting
+            elif field.kind == "depends_on":
+                answers[field.name] = depends if answers[field.name] else False
+            elif field.name == "features":
+                answers[field.name] = [recorded for recorded, _ in table.feature_pairs]
+        return cls.from_fields(
+            {field.name: answers[field.name] for field in cls.fields if field.name in answers}, table
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data from which :meth:`from_json` makes an equal belief: its fields, and its parameters."""
-        values = self.field_values()
-        return {
-            "kind": type(self).__name__,
-            **{field.name: values[field.name] for field in self.fields if values[field.name] != field.default},
-            "parameters": parameters_json(self.parameters),
-            **favourable_json(self),
-            **({} if self.design is None else {"design": self.design.to_json()}),
-        }
+        return plain_of(self)
 
     @classmethod
     def _from_json(cls, value: dict[str, Any]) -> Belief:
-        """The inverse of :meth:`to_json`; without parameters, they are unknown."""
-        names = {field.name for field in cls.fields}
-        belief = cls.from_fields({name: own for name, own in value.items() if name in names})
-        if "parameters" in value:
-            parameters = read_parameters(value["parameters"], belief.parameters)
-            if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in belief.parameters]:
-                raise ValueError("its parameters are not those of its fields")
-            belief = belief.with_parameters(parameters)
-        if "favourable" in value:
-            belief = belief.with_favourable(value["favourable"])
-        if "design" in value:
-            from problog4fairness.audit import design_of
-
-            belief.design = design_of(value, belief._strata_shape)
-        return belief
-
-    @property
-    def _strata_shape(self) -> tuple[int, ...]:
-        """How many groups and recorded values the strata of an audit design have."""
-        return len(self.variables[0].levels), self.class_count
+        return declared_belief(cls, value)
 
     @staticmethod
     def from_json(value: Any) -> Belief:
@@ -202,107 +170,75 @@ class Belief(Stated):
         P4FError
             The value describes no belief; the message says in one line what is wrong with it.
         """
-        name = value.get("kind") if isinstance(value, dict) else None
-        kind = Belief.kinds.get(str(name)) or known_kinds().get(str(name))
-        if kind is None:
-            raise P4FError(f"there is no belief {name!r}; import the module that defines it first")
-        try:
-            return kind._from_json(value)
-        except P4FError:
-            raise
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-            raise P4FError(f"this describes no {kind.__name__}: {type(error).__name__}, {error}") from None
+        return from_plain(value)
 
-    def record(self, rows: Rows) -> Record:
-        """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
-        count = 0 if rows.recorded is None else int((rows.recorded < 0).sum())
-        if count:
-            raise P4FError(
-                f"{count} rows have no recorded label, and the belief does not say when that happens; drop them, or "
-                "believe in SelectiveLabels"
-            )
-        return Record(len(rows.classes), rows.recorded)
+    def with_favourable(self, label: Any) -> Self:
+        """The same assumption about labels of which this one counts as 1."""
+        other = copy.copy(self)
+        other.favourable = plain_label(label)
+        return other
 
-    def with_values(self, values: Mapping[str, float]) -> Self:
-        """The same belief with other values of some parameters, and the intervals that they had."""
-        # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
-        changed = (
-            replace(own, value=values[own.name], rows=None) if own.name in values else own for own in self.parameters
-        )
-        return self.with_parameters(tuple(changed))
+    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+        """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
 
-    def observe(self, rows: Rows) -> Observation:
-        """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
+        A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
+        with labels written in another way does not, but then somebody has to say which one is meant.
+        """
+        return agreed(self.favourable, labels, said)
 
-        In general the program is compiled once and specialised to the groups that occur in the rows. A template may
-        have a quicker way; it gives the same numbers.
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """For each sensitive column that alone says the group, its groups; of two, the sensitive one is the second."""
+        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1 and v.people}
+
+    @property
+    def about_label(self) -> bool:
+        """Whether the recorded label is a copy of the fair one, right or distorted, so that the two can be compared."""
+        return True
+
+    def admissible(self, parameter: Parameter, rows: Rows) -> tuple[float, float]:
+        """Between which values a parameter makes sense in these rows, all others fixed.
+
+        Recorded labels stay informative: each class is recorded more often where it is the fair one than where another
+        is. Probabilities sum to 1 at most.
 
         Parameters
         ----------
+        parameter
+            One of ``probabilities``, with a value.
         rows
-            What was recorded; without recorded labels, the observation still tells what would be recorded.
+            Their groups, recorded features and classes count.
         """
-        self.require_known()
-        self.require_columns(rows)
-        inputs = self._inputs(rows)
-        return observe_program(
-            self.bound_program(),
-            rows,
-            inputs,
-            self.record(rows),
-            classifier=self.classifier,
-            value=lambda leaf: self.leaf_value(leaf, rows),
-            place=lambda leaf: self._leaf_input(leaf, rows, inputs),
-        )
+        return admissible_values(self, parameter, self.kinds_of(rows))
 
-    def _inputs(self, rows: Rows) -> FairInputs:
-        """What the program may ask the classifier about: the row itself, where it says nothing else."""
-        return fair_inputs(rows)
+    def draws(self, count: int, random_state: Any = None) -> list[Self]:
+        """Beliefs whose parameters are drawn from what the audit leaves open.
 
-    def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:  # noqa: ARG002
-        """``[rows]``: which of the inputs a leaf of the classifier is about."""
-        if leaf.arguments != ("x",):
-            raise P4FError(f"the program asks for {leaf}; a belief about the label asks the classifier about x only")
-        return inputs.index[:, 0]
+        A counted parameter from its Beta posterior (Jeffreys' prior, or the one that was given), those of one cell
+        together; parameters that were estimated together from the normal distribution with their information. What was
+        stated stays as it is, unless it was given a prior; so do directions that no audit can tell, which change
+        nothing of what is learned.
 
-    def restore(self, rows: Rows) -> Observation:
-        """The fair features that recorded ones may stand for, as :meth:`Observation.fair_proba` needs them."""
-        return self.observe(rows.without_record())
+        Parameters
+        ----------
+        count
+            How many.
+        random_state
+            A seed, or a generator of numpy.
 
-    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
-        """What rows know of a network of the program other than the classifier, ``[rows]`` or ``[rows, outcomes]``."""
-        for variable in self.variables:
-            if variable.name == leaf.name:
-                shares = torch.from_numpy(rows.shares(variable))
-                return shares[:, 1] if variable.binary else shares
-        raise P4FError(f"the program reads the network {leaf.name}, and no sensitive variable has that name")
+        Examples
+        --------
+        >>> import problog4fairness as p4f
+        >>> prior = p4f.statistics.Beta(40, 60)
+        >>> belief = p4f.LabelBias("poor_area", affected=[1], positive=False).with_priors({"p1": prior})
+        >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
+        ['0.38', '0.34', '0.39']
+        """
+        from problog4fairness.audit import drawn
 
-    def require_columns(self, rows: Rows) -> None:
-        """Raise the error that names a column which the belief reads and the rows do not have."""
-        for column in self.read_columns:
-            unrecorded = rows.recorded is None and column in self.recorded_columns
-            if column not in rows.frame.columns and not unrecorded:
-                there = among(column, rows.frame.columns)
-                raise P4FError(f"the belief needs the column {column!r}; {there}, or pass sensitive_features")
+        return [self.with_parameters(own) for own in drawn(self, count, random_state)]
 
-    def check_rows(self, rows: Rows) -> None:
-        """Raise the error that says why these rows cannot be learned from: every group must occur."""
-        self.require_columns(rows)
-        for variable in self.variables:
-            absent = [variable.group_text(i) for i, rate in enumerate(rows.shares(variable).sum(axis=0)) if rate == 0]
-            if absent:
-                raise P4FError(f"no row has {absent[0]}; leave that group out of the belief's groups")
-
-    def groupings(self, rows: Rows) -> list[Grouping]:
-        """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
-        return [
-            Grouping.of(variable, rows)
-            for variable in self.variables
-            if variable.people and set(variable.columns) <= set(rows.frame.columns)
-        ]
-
-    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
-        """For each changed feature and row the probability that its fair value is not the recorded one."""
+    def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
+        """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
         return {}
 
     def estimate(
@@ -385,6 +321,22 @@ class Belief(Stated):
 
         return most_likely(self, self.unknown().program(), self.parameters, rows, confidence)
 
+    def _noted(self, estimated: Self, favourable: Any) -> Self:
+        """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
+        if self.classes is not None:
+            return estimated
+        known = self.favourable if favourable is None else favourable
+        return estimated.with_favourable(1 if known is None else known)
+
+    def estimate_table(self, table: AuditTable) -> Self:
+        """:meth:`estimate` from an audited table as it was read."""
+        rows, roles = table.labelled
+        fair, favourable = roles.fair or "", roles.favourable
+        audit = table.sampled(rows, fair)
+        return self.estimate(
+            audit, recorded=roles.recorded, fair=fair, favourable=favourable, drawn_from=table.drawn_from
+        )
+
     def plan_audit(
         self,
         table: Any,
@@ -462,38 +414,35 @@ class Belief(Stated):
         """Into how many parts audited rows are divided by what is found in them: periods around an unknown day."""
         return 1
 
-    @classmethod
-    def from_table(cls, table: AuditTable) -> Belief:
-        """The belief, with unknown parameters, that suits a table and what the command line says of it."""
-        if not cls.fields:
-            make: Callable[..., Belief] = cls
-            return make(table.sensitive, groups=table.levels)
-        columns, numbers = list(table.answer("by", ())), list(table.answer("model", ()))
-        answers: dict[str, Any] = {"when": table.answer("when"), "changed": list(table.answer("changed", ())) or None}
-        answers |= {name: table.answer(name, True) for name in ("negative", "positive")}
-        answers["noise"] = table.answer("noise", False)
-        depends = {"columns": columns, "model": numbers} if columns or numbers else True
-        for field in cls.fields:
-            if field.kind == "sensitive":
-                answers[field.name] = table.sensitive
-            elif field.kind == "affected":
-                answers[field.name] = table.acting
-            elif field.kind == "depends_on":
-                answers[field.name] = depends if answers[field.name] else False
-            elif field.name == "features":
-                answers[field.name] = [recorded for recorded, _ in table.feature_pairs]
-        return cls.from_fields(
-            {field.name: answers[field.name] for field in cls.fields if field.name in answers}, table
-        )
+    @property
+    def _strata_shape(self) -> tuple[int, ...]:
+        """How many groups and recorded values the strata of an audit design have."""
+        return len(self.variables[0].levels), self.class_count
 
-    def estimate_table(self, table: AuditTable) -> Self:
-        """:meth:`estimate` from an audited table as it was read."""
-        rows, roles = table.labelled
-        fair, favourable = roles.fair or "", roles.favourable
-        audit = table.sampled(rows, fair)
-        return self.estimate(
-            audit, recorded=roles.recorded, fair=fair, favourable=favourable, drawn_from=table.drawn_from
-        )
+    @property
+    def _counted(self) -> bool:
+        """Whether every parameter is counted in a cell of its own."""
+        cells = [own.cell for own in self.parameters]
+        return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
+
+    def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
+        """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
+        if not self._counted or self.features or len(shape) != 2:
+            return []
+        wrong = {
+            (own.cell.group, own.cell.recorded)
+            for own in self.parameters
+            if own.cell is not None and not (own.value == 0 and own.rows is None)
+        }
+        return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
+
+    def _acts(self, group: int, fair: int, recorded: int) -> bool:  # noqa: ARG002
+        """Whether the belief may record a fair label otherwise in a group of :attr:`_audit_variables`, by position."""
+        return True
+
+    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:  # noqa: ARG002
+        """Those of the parameters that are about some of these rows."""
+        return list(parameters)
 
     def check(self, table: Any, **options: Any) -> CheckResult:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
@@ -509,54 +458,58 @@ class Belief(Stated):
 
         return problog4fairness.check(self, table, **options)
 
-    def admissible(self, parameter: Parameter, rows: Rows) -> tuple[float, float]:
-        """Between which values a parameter makes sense in these rows, all others fixed.
+    def by_column(self) -> dict[str, Belief]:
+        """For a record in several columns, what it says of each column alone; of others nothing."""
+        return {}
 
-        Recorded labels stay informative: each class is recorded more often where it is the fair one than where another
-        is. Probabilities sum to 1 at most.
+    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
+        """What it says, a sentence or two at a time, for people who do not read programs.
 
         Parameters
         ----------
-        parameter
-            One of ``probabilities``, with a value.
-        rows
-            Their groups, recorded features and classes count.
+        label
+            How the label is called.
         """
-        return admissible_values(self, parameter, self.kinds_of(rows))
+        columns = ", ".join(self.read_columns)
+        first = (
+            f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
+            f"{f'; it reads {columns}' if columns else ''}."
+        )
+        return [first, *(f"The probability that {own.meaning}: {share(own)}." for own in self.parameters)]
 
-    def kinds_of(self, rows: Rows) -> Rows:
-        """One row of each kind that the belief can tell apart."""
-        columns = [name for name in self.read_columns if name in rows.frame.columns]
-        if not columns:
-            return rows.take(np.arange(min(1, len(rows))))
-        return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
+    def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
+        """Its causal picture: what is on record, what would be fair, and which parameters lie between.
 
+        Without a picture of its own, it is that of the program, one node for each predicate.
 
-# The kinds of fields that a table answers.
-_ANSWERED = ("groups", "classes", "values")
+        Parameters
+        ----------
+        label
+            How the label is called.
+        """
+        columns = {variable.name: ", ".join(variable.columns) for variable in self.variables}
+        return of_program(self.unknown().program().diagram(self.classifier), columns)
 
+    def caveats(self) -> list[str]:
+        """What a reader of a report must know because of this kind of belief."""
+        return []
 
-def _answered(field: Field, arguments: Mapping[str, Any], table: FieldTable) -> Any:
-    """What a table answers to a field that nobody was asked about."""
-    if field.kind == "groups":
-        return table.levels
-    if field.kind == "classes":
-        return table.labels
-    features = arguments.get("features") or ()
-    return {name: table.values(name) for name in ([features] if isinstance(features, str) else features)}
+    def __str__(self) -> str:
+        return self.text()
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
-def belief_types() -> dict[str, type[Belief]]:
-    """The beliefs that a command line or a form can offer, by their command; those of other packages among them."""
-    return {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
+    def __repr__(self) -> str:
+        known = ", ".join(
+            f"{own.name}={'?' if own.value is None else format(own.value, '.3g')}" for own in self.parameters
+        )
+        if len(self.parameters) > MOST_NAMES:
+            known = f"{len(self.parameters)} parameters"
+        return f"{type(self).__name__}({', '.join(self.sensitive_columns)}: {known or 'no parameters'})"
 
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.to_json() == other.to_json()
 
-def known_kinds() -> dict[str, type[Belief]]:
-    """All kinds of beliefs by the name of their class; those of other packages by their entry points."""
-    from problog4fairness import beliefs
-
-    for name in beliefs.__all__:
-        getattr(beliefs, name)  # a class is known once its module was imported
-    for point in entry_points(group="problog4fairness.beliefs"):
-        point.load()
-    return Belief.kinds
+    def __hash__(self) -> int:
+        return hash(self.text())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from problog4fairness.audit import AuditTable
-from problog4fairness.beliefs.belief import Belief, belief_types, known_kinds
+from problog4fairness.beliefs.belief import KINDS, Belief
 from problog4fairness.beliefs.describe.files import read_belief
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.none import NoBias
@@ -50,3 +51,19 @@ def named_belief(name: str, table: AuditTable) -> Belief:
             )
         raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
     return table.used_by(read_belief(Path(name), sensitive=table.sensitive, groups=table.levels))
+
+
+def belief_types() -> dict[str, type[Belief]]:
+    """The beliefs that a command line or a form can offer, by their command; those of other packages among them."""
+    return {kind.command: kind for kind in known_kinds().values() if kind.command is not None}
+
+
+def known_kinds() -> dict[str, type[Belief]]:
+    """All kinds of beliefs by the name of their class; those of other packages by their entry points."""
+    from problog4fairness import beliefs
+
+    for name in beliefs.__all__:
+        getattr(beliefs, name)  # a class is known once its module was imported
+    for point in entry_points(group="problog4fairness.beliefs"):
+        point.load()
+    return KINDS

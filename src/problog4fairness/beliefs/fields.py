@@ -20,13 +20,13 @@ Answers by kind: "sensitive", "columns", "days": names; "column": a name; "group
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Parameter, parameters_from_json
+from problog4fairness.beliefs.variables import acting_groups
+from problog4fairness.data import Sensitive
+from problog4fairness.errors import P4FError, among
 
 Kind: TypeAlias = Literal[
     "sensitive", "groups", "affected", "probability", "depends_on", "column", "columns", "classes", "values", "days",
@@ -256,79 +256,60 @@ LOST = Field("negative", "probability", "A fair 1 may be recorded as 0", True)
 GIVEN = Field("positive", "probability", "A fair 0 may be recorded as 1", True)
 
 
-def arguments_of(
-    cls: type[Any], fields: Sequence[Field], positional: Sequence[Any], named: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What a constructor was given, by field name."""
+def constructed(
+    fields: Sequence[Field], positional: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[dict[str, Any], Sensitive | None, tuple[int, ...]]:
+    """Of what a constructor was given the plain values, the sensitive variable, and the groups that are affected."""
     given = dict(zip((field.name for field in fields), positional, strict=False))
-    unknown = [name for name in named if name in given or name not in {field.name for field in fields}]
+    names = {field.name for field in fields} - set(given)
+    unknown = [name for name in named if name not in names]
     if unknown or len(positional) > len(fields):
-        raise TypeError(f"{cls.__name__}() has no argument {unknown[0] if unknown else len(positional)} here")
-    return given | dict(named)
+        raise TypeError(f"no field takes the argument {unknown[0] if unknown else positional[-1]!r}")
+    given |= named
+    values = {f.name: f.plain(given[f.name]) if f.name in given else f.default for f in fields}
+    places = {field.kind: field.name for field in fields}
+    columns = values[places["sensitive"]] if "sensitive" in places else None
+    if columns is None:
+        return values, None, ()
+    acting = given.get(places.get("affected", ""))
+    variable = Sensitive.of(columns, given.get(places.get("groups", "")), name="a", affected=acting)
+    _check_room(fields, values, len(variable.levels))
+    affected = acting_groups(variable, acting)
+    plain = [list(level) if isinstance(level, tuple) else level for level in variable.levels]
+    if "groups" in places:
+        values[places["groups"]] = plain
+    if "affected" in places:
+        values[places["affected"]] = None if len(affected) == len(plain) else [plain[place] for place in affected]
+    return values, variable, affected
 
 
-def check_room(fields: Sequence[Field], values: Mapping[str, Any], groups: int) -> None:
+def _check_room(fields: Sequence[Field], values: Mapping[str, Any], groups: int) -> None:
     """Raise the error of a belief with room for too many parameters, before they are made."""
     options = [values[field.name] or [] for field in fields if field.kind == "classes"]
     options += [own for field in fields if field.kind == "values" for own in (values[field.name] or {}).values()]
     cells = groups * max(1, sum(len(own) ** 2 for own in options))
     if cells > MOST_CELLS:
-        raise P4FError(
-            f"the belief has room for {cells} parameters, more than {MOST_CELLS}; name fewer groups or values"
-        )
+        raise P4FError(f"the belief has room for {cells} parameters, more than {MOST_CELLS}; name fewer groups")
 
 
-# What every parameter in a file has, and what only some have.
-_PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
-_MAYBE = {"prior", "information"}
+def answered(fields: Sequence[Field], values: Mapping[str, Any], table: FieldTable | None) -> dict[str, Any]:
+    """The arguments of the constructor from plain values; what is left out is answered by the table."""
+    names = [field.name for field in fields]
+    for name in values:
+        if name not in names:
+            raise P4FError(f"there is no field {name!r}; {among(name, names)}")
+    happens = [values.get(f.name, f.default) for f in fields if f.kind in ("probability", "depends_on")]
+    if table is not None and happens and all(value is False for value in happens):
+        raise P4FError("without any bias there is nothing to estimate; leave one of them in")
+    arguments = {field.name: field.argument(values[field.name]) for field in fields if field.name in values}
+    for field in fields if table is not None else ():
+        if field.name not in arguments and field.kind in ("groups", "classes", "values"):
+            arguments[field.name] = _from_table(field, arguments, table)  # type: ignore[arg-type]
+    return arguments
 
 
-def read_parameters(value: Any, expected: Sequence[Parameter]) -> tuple[Parameter, ...]:
-    """Parameters, with the bounds of the expected ones, from plain data that anybody may have written."""
-    bounds = {own.name: own.bounds for own in expected}
-    if not isinstance(value, list) or not all(_is_parameter(parameter, bounds) for parameter in value):
-        raise ValueError("a parameter is not as it should be")
-    if len({parameter["name"] for parameter in value}) < len(value):
-        raise ValueError("a parameter occurs twice")
-    return parameters_from_json(value, bounds)
-
-
-def _is_parameter(value: Any, bounds: Mapping[str, tuple[float, float]]) -> bool:
-    if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
-        return False
-    if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
-        return False
-    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
-        return False
-    ends = [value[name] for name in ("value", "low", "high")]
-    least, most = bounds.get(value["name"], (0.0, 1.0))
-    if not all(end is None or (is_number(end) and least <= end <= most) for end in ends):
-        return False
-    rows, source = value["rows"], value["source"]
-    if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):
-        return False
-    known = [end for end in ends[1:] if end is not None]
-    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
-
-
-def _is_prior(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(is_number(own) and 0 < own < 1e15 for own in value)
-
-
-def _is_information(value: Any) -> bool:
-    if not isinstance(value, dict) or len(value) > MOST_CELLS:
-        return False
-    return all(isinstance(name, str) and is_number(own) and abs(own) < 1e15 for name, own in value.items())
-
-
-def _is_cell(value: Any) -> bool:
-    if value is None:
-        return True
-    if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
-        return False
-    return all(type(place) is int and place >= 0 for place in value[:3])
-
-
-def is_number(value: Any) -> bool:
-    """Whether plain data are a finite number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _from_table(field: Field, arguments: Mapping[str, Any], table: FieldTable) -> Any:
+    if field.kind != "values":
+        return table.levels if field.kind == "groups" else table.labels
+    features = arguments.get("features") or ()
+    return {name: table.values(name) for name in ([features] if isinstance(features, str) else features)}

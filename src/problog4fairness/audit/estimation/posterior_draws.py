@@ -13,13 +13,13 @@ from problog4fairness.errors import P4FError
 from problog4fairness.statistics import HALF, Parameter, outcomes_of
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs import Stated
+    from problog4fairness.beliefs import Belief
 
 # Draws at once, at most.
 MOST = 100_000
 
 
-def drawn(belief: Stated, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
+def drawn(belief: Belief, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
     """For each draw the parameters of the belief, as stated ones; see :meth:`Belief.draws`."""
     if type(count) is not int or not 1 <= count <= MOST:
         raise P4FError(f"count={count!r} is not a whole number from 1 to {MOST:,}")

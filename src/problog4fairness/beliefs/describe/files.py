@@ -17,7 +17,7 @@ from typing import Any
 
 from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.describe.json_line import FORMAT, BeliefError, checked_belief
+from problog4fairness.beliefs.describe.plain_data import FORMAT, BeliefError, checked_belief
 from problog4fairness.beliefs.describe.scanning import tokens
 from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.templates.custom import ProgramBelief

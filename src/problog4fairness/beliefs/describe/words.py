@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from problog4fairness.statistics import Parameter, percent_interval
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics import Parameter, percent_interval, readable
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.belief import Belief
 
 
 @dataclass(frozen=True)
@@ -80,3 +85,17 @@ def program_words(columns: Iterable[str], parameters: Iterable[Parameter]) -> li
     ]
     known = [f"{parameter.name} is {share(parameter)}" for parameter in parameters if parameter.value is not None]
     return [*sentences, "Among its probabilities, " + ", ".join(known) + "."] if known else sentences
+
+
+def html_of(belief: Belief) -> str:
+    """What a notebook shows of a belief: its picture, what it says, and its parameters."""
+    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in belief.words())
+    try:
+        drawn = belief.picture()._repr_svg_()
+    except P4FError:
+        drawn = ""
+    shown = ""
+    if belief.parameters:
+        table = readable(belief.parameter_table()).rename(columns=lambda name: name.replace("_", " "))
+        shown = table.to_html(float_format="%.4g", na_rep="–")
+    return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{said}{shown}</div>"

@@ -1,14 +1,20 @@
-"""The machine-readable line of a belief file: every part is looked at before a belief is made of it."""
+"""Beliefs as plain data, and the machine-readable line of a belief file, of which every part is checked first."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from problog4fairness.beliefs.belief import Belief, known_kinds
-from problog4fairness.beliefs.fields import MOST_CELLS, is_number, read_parameters
+from problog4fairness.beliefs.favourable import favourable_json
+from problog4fairness.beliefs.fields import MOST_CELLS
 from problog4fairness.data import parse_json
 from problog4fairness.errors import P4FError
 from problog4fairness.program import is_plain
+from problog4fairness.statistics import Parameter, parameters_from_json, parameters_json
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.belief import Belief
 
 # Values in the line: some fifteen for each parameter.
 MOST_VALUES = 1_000_000
@@ -34,6 +40,52 @@ class BeliefError(P4FError):
     ...         print("is damaged" in str(error))
     True
     """
+
+
+def plain_of(belief: Belief) -> dict[str, Any]:
+    """See :meth:`Belief.to_json`."""
+    values = belief.field_values()
+    return {
+        "kind": type(belief).__name__,
+        **{field.name: values[field.name] for field in belief.fields if values[field.name] != field.default},
+        "parameters": parameters_json(belief.parameters),
+        **favourable_json(belief),
+        **({} if belief.design is None else {"design": belief.design.to_json()}),
+    }
+
+
+def declared_belief(kind: type[Belief], value: dict[str, Any]) -> Belief:
+    """The inverse of :func:`plain_of`; without parameters, they are unknown."""
+    names = {field.name for field in kind.fields}
+    belief = kind.from_fields({name: plain for name, plain in value.items() if name in names})
+    if "parameters" in value:
+        parameters = read_parameters(value["parameters"], belief.parameters)
+        if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in belief.parameters]:
+            raise ValueError("its parameters are not those of its fields")
+        belief = belief.with_parameters(parameters)
+    if "favourable" in value:
+        belief = belief.with_favourable(value["favourable"])
+    if "design" in value:
+        from problog4fairness.audit import design_of
+
+        belief.design = design_of(value, belief._strata_shape)
+    return belief
+
+
+def from_plain(value: Any) -> Belief:
+    """See :meth:`Belief.from_json`."""
+    from problog4fairness.beliefs.convert import known_kinds
+
+    name = value.get("kind") if isinstance(value, dict) else None
+    kind = known_kinds().get(str(name))
+    if kind is None:
+        raise P4FError(f"there is no belief {name!r}; import the module that defines it first")
+    try:
+        return kind._from_json(value)
+    except P4FError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        raise P4FError(f"this describes no {kind.__name__}: {type(error).__name__}, {error}") from None
 
 
 def checked_belief(line: str, place: str) -> Belief:
@@ -63,7 +115,7 @@ def belief_of(value: Any) -> Belief:
     """The belief that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
     try:
         _check(value, "")
-        belief = Belief.from_json(value)
+        belief = from_plain(value)
         if belief.to_json() != value:
             raise ValueError("its parts do not fit each other")
         belief.text()
@@ -74,6 +126,8 @@ def belief_of(value: Any) -> Belief:
 
 def _check(value: Any, key: str) -> None:
     """Whether each part is of the kind that its key says."""
+    from problog4fairness.beliefs.convert import known_kinds
+
     declared = known_kinds().get(str(value.get("kind"))) if isinstance(value, dict) else None
     if declared is not None and declared.fields:
         # Its fields check themselves what they hold.
@@ -142,3 +196,59 @@ def _is_level(value: Any) -> bool:
     return isinstance(value, int | str) or (
         isinstance(value, list) and bool(value) and all(isinstance(part, int | str) for part in value)
     )
+
+
+# What every parameter in a file has, and what only some have.
+_PARAMETER = {"name", "meaning", "value", "low", "high", "rows", "cell", "source"}
+_MAYBE = {"prior", "information"}
+
+
+def read_parameters(value: Any, expected: Sequence[Parameter]) -> tuple[Parameter, ...]:
+    """Parameters, with the bounds of the expected ones, from plain data that anybody may have written."""
+    bounds = {own.name: own.bounds for own in expected}
+    if not isinstance(value, list) or not all(_is_parameter(parameter, bounds) for parameter in value):
+        raise ValueError("a parameter is not as it should be")
+    if len({parameter["name"] for parameter in value}) < len(value):
+        raise ValueError("a parameter occurs twice")
+    return parameters_from_json(value, bounds)
+
+
+def _is_parameter(value: Any, bounds: Mapping[str, tuple[float, float]]) -> bool:
+    if not isinstance(value, dict) or set(value) - _MAYBE != _PARAMETER:
+        return False
+    if not (_is_prior(value.get("prior", [1, 1])) and _is_information(value.get("information", {}))):
+        return False
+    if not (isinstance(value["name"], str) and isinstance(value["meaning"], str) and value["name"].isprintable()):
+        return False
+    ends = [value[name] for name in ("value", "low", "high")]
+    least, most = bounds.get(value["name"], (0.0, 1.0))
+    if not all(end is None or (is_number(end) and least <= end <= most) for end in ends):
+        return False
+    rows, source = value["rows"], value["source"]
+    if not ((source is None or isinstance(source, str)) and _is_cell(value["cell"])):
+        return False
+    known = [end for end in ends[1:] if end is not None]
+    return (rows is None or (type(rows) is int and rows >= 0)) and known == sorted(known)
+
+
+def _is_prior(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(is_number(own) and 0 < own < 1e15 for own in value)
+
+
+def _is_information(value: Any) -> bool:
+    if not isinstance(value, dict) or len(value) > MOST_CELLS:
+        return False
+    return all(isinstance(name, str) and is_number(own) and abs(own) < 1e15 for name, own in value.items())
+
+
+def _is_cell(value: Any) -> bool:
+    if value is None:
+        return True
+    if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
+        return False
+    return all(type(place) is int and place >= 0 for place in value[:3])
+
+
+def is_number(value: Any) -> bool:
+    """Whether plain data are a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,156 @@
+"""A belief applied to rows: which columns it reads, and what it says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from problog4fairness.beliefs.likelihood.general import Record, observe_program
+from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
+from problog4fairness.beliefs.likelihood.observation import Observation
+from problog4fairness.beliefs.parametrised import Parametrised
+from problog4fairness.data import Floats, Grouping, Rows, Sensitive
+from problog4fairness.errors import P4FError, among
+
+if TYPE_CHECKING:
+    from problog4fairness.program import Leaf
+
+
+class Observing(Parametrised):
+    """The part of a :class:`Belief` that observes rows; the attributes are described there."""
+
+    variables: tuple[Sensitive, ...] = ()
+    features: tuple[str, ...] = ()
+    classes: tuple[int | str, ...] | None = None
+    classifier: str = "h"
+    recorded_columns: tuple[str, ...] = ()
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """All sensitive columns, each once."""
+        return _columns(variable for variable in self.variables if variable.people)
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns of what else the bias depends on, each once."""
+        return _columns(variable for variable in self.variables if not variable.people)
+
+    @property
+    def read_columns(self) -> tuple[str, ...]:
+        """All columns that it reads, besides a single recorded label."""
+        every = (*self.sensitive_columns, *self.other_columns, *self.recorded_columns, *self.features)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def context_columns(self) -> tuple[str, ...]:
+        """What it must read besides the features and the record: groups, who decided, proxies."""
+        aside = {*self.recorded_columns, *self.features}
+        return tuple(name for name in self.read_columns if name not in aside)
+
+    def network_columns(self) -> dict[str, str]:
+        """The column that each network of its program reads, where it is one."""
+        return {v.name: v.columns[0] for v in self.variables if len(v.columns) == 1}
+
+    @property
+    def class_count(self) -> int:
+        """Number of classes of the label."""
+        return 2 if self.classes is None else len(self.classes)
+
+    def observe(self, rows: Rows) -> Observation:
+        """Apply the belief to rows: the likelihood of what was recorded, and what it tells of what was fair.
+
+        In general the program is compiled once and specialised to the groups that occur in the rows. A template may
+        have a quicker way; it gives the same numbers.
+
+        Parameters
+        ----------
+        rows
+            What was recorded; without recorded labels, the observation still tells what would be recorded.
+        """
+        self.require_known()
+        self.require_columns(rows)
+        inputs = self._inputs(rows)
+        return observe_program(
+            self.bound_program(),
+            rows,
+            inputs,
+            self.record(rows),
+            classifier=self.classifier,
+            value=lambda leaf: self.leaf_value(leaf, rows),
+            place=lambda leaf: self._leaf_input(leaf, rows, inputs),
+        )
+
+    def record(self, rows: Rows) -> Record:
+        """What was recorded in rows, among what its program says can be recorded: the classes, by default."""
+        count = 0 if rows.recorded is None else int((rows.recorded < 0).sum())
+        if count:
+            raise P4FError(
+                f"{count} rows have no recorded label, and the belief does not say when that happens; drop them, or "
+                "believe in SelectiveLabels"
+            )
+        return Record(len(rows.classes), rows.recorded)
+
+    def _inputs(self, rows: Rows) -> FairInputs:
+        """What the program may ask the classifier about: the row itself, where it says nothing else."""
+        return fair_inputs(rows)
+
+    def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:  # noqa: ARG002
+        """``[rows]``: which of the inputs a leaf of the classifier is about."""
+        if leaf.arguments != ("x",):
+            raise P4FError(f"the program asks for {leaf}; a belief about the label asks the classifier about x only")
+        return inputs.index[:, 0]
+
+    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """What rows know of a network of the program other than the classifier, ``[rows]`` or ``[rows, outcomes]``."""
+        for variable in self.variables:
+            if variable.name == leaf.name:
+                shares = torch.from_numpy(rows.shares(variable))
+                return shares[:, 1] if variable.binary else shares
+        raise P4FError(f"the program reads the network {leaf.name}, and no sensitive variable has that name")
+
+    def restore(self, rows: Rows) -> Observation:
+        """The fair features that recorded ones may stand for, as :meth:`Observation.fair_proba` needs them."""
+        return self.observe(rows.without_record())
+
+    def feature_distortion(self, rows: Rows) -> dict[str, Floats]:  # noqa: ARG002
+        """For each changed feature and row the probability that its fair value is not the recorded one."""
+        return {}
+
+    def require_columns(self, rows: Rows) -> None:
+        """Raise the error that names a column which the belief reads and the rows do not have."""
+        for column in self.read_columns:
+            unrecorded = rows.recorded is None and column in self.recorded_columns
+            if column not in rows.frame.columns and not unrecorded:
+                there = among(column, rows.frame.columns)
+                raise P4FError(f"the belief needs the column {column!r}; {there}, or pass sensitive_features")
+
+    def check_rows(self, rows: Rows) -> None:
+        """Raise the error that says why these rows cannot be learned from: every group must occur."""
+        self.require_columns(rows)
+        for variable in self.variables:
+            absent = [variable.group_text(i) for i, rate in enumerate(rows.shares(variable).sum(axis=0)) if rate == 0]
+            if absent:
+                raise P4FError(f"no row has {absent[0]}; leave that group out of the belief's groups")
+
+    def groupings(self, rows: Rows) -> list[Grouping]:
+        """The ways to divide rows into groups: one for each sensitive variable of which the rows have the columns."""
+        return [
+            Grouping.of(variable, rows)
+            for variable in self.variables
+            if variable.people and set(variable.columns) <= set(rows.frame.columns)
+        ]
+
+    def kinds_of(self, rows: Rows) -> Rows:
+        """One row of each kind that the belief can tell apart."""
+        columns = [name for name in self.read_columns if name in rows.frame.columns]
+        if not columns:
+            return rows.take(np.arange(min(1, len(rows))))
+        return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
+
+
+def _columns(variables: Iterable[Sensitive]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(column for variable in variables for column in variable.columns))

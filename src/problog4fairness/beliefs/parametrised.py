@@ -1,0 +1,117 @@
+"""A program and its parameters: values, priors, and draws from the posterior."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from problog4fairness.errors import UnknownNameError
+from problog4fairness.program import Program
+from problog4fairness.statistics import Beta, Parameter, bind, check_known, checked_priors, known_values, table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Parametrised(ABC):
+    """The part of a :class:`Belief` that is about its parameters; the attributes are described there."""
+
+    parameters: tuple[Parameter, ...] = ()
+    overlap: bool = False
+
+    @abstractmethod
+    def text(self) -> str:
+        """The program as text."""
+
+    def program(self) -> Program:
+        """The program that is compiled."""
+        return Program(self.text())
+
+    def bound_program(self) -> Program:
+        """The same program with its numbers beside it: it is compiled once, whatever they are."""
+        try:
+            return Program(self.unknown().text()).bind(known_values(self.probabilities))
+        except UnknownNameError:
+            # A belief of somebody's own may write its numbers into the text and nothing else.
+            return self.program()
+
+    @property
+    def probabilities(self) -> tuple[Parameter, ...]:
+        """Those of its parameters that are probabilities: all but those of recorded numbers."""
+        return tuple(own for own in self.parameters if own.is_probability)
+
+    def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
+        """The same assumption with other values; a parameter of the same name is about the same cell."""
+        cells = {own.name: own.cell for own in self.parameters}
+        other = copy.copy(self)
+        other.parameters = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in probabilities)
+        return other
+
+    def with_values(self, values: Mapping[str, float]) -> Self:
+        """The same belief with other values of some parameters, and the intervals that they had."""
+        # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
+        changed = (
+            replace(own, value=values[own.name], rows=None) if own.name in values else own for own in self.parameters
+        )
+        return self.with_parameters(tuple(changed))
+
+    def bind(self, values: Mapping[str, float]) -> Self:
+        """A belief with stated values for some parameters."""
+        return self.with_parameters(bind(self.parameters, values))
+
+    def unknown(self) -> Self:
+        """The same assumption with all values open."""
+        return self.with_parameters(tuple(own.stated(None) for own in self.parameters))
+
+    def with_priors(self, prior: Mapping[str, Beta]) -> Self:
+        """A belief with what is known of some parameters beside an audit: ``{"p1": p4f.statistics.Beta(2, 8)}``.
+
+        A parameter that was counted is counted on from its prior; one that was stated, or is unknown, is as its prior
+        says. For parameters that are estimated together, say ``estimate(..., prior=...)``.
+        """
+        known = checked_priors(prior, [own.name for own in self.parameters])
+        return self.with_parameters(
+            tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.parameters)
+        )
+
+    def pooled(self) -> Self:
+        """The same belief, in which parameters that no audited row tells of are taken from the other groups.
+
+        They are as the other groups let expect, more uncertain the less these are alike; their ``source`` says so.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> import pandas as pd
+        >>> import problog4fairness as p4f
+        >>> audit = pd.DataFrame({"region": ["north"] * 40, "recorded": [0] * 10 + [1] * 30, "fair": [1] * 40})
+        >>> belief = p4f.LabelBias("region", positive=False, groups=["east", "north"])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     found = belief.estimate(audit, recorded="recorded", fair="fair")
+        >>> [own.value is None for own in found.parameters], [f"{o.value:.2f}" for o in found.pooled().parameters]
+        ([False, True], ['0.25', '0.34'])
+        """
+        from problog4fairness.statistics import pooled
+
+        return self.with_parameters(pooled(self.parameters))
+
+    def parameter_table(self) -> pd.DataFrame:
+        """The parameters as a table: value, interval, rows used, rows still needed to know them within 0.1."""
+        return table(self.parameters)
+
+    def require_known(self) -> None:
+        """Raise the error that names unknown parameters, if there are any."""
+        check_known(self.parameters)
+
+    def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
+        """The belief whose parameters are estimated with priors."""
+        known = checked_priors(prior, [own.name for own in self.parameters])
+        return self.with_parameters(tuple(replace(own, prior=known.get(own.name)) for own in self.parameters))
+
+    def _counted_parts(self) -> list[tuple[Parameter, ...]]:
+        """The parameters, in parts that were counted separately."""
+        return [self.parameters]
