@@ -69,14 +69,3 @@ def test_parts_are_views_that_cover_a_row():
     assert (values == 1).all()
     widths = [size for ins, outs in pairwise((3, 8, 5, 2)) for size in (ins * outs, outs)]
     assert [part[0].numel() for part in layout.parts(values)] == widths
-
-
-@pytest.mark.parametrize("hidden", [(), (5,), (5, 4)])
-def test_more_features_than_a_network_looks_at_change_nothing(hidden):
-    narrow, wide = Layout((3, *hidden, 2)), Layout((6, *hidden, 2))
-    numbers = narrow.initial(torch.Generator().manual_seed(0))
-    widened = narrow.widened(numbers, 6)
-    x = torch.randn(7, 3)
-    more = torch.cat([x, torch.zeros(7, 3)], dim=1)
-    torch.testing.assert_close(wide.network(widened, 0.0)(more), narrow.network(numbers, 0.0)(x))
-    assert torch.equal(wide.narrowed(widened, 3), numbers)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from problog4fairness.learners.networks.optimiser import StackedAdamW
+from problog4fairness.learners.networks.stack import StackedAdamW
 
 
 def alone(start: torch.Tensor, gradients: list[torch.Tensor], rate: float, decay: float) -> torch.Tensor:

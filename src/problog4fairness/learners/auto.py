@@ -160,12 +160,10 @@ class FittedChoice(FittedAround):
         return table.sort_values("loss", kind="stable").rename_axis("learner")
 
     def around(self) -> dict[str, Any]:
-        """See :meth:`FittedAround.around`."""
         return {"chosen": self.chosen, "compared": {name: dict(values) for name, values in self._compared.items()}}
 
     @classmethod
-    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:  # noqa: ARG003
-        """See :meth:`FittedAround.check_around`."""
+    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
         require(set(plain) == {"chosen", "compared"}, "its choice is another one")
         compared = plain["compared"]
         require(isinstance(compared, dict) and plain["chosen"] in compared, "its choice is another one")
@@ -178,5 +176,4 @@ class FittedChoice(FittedAround):
 
     @classmethod
     def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> FittedChoice:
-        """See :meth:`FittedAround.of_around`."""
         return cls(fitted, plain["chosen"], plain["compared"])

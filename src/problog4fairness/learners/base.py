@@ -117,10 +117,10 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
 
     def fit_near(
         self,
-        fitted: Fitted,  # noqa: ARG002
+        fitted: Fitted,
         tasks: Sequence[Task],
         progress: bool | None = None,
-        quicker: int = 1,  # noqa: ARG002
+        quicker: int = 1,
     ) -> Sequence[Fitted]:
         """Fit one classifier for each task, quickly, near what was learned from almost the same rows.
 

@@ -59,16 +59,13 @@ class Calibrated(FittedAround):
             self.concerns = [*fitted.concerns, warning]
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
         return recalibrated(self.fitted.log_proba(table), self.slope, torch.tensor(self.shifts, dtype=torch.float64))
 
     def around(self) -> dict[str, Any]:
-        """See :meth:`FittedAround.around`."""
         return {**{name: getattr(self, name) for name in _NUMBERS}, "shifts": list(self.shifts)}
 
     @classmethod
     def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
-        """See :meth:`FittedAround.check_around`."""
         require(set(plain) == {*_NUMBERS, "shifts"}, "its calibration is another one")
         shifts = plain["shifts"]
         require(isinstance(shifts, list) and len(shifts) == classes - 1, "its calibration does not fit its labels")
@@ -78,5 +75,4 @@ class Calibrated(FittedAround):
 
     @classmethod
     def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> Calibrated:
-        """See :meth:`FittedAround.of_around`."""
         return cls(fitted, plain["slope"], plain["shifts"], plain["gain"], plain["error"])

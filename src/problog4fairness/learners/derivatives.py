@@ -142,11 +142,9 @@ class BinarySlopes(Slopes):
         self._steps, self._not_no, self._not_yes = self._no - self._yes, 1 - self._no, 1 - self._yes
 
     def loss(self, logits: Floats) -> float:
-        """See :meth:`Slopes.loss`."""
         return -float(self._weights @ np.log(self._forward(logits)[3]))
 
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
-        """See :meth:`Slopes.gradient`."""
         high, low, _, total = self._forward(logits)
         loss = -float(self._weights @ np.log(total))
         return loss, self._by_input(self._steps * self._unit(high, low, total))
@@ -228,16 +226,13 @@ class ClassSlopes(Slopes):
         self._lift = terms.base.numpy()[codes]
 
     def loss(self, logits: Floats) -> float:
-        """See :meth:`Slopes.loss`."""
         return -float(self._weights @ np.log(self._forward(logits)[2]))
 
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
-        """See :meth:`Slopes.gradient`."""
         chance, terms, total = self._forward(logits)
         return -float(self._weights @ np.log(total)), self._slope(chance, terms, total)[0]
 
     def curved(self, logits: Floats) -> tuple[Floats, Floats]:
-        """See :meth:`Slopes.curved`."""
         chance, terms, total = self._forward(logits)
         slope, share = self._slope(chance, terms, total)
         return slope, share * chance * (1 - chance)
@@ -282,13 +277,11 @@ class GeneralSlopes(Slopes):
         self._chunks = list(zip(*(part.split(size) for part in parts), strict=True))
 
     def loss(self, logits: Floats) -> float:
-        """See :meth:`Slopes.loss`."""
         z = torch.from_numpy(logits)
         with torch.no_grad():
             return -sum(float(weights @ self._observation(z[places], rows)) for rows, places, weights in self._chunks)
 
     def gradient(self, logits: Floats) -> tuple[float, Floats]:
-        """See :meth:`Slopes.gradient`."""
         z = torch.from_numpy(logits).requires_grad_()
         loss, slope = 0.0, torch.zeros_like(z)
         with torch.enable_grad():
@@ -299,7 +292,6 @@ class GeneralSlopes(Slopes):
         return loss, slope.numpy()
 
     def curved(self, logits: Floats) -> tuple[Floats, Floats]:
-        """See :meth:`Slopes.curved`."""
         z = torch.from_numpy(logits)
         outputs, classes = self._observation.outputs, self._observation.classes
         kernel = self._observation.observed

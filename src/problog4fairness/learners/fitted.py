@@ -65,7 +65,7 @@ class Fitted(ABC):
         raise P4FError(f"a model with the classifier {type(self).__name__} cannot be saved")
 
     @classmethod
-    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:  # noqa: ARG003
+    def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
         """The tensors that go with plain data from a stranger; ``ValueError`` where that is not of the known shape.
 
         Parameters
@@ -80,7 +80,7 @@ class Fitted(ABC):
         raise ValueError(f"its classifier {cls.kind} is in no file")
 
     @classmethod
-    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> Fitted:  # noqa: ARG003
+    def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> Fitted:
         """The inverse of :meth:`state`, after :meth:`shapes` has checked it."""
         raise ValueError(f"its classifier {cls.kind} is in no file")
 
@@ -102,11 +102,9 @@ class FittedEncoded(Fitted):
 
     @property
     def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
         return self.encoder.categories
 
     def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
         self.encoder.check(table)
 
     @abstractmethod
@@ -124,14 +122,12 @@ class FittedEncoded(Fitted):
         """The classifier with these parts."""
 
     def state(self) -> State:
-        """See :meth:`Fitted.state`."""
         numbers, encoder = self.encoder.state()
         tensors, plain = self.parts()
         return numbers | tensors, {"encoder": encoder, **plain, "history": dict(self.history)}
 
     @classmethod
     def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """See :meth:`Fitted.shapes`."""
         require(set(plain) == {"encoder", "history", *cls.plain_names}, f"its {cls.kind} classifier is another one")
         _check_history(plain["history"])
         encoder = Encoder.of_plain(plain["encoder"], columns)
@@ -139,7 +135,6 @@ class FittedEncoded(Fitted):
 
     @classmethod
     def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedEncoded:
-        """See :meth:`Fitted.from_state`."""
         rest = dict(tensors)
         encoder = Encoder.of_plain(plain["encoder"]).with_numbers(rest)
         return cls.of_parts(encoder, rest, plain)
@@ -158,16 +153,13 @@ class FittedAround(Fitted):
         self.fitted, self.history, self.concerns = fitted, fitted.history, fitted.concerns
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
         return self.fitted.log_proba(table)
 
     @property
     def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
         return self.fitted.categories
 
     def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
         self.fitted.check(table)
 
     @abstractmethod
@@ -185,13 +177,11 @@ class FittedAround(Fitted):
         """The classifier around this one."""
 
     def state(self) -> State:
-        """See :meth:`Fitted.state`."""
         tensors, plain = self.fitted.state()
         return tensors, {**self.around(), "fitted": {"kind": self.fitted.kind, **plain}}
 
     @classmethod
     def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """See :meth:`Fitted.shapes`."""
         inner = plain.get("fitted")
         known = isinstance(inner, dict) and inner.get("kind") in Fitted.kinds
         require(known and inner["kind"] != cls.kind, f"its {cls.kind} classifier is around another one")  # type: ignore[index]
@@ -201,7 +191,6 @@ class FittedAround(Fitted):
 
     @classmethod
     def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedAround:
-        """See :meth:`Fitted.from_state`."""
         kind, inside = cls._inside(plain)
         return cls.of_around(kind.from_state(tensors, inside), plain)
 

@@ -84,7 +84,6 @@ class Reweighted(Learner):
     draws: int = option(5, COUNT)
 
     def check_options(self) -> None:
-        """See :meth:`Learner.check_options`."""
         name = type(self.estimator).__name__
         if isinstance(self.estimator, type):
             raise TrainingError(f"the learner {self.estimator.__name__} is a class; pass one of it, with ()")
@@ -97,7 +96,6 @@ class Reweighted(Learner):
         super().check_options()
 
     def fit_task(self, task: Task, bar: Bar) -> FittedEstimator:
-        """See :meth:`Learner.fit_task`."""
         rows = learning_rows(task)
         task.observation.require_possible()
         require_complete(task.observation, rows)
@@ -110,10 +108,10 @@ class Reweighted(Learner):
 
     def fit_near(
         self,
-        fitted: Fitted,  # noqa: ARG002
+        fitted: Fitted,
         tasks: Sequence[Task],
         progress: bool | None = None,
-        quicker: int = 1,  # noqa: ARG002
+        quicker: int = 1,
     ) -> Sequence[FittedEstimator]:
         """See :meth:`Learner.fit_near`: one round of EM on two halves, and a last fit."""
         self.check_options()
@@ -179,16 +177,13 @@ class FittedEstimator(Fitted):
 
     @property
     def categories(self) -> Mapping[str, Sequence[str]]:
-        """See :meth:`Fitted.categories`."""
         return {} if self.encoder is None else self.encoder.categories
 
     def check(self, table: pd.DataFrame) -> None:
-        """See :meth:`Fitted.check`."""
         if self.encoder is not None:
             self.encoder.check(table)
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
         if not len(table):
             return torch.zeros(0, self._classes, dtype=torch.float64)
         matrix = table if self.encoder is None else self.encoder.transform(table)

@@ -70,7 +70,6 @@ class Linear(Learner):
     penalty: float | Literal["auto"] = option("auto", Number(least=0, others=("auto",)))
 
     def fit_task(self, task: Task, bar: Bar) -> FittedLinear:
-        """See :meth:`Learner.fit_task`."""
         observation, rows = task.observation, learning_rows(task)
         slopes = slopes_of(observation, rows, task.weights)
         every = len(slopes.inputs) == len(observation.table)
@@ -88,7 +87,7 @@ class Linear(Learner):
         fitted: Fitted,
         tasks: Sequence[Task],
         progress: bool | None = None,
-        quicker: int = 1,  # noqa: ARG002
+        quicker: int = 1,
     ) -> Sequence[Fitted]:
         """See :meth:`Learner.fit_near`: from the coefficients and with the penalty that were found."""
         if not isinstance(fitted, FittedLinear):
@@ -232,7 +231,6 @@ class FittedLinear(FittedEncoded):
         return pd.DataFrame(np.vstack([slopes, self.numbers[-1] - shift]), index=[*names, "intercept"])
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
         outputs = self.numbers.shape[1]
         logits = np.zeros((outputs, len(table)))
         for start in range(0, len(table), CHUNK):
@@ -244,16 +242,13 @@ class FittedLinear(FittedEncoded):
         return log_outcomes((outputs,), torch.from_numpy(logits.T + self.numbers[-1]))
 
     def parts(self) -> State:
-        """See :meth:`FittedEncoded.parts`."""
         return {"coefficients": torch.from_numpy(self.numbers.copy())}, {"penalty": self.penalty}
 
     @classmethod
     def part_shapes(cls, plain: Mapping[str, Any], encoder: Encoder, outputs: int) -> dict[str, Shape]:
-        """See :meth:`FittedEncoded.part_shapes`."""
         require(type(plain["penalty"]) is float and 0 <= plain["penalty"] < np.inf, "its penalty is not a number")
         return {"coefficients": ((encoder.width + 1, outputs), torch.float64)}
 
     @classmethod
     def of_parts(cls, encoder: Encoder, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedLinear:
-        """See :meth:`FittedEncoded.of_parts`."""
         return cls(encoder, tensors["coefficients"].numpy(), plain["penalty"], plain["history"])

@@ -73,7 +73,7 @@ class LoaderBatches:
     def __init__(self, loader: Iterable[Any], observation: Observation) -> None:
         self._loader, self._total, self._variants = loader, len(observation), observation.variants
 
-    def epoch(self, generator: torch.Generator | None) -> Iterator[Batch]:  # noqa: ARG002  it shuffles by itself
+    def epoch(self, generator: torch.Generator | None) -> Iterator[Batch]:
         """All batches."""
         empty = True
         for item in self._loader:

@@ -8,15 +8,17 @@ as it would have alone, to float tolerance. With dropout that holds in distribut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.networks.batching_plan import (
+from problog4fairness.learners.networks.mlp import MLP, Layout
+from problog4fairness.learners.networks.plan import (
     STACK_ACTIVATIONS,
     Plan,
     inputs_of,
@@ -24,14 +26,14 @@ from problog4fairness.learners.networks.batching_plan import (
     plans,
     rows_of,
 )
-from problog4fairness.learners.networks.mlp import MLP, Layout
-from problog4fairness.learners.networks.nonfinite import Watch
-from problog4fairness.learners.networks.optimiser import StackedAdamW
-from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, Inputs, ManyInputs, Rows
-from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings
+from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, Inputs, ManyInputs, Rows, StackedAdamW
+from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings, check_finite
 from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.splits import kinds_of, numbered, split
 from problog4fairness.learners.validation import check_seed
+
+# Looks at rows, weights, losses and logits of a step, each with the networks first.
+Watch: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor], None]
 
 
 def fit_many(tasks: Sequence[Task], settings: Settings | None = None, progress: bool | None = None) -> list[Fit[MLP]]:
@@ -149,19 +151,19 @@ class _Training:
         self._total = len(tasks)
         self._settings = settings
         self._observation = plan.observation
-        self._layout = Layout((plan.inputs[0].shape[1], *self._members[0].layout.sizes[1:]))
+        self._layout = self._members[0].layout
         self._inputs = _inputs(plan, order, self._members)
         self._train = _rows(self._members, [m.train for m in self._members], starts, settings.batch_size)
         self._validation = _rows(self._members, [m.validation for m in self._members], starts)
         self._starts = starts
-        values = torch.stack([m.layout.widened(m.initial, self._layout.sizes[0]) for m in self._members])
+        values = torch.stack([member.initial for member in self._members])
         self._optimiser = StackedAdamW(values, settings.learning_rate, settings.weight_decay)
         self._best = values.clone()
         self._histories = [History() for _ in self._members]
         self._dropout = Dropout(settings.dropout, int(self._members[0].task.seed)) if settings.dropout else None
 
     def run(self, bar: Bar) -> dict[int, Fit[MLP]]:
-        """The fits, by the number of their job."""
+        """The fits, by the number of their task."""
         fits: dict[int, Fit[MLP]] = {}
         for epoch in range(self._settings.max_epochs):
             train, validation = self._epoch(epoch)
@@ -173,8 +175,7 @@ class _Training:
             bar.show(epoch + 1, sum(validation) / len(validation), len(stopped) + sum(stopped) * left)
             for model, member in enumerate(self._members):
                 if stopped[model]:
-                    numbers = self._layout.narrowed(self._best[model], member.layout.sizes[0])
-                    network = member.layout.network(numbers, self._settings.dropout)
+                    network = self._layout.network(self._best[model], self._settings.dropout)
                     fits[member.number] = self._histories[model].fit(network, member.task.seed)
             if all(stopped):
                 break
@@ -205,12 +206,30 @@ class _Training:
         return train.tolist(), validation.tolist()
 
     def _reason(self, batches: Epoch, epoch: int, model: int) -> P4FError:
-        """Run an epoch again to see in which rows the loss of this network was not finite."""
-        watch = Watch(model, self._starts[model], epoch + 1, self._settings)
+        """Run an epoch again to see in which rows the loss of this network, or its gradient, was not finite."""
+
+        def watch(rows: Tensor, weights: Tensor, losses: Tensor, logits: Tensor) -> None:
+            if model >= len(rows):
+                return
+            used = weights[model] > 0
+            numbers = rows[model][used] - self._starts[model]
+            check_finite(numbers, losses[model][used], logits[model][used], epoch + 1, self._settings)
+            if losses.requires_grad:
+                (slopes,) = torch.autograd.grad(losses[model].sum(), logits, retain_graph=True)
+                wrong = numbers[~torch.isfinite(slopes[model][used].flatten(1)).all(1)]
+                if len(wrong):
+                    raise TrainingError(
+                        f"the gradient of the loss is not finite in epoch {epoch + 1} at the {numbered(wrong)}; "
+                        "check what is recorded there, and that the observation is differentiable"
+                    )
+
+        error: P4FError = TrainingError(
+            f"the loss is not finite in epoch {epoch + 1}; lower the learning rate "
+            f"(now {self._settings.learning_rate:g})"
+        )
         try:
             self._pass(batches, watch)
             self._validate(watch)
-            error: P4FError = watch.unknown()
         except TrainingError as located:
             error = located
         return _named(error, self._members[model].number, self._total)
@@ -234,7 +253,7 @@ class _Training:
                 loss = (weights * losses).sum(1)
                 total_by_step.append(loss.detach())
                 if watch is not None:
-                    watch.look(rows, weights, losses, logits)
+                    watch(rows, weights, losses, logits)
                 slopes = torch.autograd.grad(loss, parts, scale)
                 torch.cat([slope.flatten(1) for slope in slopes], dim=1, out=gradient)
                 step(gradient)
@@ -252,19 +271,18 @@ class _Training:
             logits = self._inputs.logits(parts, rows)
             losses = self._settings.costs(self._observation(logits, rows))
             if watch is not None:
-                watch.look(rows, weights, losses, logits.expand(*rows.shape, -1, -1))
+                watch(rows, weights, losses, logits.expand(*rows.shape, -1, -1))
             total.add_((weights * losses).sum(1))
         return total / self._validation.weights.sum(1, dtype=torch.float64)
 
 
 def _inputs(plan: Plan, order: list[int], members: Sequence[_Member]) -> Inputs:
     """What the networks of a stack are evaluated on."""
-    matrix = plan.inputs[0] if len(plan.inputs) == 1 else torch.cat(plan.inputs)
     if plan.few:
         starts = [plan.first_input[i] for i in order]
-        inputs = [matrix[start : start + len(inputs_of(m.task))] for start, m in zip(starts, members, strict=True)]
+        inputs = [plan.inputs[start : start + len(inputs_of(m.task))] for start, m in zip(starts, members, strict=True)]
         return FewInputs(plan.observation, inputs, starts)
-    return ManyInputs(plan.observation, matrix)
+    return ManyInputs(plan.observation, plan.inputs)
 
 
 def _rows(members: Sequence[_Member], rows: Sequence[Tensor], starts: Sequence[int], multiple: int = 1) -> Rows:

@@ -90,21 +90,6 @@ class Layout:
         drawn[:-2] = [part.t() for part in drawn[:-2]]
         return torch.cat([part.reshape(-1) for part in drawn])
 
-    def widened(self, values: Tensor, features: int) -> Tensor:
-        """The numbers ``[numbers]`` of the same network with more features, which it does not look at."""
-        weight, rest = values.split([self.sizes[0] * self.sizes[1], self.numbers - self.sizes[0] * self.sizes[1]])
-        more = features - self.sizes[0]
-        weight = weight.unflatten(0, self.shapes[0])
-        pad = (0, more) if len(self.sizes) == 2 else (0, 0, 0, more)
-        return torch.cat([torch.nn.functional.pad(weight, pad).flatten(), rest])
-
-    def narrowed(self, values: Tensor, features: int) -> Tensor:
-        """The inverse of :meth:`widened`: the numbers without those of features that came on top."""
-        shape = self.shapes[0]
-        weight, rest = values.split([shape[0] * shape[1], self.numbers - shape[0] * shape[1]])
-        weight = weight.unflatten(0, shape)
-        return torch.cat([(weight[:, :features] if len(self.sizes) == 2 else weight[:features]).flatten(), rest])
-
     def network(self, values: Tensor, dropout: float) -> MLP:
         """The network with the numbers ``values [numbers]``, in evaluation mode."""
         state = {}

@@ -25,8 +25,7 @@ from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.base import observation_of
 from problog4fairness.learners.networks.batches import Batch, Batches, training_batches
 from problog4fairness.learners.networks.checkpoint import Checkpoint, check_state
-from problog4fairness.learners.networks.nonfinite import check_finite
-from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings
+from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings, check_finite
 from problog4fairness.learners.progress import Bar, progress_bar
 from problog4fairness.learners.validation import check_seed
 

@@ -75,7 +75,6 @@ class Network(Learner):
     networks: int = field(default=5, kw_only=True)
 
     def check_options(self) -> None:
-        """See :meth:`Learner.check_options`."""
         self.settings()
 
     def settings(self) -> Settings:
@@ -88,7 +87,6 @@ class Network(Learner):
         return tuple((int(seed) + member * STRIDE) % (1 << 63) for member in range(self.networks))
 
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedNetwork]:
-        """See :meth:`Learner.fit_many`."""
         settings = self.settings()
         encoded: dict[object, tuple[Encoder, Tensor]] = {}
         members, encoders = [], []
@@ -103,10 +101,10 @@ class Network(Learner):
 
     def fit_near(
         self,
-        fitted: Fitted,  # noqa: ARG002
+        fitted: Fitted,
         tasks: Sequence[Task],
         progress: bool | None = None,
-        quicker: int = 1,  # noqa: ARG002
+        quicker: int = 1,
     ) -> Sequence[FittedNetwork]:
         """See :meth:`Learner.fit_near`: one network for each task, all in one stack, where several may be averaged.
 
@@ -201,7 +199,6 @@ class FittedNetwork(FittedEncoded):
         return torch.cat(pieces)
 
     def parts(self) -> State:
-        """See :meth:`FittedEncoded.parts`."""
         states = [network.state_dict() for network in self.networks]
         tensors = {name: torch.stack([state[name] for state in states]) for name in states[0]}
         first = self.networks[0]
@@ -209,7 +206,6 @@ class FittedNetwork(FittedEncoded):
 
     @classmethod
     def part_shapes(cls, plain: Mapping[str, Any], encoder: Encoder, outputs: int) -> dict[str, Shape]:
-        """See :meth:`FittedEncoded.part_shapes`."""
         sizes, count = plain["sizes"], plain["networks"]
         require(type(count) is int and 0 < count < MAX_NETWORKS, "its networks are too many")
         require(isinstance(sizes, list) and 2 <= len(sizes) <= MAX_LAYERS, "its layers are too many")
@@ -225,7 +221,6 @@ class FittedNetwork(FittedEncoded):
 
     @classmethod
     def of_parts(cls, encoder: Encoder, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedNetwork:
-        """See :meth:`FittedEncoded.of_parts`."""
         networks = [
             network_with({name: tensor[member].contiguous() for name, tensor in tensors.items()}, plain["dropout"])
             for member in range(plain["networks"])

@@ -1,4 +1,4 @@
-"""Many networks as one: their layers as batched matrix products, and what each is evaluated on.
+"""Many networks as one: their layers as batched matrix products, what each is evaluated on, and how all are moved.
 
 Everything has the networks as its first dimension. Those with the most batches in an epoch come first, so that in each
 step the networks that still have work are the first ``count`` ones, and the others cost nothing.
@@ -7,12 +7,16 @@ step the networks that still have work are the first ``count`` ones, and the oth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from problog4fairness.beliefs import Observation
+
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+# Beyond this many steps the bias corrections of AdamW are 1 in float32.
+_LAST = 20_000
 
 
 class Dropout:
@@ -38,17 +42,10 @@ def forward(parts: Sequence[Tensor], x: Tensor, dropout: Dropout | None) -> Tens
 
 
 class Inputs(ABC):
-    """What the networks are evaluated on for given rows.
-
-    Parameters
-    ----------
-    observation
-        Its ``inputs`` say which inputs a row needs.
-    """
+    """What the networks are evaluated on for given rows; the observation says which inputs a row needs."""
 
     def __init__(self, observation: Observation) -> None:
-        self._observation = observation
-        self._variants = observation.variants
+        self._observation, self._variants = observation, observation.variants
 
     def needed(self, rows: Tensor) -> Tensor:
         """``[models, n * variants]``: the inputs that ``rows [models, n]`` need."""
@@ -58,47 +55,27 @@ class Inputs(ABC):
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
         """``[models, n, variants, outputs]`` for ``rows [models, n]``; 1 in place of n where all rows need the same."""
 
-    @abstractmethod
-    def select(self, models: Tensor) -> None:
+    def select(self, models: Tensor) -> None:  # noqa: B027  nothing to do by default
         """Go on with these networks only."""
 
 
 class ManyInputs(Inputs):
-    """Each batch looks up its inputs.
-
-    Parameters
-    ----------
-    observation
-        Its ``inputs`` say which inputs a row needs.
-    inputs
-        ``[distinct, features]``: the inputs of all jobs.
-    """
+    """Each batch looks up its inputs among those of all tasks, ``[distinct, features]``."""
 
     def __init__(self, observation: Observation, inputs: Tensor) -> None:
         super().__init__(observation)
         self._inputs = inputs
 
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """See :meth:`Inputs.logits`."""
         needed = self._inputs.index_select(0, self.needed(rows).view(-1))
         logits = forward(parts, needed.view(len(rows), -1, needed.shape[1]), dropout)
         return logits.view(*rows.shape, self._variants, -1)
 
-    def select(self, models: Tensor) -> None:
-        """See :meth:`Inputs.select`."""
-
 
 class FewInputs(Inputs):
-    """The network is evaluated once on all distinct inputs of its job, and the rows look up its logits.
+    """Each network is evaluated once on all distinct inputs of its task, and the rows look up its logits.
 
-    Parameters
-    ----------
-    observation
-        Its ``inputs`` say which inputs a row needs.
-    inputs
-        For each network, the ``[distinct, features]`` of its job.
-    starts
-        For each network, what its first input is called in ``index``.
+    ``inputs`` are those of each network, and ``starts`` what its first input is called in the observation.
     """
 
     def __init__(self, observation: Observation, inputs: Sequence[Tensor], starts: Sequence[int]) -> None:
@@ -110,8 +87,8 @@ class FewInputs(Inputs):
         even = all(start % width == 0 for start in starts) and self._inputs.shape[1] % width == 0
         self._runs = observation.runs if width > 1 and even else None
         self._width = 1 if self._runs is None else width
-        # All rows of a job need all of its inputs: nothing is looked up.
-        self._shared = self._width > 1 and all(len(own) == width for own in inputs)
+        # All rows of a task need all of its inputs: nothing is looked up.
+        self._shared = self._width > 1 and all(len(matrix) == width for matrix in inputs)
         self._place()
 
     def _place(self) -> None:
@@ -120,7 +97,6 @@ class FewInputs(Inputs):
         self._shifted = bool(self._shift.any())
 
     def logits(self, parts: Sequence[Tensor], rows: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """See :meth:`Inputs.logits`."""
         count = len(rows)
         logits = forward(parts, self._inputs[:count], dropout)
         if self._shared:
@@ -136,32 +112,24 @@ class FewInputs(Inputs):
         return logits.index_select(0, places.view(-1)).view(*rows.shape, self._variants, -1)
 
     def select(self, models: Tensor) -> None:
-        """See :meth:`Inputs.select`."""
         self._inputs, self._starts = self._inputs[models], self._starts[models]
         self._place()
 
 
 class Rows:
-    """Rows of an observation with weights, for each network its own; short lists are padded with rows of weight 0.
+    """For each network its rows and their weights, None where all count the same.
 
-    Parameters
-    ----------
-    rows
-        For each network, its rows.
-    weights
-        For each network, the weights of these rows, or None where all count the same.
-    multiple
-        Pad to a multiple of this.
+    Short lists are padded with rows of weight 0, all of them to a ``multiple``.
     """
 
     def __init__(self, rows: Sequence[Tensor], weights: Sequence[Tensor | None], multiple: int = 1) -> None:
-        self.counts = [len(own) for own in rows]
-        self.weighted = any(own is not None for own in weights)
+        self.counts = [len(line) for line in rows]
+        self.weighted = any(line is not None for line in weights)
         width = -(-max(self.counts) // multiple) * multiple
-        self.rows = torch.stack([torch.cat([own, own[:1].expand(width - len(own))]) for own in rows])
+        self.rows = torch.stack([torch.cat([line, line[:1].expand(width - len(line))]) for line in rows])
         self.weights = torch.zeros(len(rows), width)
-        for line, count, own in zip(self.weights, self.counts, weights, strict=True):
-            line[:count] = 1 if own is None else own
+        for line, count, given in zip(self.weights, self.counts, weights, strict=True):
+            line[:count] = 1 if given is None else given
 
     def select(self, models: Tensor) -> None:
         """Go on with these networks only."""
@@ -174,17 +142,7 @@ class Rows:
 
 
 class Epoch:
-    """The batches of one epoch, in each network's own random order.
-
-    Parameters
-    ----------
-    rows
-        Padded to a multiple of ``batch_size``; networks with more batches first.
-    batch_size
-        Rows of a batch.
-    generators
-        For each network, where its order is drawn from.
-    """
+    """The batches of one epoch, in each network's random order; rows are padded to a multiple of ``batch_size``."""
 
     def __init__(self, rows: Rows, batch_size: int, generators: Sequence[torch.Generator]) -> None:
         self._batches = [-(-count // batch_size) for count in rows.counts]
@@ -211,3 +169,54 @@ class Epoch:
                 phase = (part[done:last, :count].unbind() for part in (self._rows, self._weights, self._scale))
                 yield count, list(zip(*phase, strict=True))
                 done = last
+
+
+class StackedAdamW:
+    """AdamW for many networks at once, ``values [models, numbers]``, each at its own step.
+
+    ``torch.optim.AdamW`` moves all its numbers in every step. Here a network whose epoch has fewer batches than the
+    others sits the rest of it out, and neither its numbers nor its moments nor its step count may move. With m and v
+    the running means of the gradient and of its square, and t the network's own step,
+    ``x <- (1 - lr decay) x - m / (sqrt(v) scale + shift)`` where ``scale = (1 - BETA1^t) / (lr sqrt(1 - BETA2^t))`` and
+    ``shift = EPSILON (1 - BETA1^t) / lr``: the published update, with what depends on t alone gathered in two factors.
+    """
+
+    def __init__(self, values: Tensor, learning_rate: float, weight_decay: float) -> None:
+        self.values = values
+        self.mean, self.square = torch.zeros_like(values), torch.zeros_like(values)
+        self.steps = torch.zeros(len(values), dtype=torch.long)
+        self._buffer = torch.empty_like(values)
+        self._keep = 1 - learning_rate * weight_decay
+        step = torch.arange(_LAST + 1, dtype=torch.float64)
+        first, second = (1 - BETA1**step) / learning_rate, 1 - BETA2**step
+        self._factors = torch.stack([first / second.sqrt(), first * EPSILON], dim=1).float()
+
+    def ahead(self, count: int, steps: int) -> Callable[[Tensor], None]:
+        """Begin ``steps`` steps of the first ``count`` networks: call what comes back with each gradient in turn.
+
+        What a step needs besides the gradient is made ready here, once for all of them, since a step is short.
+        """
+        numbers = (self.steps[:count] + torch.arange(1, steps + 1).unsqueeze(1)).clamp_(max=_LAST)
+        factors = iter(zip(*(part.unbind() for part in self._factors[numbers].split(1, dim=2)), strict=True))
+        self.steps[:count] += steps
+        values, mean, square, root = (part[:count] for part in (self.values, self.mean, self.square, self._buffer))
+        keep = self._keep
+
+        @torch.no_grad()
+        def step(gradient: Tensor) -> None:
+            scale, shift = next(factors)
+            mean.lerp_(gradient, 1 - BETA1)
+            square.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
+            torch.addcmul(shift, torch.sqrt(square, out=root), scale, out=root)
+            values.mul_(keep).addcdiv_(mean, root, value=-1)
+
+        return step
+
+    def state(self) -> tuple[Tensor, ...]:
+        """All that a step changes."""
+        return self.values, self.mean, self.square, self.steps
+
+    def select(self, models: Tensor) -> None:
+        """Go on with these networks only."""
+        self.values, self.mean, self.square, self.steps = (part[models] for part in self.state())
+        self._buffer = torch.empty_like(self.values)

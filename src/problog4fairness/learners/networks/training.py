@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from problog4fairness.errors import TrainingError
+from problog4fairness.learners.splits import numbered
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, checked_options, option
 
 Loss = Literal["cross_entropy", "focal"]
@@ -178,3 +179,19 @@ class History:
     def fit(self, network: Network, seed: int) -> Fit[Network]:
         """The outcome, with the network of the best epoch."""
         return Fit(network, self.best_epoch, tuple(self.train), tuple(self.validation), seed)
+
+
+def check_finite(rows: Tensor, losses: Tensor, logits: Tensor, epoch: int, settings: SuitedSettings) -> None:
+    """Raise if a loss ``[n]`` is not finite, and say in which of the ``rows`` and what to do.
+
+    A fit looks at its losses once an epoch, because looking more often costs time; where one is not finite, it finds
+    the step with this.
+    """
+    bad = ~torch.isfinite(losses)
+    if not bool(bad.any()):
+        return
+    where = f"the loss is not finite in epoch {epoch} at the {numbered(rows[bad])}"
+    if bool(torch.isfinite(logits[bad]).all()):
+        raise TrainingError(f"{where}: the network's output is, so check what is recorded there, and its weight")
+    rate = f"the learning rate (now {settings.learning_rate:g})"
+    raise TrainingError(f"{where}: nor is the network's output; check the inputs, or lower {rate}")

@@ -91,7 +91,6 @@ class Boosted(Learner):
 
     @property
     def most_rounds(self) -> int:
-        """See :attr:`Learner.most_rounds`."""
         return self.max_trees
 
     def fit_near(
@@ -113,7 +112,6 @@ class Boosted(Learner):
         return each(lambda task: quick.fit_many([task])[0], tasks, progress)
 
     def fit_task(self, task: Task, bar: Bar) -> FittedBoosted:
-        """See :meth:`Learner.fit_task`."""
         generator = torch.Generator().manual_seed(int(task.seed))
         kinds = kinds_of(task.observation)
         train, held = split(task, self.validation, generator, kinds)
@@ -202,7 +200,6 @@ class FittedBoosted(FittedEncoded):
         self._booster = trees.booster(width, len(constant)) if len(trees.leaves) else None
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
-        """See :meth:`Fitted.log_proba`."""
         outputs = len(self.constant)
         scores = np.tile(self.constant, (len(table), 1))
         for start in range(0, len(table), CHUNK):
@@ -213,22 +210,19 @@ class FittedBoosted(FittedEncoded):
         return log_outcomes((outputs,), torch.from_numpy(scores))
 
     def parts(self) -> State:
-        """See :meth:`FittedEncoded.parts`."""
         trees = self.trees
         names = {"trees": trees.leaves, "leaves": trees.value, "bounds": trees.bounds, "bits": trees.bits}
         tensors = trees.tensors() | {"constant": torch.from_numpy(self.constant.copy())}
         return tensors, {"sizes": {name: len(values) for name, values in names.items()}}
 
     @classmethod
-    def part_shapes(cls, plain: Mapping[str, Any], encoder: Encoder, outputs: int) -> dict[str, Shape]:  # noqa: ARG003
-        """See :meth:`FittedEncoded.part_shapes`."""
+    def part_shapes(cls, plain: Mapping[str, Any], encoder: Encoder, outputs: int) -> dict[str, Shape]:
         shapes = trees_shapes(plain["sizes"])
         require(plain["sizes"]["trees"] % outputs == 0, "its trees do not fit its labels")
         return shapes | {"constant": ((outputs,), torch.float64)}
 
     @classmethod
     def of_parts(cls, encoder: Encoder, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedBoosted:
-        """See :meth:`FittedEncoded.of_parts`."""
         trees = trees_of(tensors)
         trees.check(len(encoder.numbers) + len(encoder.categories))
         return cls(encoder, trees, tensors["constant"].numpy(), plain["history"])

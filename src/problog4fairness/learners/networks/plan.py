@@ -1,8 +1,7 @@
 """Which tasks are fitted together: as many as fit into one stack, in as few stacks as possible.
 
-Tasks share a stack if their networks have the same outputs and their observations can be stacked; narrow inputs are
-padded with zeros, which changes nothing. Where observations cannot be stacked, tasks with the same one still can: the
-seeds and folds of one study.
+Tasks share a stack if their networks have the same inputs and outputs and their observations can be stacked. Where
+observations cannot be stacked, tasks with the same one still can: the seeds and folds of one study.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Plan:
     first_row, first_input
         Where in it the rows of each task begin, and where in the matrix of all inputs its inputs do.
     inputs
-        The matrices that the matrix of all inputs is made of, all as wide as the widest.
+        The matrix of all inputs.
     few
         Whether a task has fewer distinct inputs than a batch has inputs, so that the network is evaluated once on all.
     """
@@ -50,7 +49,7 @@ class Plan:
     observation: Observation
     first_row: list[int]
     first_input: list[int]
-    inputs: list[Tensor]
+    inputs: Tensor
     few: bool
 
 
@@ -58,23 +57,19 @@ def plans(tasks: Sequence[Task], settings: SuitedSettings, chosen: Sequence[int]
     """Tasks, all or those ``chosen`` by number, divided into stacks."""
     groups: dict[tuple[object, ...], list[int]] = {}
     numbers = list(range(len(tasks)) if chosen is None else chosen)
-    for number in sorted(numbers, key=lambda number: (-rows_of(tasks[number]), -inputs_of(tasks[number]).shape[1])):
-        task = tasks[number]
-        key = (
-            type(task.observation.observed),
-            task.observation.outputs,
-            task.observation.variants,
-            _few(task, settings),
-        )
+    for number in sorted(numbers, key=lambda number: -rows_of(tasks[number])):
+        task, seen = tasks[number], tasks[number].observation
+        width = inputs_of(task).shape[1]
+        key = (type(seen.observed), seen.outputs, seen.variants, width, _few(task, settings))
         groups.setdefault(key, []).append(number)
     for numbers in groups.values():
         while numbers:
             count = _capacity(tasks[numbers[0]], settings)
-            yield from _together(sorted(numbers[:count]), tasks, _few(tasks[numbers[0]], settings))
+            yield from _stacked(sorted(numbers[:count]), tasks, _few(tasks[numbers[0]], settings))
             numbers = numbers[count:]
 
 
-def _together(numbers: list[int], tasks: Sequence[Task], few: bool) -> list[Plan]:
+def _stacked(numbers: list[int], tasks: Sequence[Task], few: bool) -> list[Plan]:
     """One plan for these tasks, or one for each observation where they cannot be stacked."""
     matrices = {_identity(inputs_of(tasks[number])): inputs_of(tasks[number]) for number in numbers}
     starts = dict(zip(matrices, accumulate((len(m) for m in matrices.values()), initial=0), strict=False))
@@ -87,7 +82,7 @@ def _together(numbers: list[int], tasks: Sequence[Task], few: bool) -> list[Plan
     else:
         observation = observations[0].stacked(observations[1:], [starts[matrix] for _, matrix in sources])
     if observation is None:
-        return [plan for same in sources.values() for plan in _together(same, tasks, few)]
+        return [plan for same in sources.values() for plan in _stacked(same, tasks, few)]
     rows = dict(zip(sources, accumulate((len(member) for member in observations), initial=0), strict=False))
     places = {number: source for source, same in sources.items() for number in same}
     return [
@@ -96,15 +91,10 @@ def _together(numbers: list[int], tasks: Sequence[Task], few: bool) -> list[Plan
             observation,
             first_row=[rows[places[number]] for number in numbers],
             first_input=[starts[_identity(inputs_of(tasks[number]))] for number in numbers],
-            inputs=_equally_wide(list(matrices.values())),
+            inputs=torch.cat(list(matrices.values())) if len(matrices) > 1 else next(iter(matrices.values())),
             few=few,
         )
     ]
-
-
-def _equally_wide(matrices: list[Tensor]) -> list[Tensor]:
-    width = max(matrix.shape[1] for matrix in matrices)
-    return [m if m.shape[1] == width else torch.nn.functional.pad(m, (0, width - m.shape[1])) for m in matrices]
 
 
 def _few(task: Task, settings: SuitedSettings) -> bool:
