@@ -1,39 +1,51 @@
-"""Parameters that are learned from the record, together with a linear model of the fair label."""
+"""Parameters that are learned from the record, together with a linear model of the fair label.
+
+Of labels that are missing where nobody was accepted, the likelihood of the record tells whether acceptance follows the
+fair label, as whoever decides with private knowledge does, or the columns, as a score does:
+
+    P(accepted | fair = f, x, A) = s_f,A        or        P(accepted | fair = f, x, A) = logistic(x, A)
+
+Under the second the likelihood of the fair label is that of the accepted people alone, which s_1,A = s_0,A says in the
+first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from scipy.optimize import minimize
+from scipy.special import log_expit
 from torch import Tensor
 
 from problog4fairness.audit import LabelModel, Learned, Terms, learn, least_loss, read_labels, warn_audit
 from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.templates.records.acceptance import Acceptance, by_features
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Parameter
+from problog4fairness.statistics import Parameter, interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.beliefs.templates.records.selection import Selection
 
-B = TypeVar("B", bound="Selection")
-
 SOURCE = "learned from the record with a linear model of the fair label"
+ACCEPTANCE = ("auto", "label", "features")
+BY_FEATURES = "acceptance follows the features; people alike in them are accepted whatever their label"
 # A parameter that is not known better than this is told of.
 UNTOLD = 0.5
 MOST_FEATURES = 200
 # Columns, with squares and products, up to which a curved model is tried.
 MOST_CURVED = 60
+# Standard deviation of the weights of standardised columns beforehand; four times that for the constant.
+DEVIATION = 5.0
 
 
 def learned_from(
-    belief: B,
+    belief: Selection,
     table: pd.DataFrame,
     recorded: str,
     fair: str | None,
@@ -41,43 +53,85 @@ def learned_from(
     features: Sequence[str],
     confidence: float,
     use_sensitive: bool,
-    acceptance: Acceptance = "label",
-) -> B:
-    """The belief with parameters learned from a table; the arguments are those of :meth:`Selection.estimate`."""
+    acceptance: str,
+) -> tuple[Parameter, ...]:
+    """The parameters, learned from a table; the arguments are those of :meth:`Selection.estimate`."""
     rows = read_labels(belief, table, recorded, fair, favourable, partly=True)
-    belief.check_selected(rows)
+    shares = belief.stratum_shares(rows)
+    selected = np.asarray(rows.recorded) >= (0 if belief.missing_labels else 1)
+    for stratum in np.flatnonzero(selected @ shares == 0).tolist():
+        where = belief._where(stratum)
+        raise P4FError(f"no label is recorded where {where}; the record does not tell of it: audit rows, or state it")
     matrix = design(belief, rows, features, use_sensitive)
-    found = None
+    learned = None
     if acceptance != "features":
         terms, start = record_terms(belief, rows), [0.5] * len(belief.parameters)
         # Where acceptance may follow the features, that is the rival explanation, and is judged first.
         matrix = adequate(terms, rows, matrix, start) if acceptance == "label" else matrix
-        found = learn(terms, rows, matrix, start, confidence)
-    if acceptance != "label":
-        parameters = by_features(belief, rows, matrix, features, found, confidence)
-        if parameters is not None:
-            return belief.with_parameters(parameters)
-    assert found is not None  # by_features gives parameters where nothing else was learned
-    return belief.with_parameters(with_learned(belief.parameters, found, len(rows)))
+        learned = learn(terms, rows, matrix, start, confidence)
+    if learned is None or (acceptance == "auto" and _follows_features(rows, matrix, shares, features, learned)):
+        return tuple(_accepted(own, rows, shares, confidence) for own in belief.parameters)
+    return _with_learned(belief.parameters, learned, len(rows))
 
 
-def with_learned(parameters: Sequence[Parameter], found: Learned, rows: int) -> tuple[Parameter, ...]:
+def _with_learned(parameters: Sequence[Parameter], learned: Learned, rows: int) -> tuple[Parameter, ...]:
     """The parameters with what was learned of them; warns of those that the record hardly tells."""
-    values = zip(found.values.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
     names = [own.name for own in parameters]
-    learned = tuple(
-        replace(own, value=value, low=low, high=high, rows=rows, source=SOURCE, information=known)
-        for own, (value, low, high), known in zip(
-            parameters, values, (tuple(zip(names, row, strict=True)) for row in found.information.tolist()), strict=True
-        )
-    )
-    for own in learned:
+    known = tuple(
+        replace(own, value=value, low=low, high=high, rows=rows, source=SOURCE,
+                information=tuple(zip(names, information, strict=True)))
+        for own, value, low, high, information in zip(
+            parameters, learned.values.tolist(), learned.low.tolist(), learned.high.tolist(),
+            learned.information.tolist(), strict=True)
+    )  # fmt: skip
+    for own in known:
         if (own.high or 1) - (own.low or 0) > UNTOLD:
             warn_audit(
                 f"the record hardly tells {own.said}: between {own.low:.2f} and {own.high:.2f}; "
                 "audit some rows, or state it"
             )
-    return learned
+    return known
+
+
+def _follows_features(rows: Rows, matrix: Floats, shares: Floats, features: Sequence[str], learned: Learned) -> bool:
+    """Whether acceptance follows the features rather than the fair label, by BIC."""
+    recorded = np.asarray(rows.recorded)
+    fair = np.where(recorded >= 0, recorded, -1 if rows.fair is None else rows.fair)
+    by_columns = np.concatenate([matrix[:, 1:], shares], axis=1)
+    known = fair >= 0
+    loss = _logistic_loss(by_columns, recorded >= 0) + _logistic_loss(matrix[known], fair[known] == 1)
+    by_features = 2 * loss + (by_columns.shape[1] + matrix.shape[1]) * np.log(len(rows))
+    by_label = 2 * learned.loss + (matrix.shape[1] + len(learned.values)) * np.log(len(rows))
+    if by_features >= by_label:
+        return False
+    warn_audit(
+        f"who was accepted follows {', '.join(features)} rather than the fair label (BIC {by_features:.0f} against "
+        f"{by_label:.0f}): people alike in these are taken as accepted whatever their label; say "
+        "acceptance='label' where whoever decided knew more"
+    )
+    return True
+
+
+def _accepted(own: Parameter, rows: Rows, shares: Floats, confidence: float) -> Parameter:
+    """The share of a stratum that was accepted, whatever the label."""
+    weights = shares[:, 0 if own.cell is None else own.cell.group]
+    count = float(weights.sum())
+    value = float(weights @ (np.asarray(rows.recorded) >= 0)) / count
+    low, high = interval(value, count, confidence)
+    return replace(own, value=value, low=low, high=high, rows=round(count), source=BY_FEATURES)
+
+
+def _logistic_loss(matrix: Floats, holds: Any) -> float:
+    """Minus the log-likelihood of a logistic model, penalised as the one of the fair label is."""
+    scale = np.where(np.ptp(matrix, axis=0) == 0, 4 * DEVIATION, DEVIATION)
+    sign = 2.0 * holds - 1
+
+    def slope(weights: Floats) -> tuple[float, Floats]:
+        margins = sign * (matrix @ weights)
+        loss = 0.5 * float(((weights / scale) ** 2).sum()) - float(log_expit(margins).sum())
+        return loss, weights / scale**2 - matrix.T @ (sign * np.exp(log_expit(-margins)))
+
+    return float(minimize(slope, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B").fun)
 
 
 def record_terms(belief: Belief, rows: Rows) -> Terms:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from problog4fairness.audit import Audit, frame_of, read_labels
 from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
 from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError
@@ -16,7 +17,7 @@ from problog4fairness.statistics import Cell, interval, percent
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.statistics import Beta, Parameter
+    from problog4fairness.statistics import Parameter
 
 
 class PositiveUnlabelled(Selection):
@@ -77,6 +78,18 @@ class PositiveUnlabelled(Selection):
         "Positive and unlabelled: the recorded label y_ holds where the fair label y_h does and the row was selected."
     )
 
+    fields: ClassVar[tuple[Field, ...]] = (
+        SENSITIVE,
+        Field("by", "values", "Further columns that the propensity depends on, with their values"),
+        GROUPS,
+    )
+    question = Question(
+        "label",
+        "Only one label is written down",
+        "Who was diagnosed is ill; who was not may be ill, too.",
+        (("*fair label", "group"), ("yes, or nothing",)),
+    )
+
     def __init__(
         self,
         sensitive: str | Sequence[str],
@@ -86,7 +99,8 @@ class PositiveUnlabelled(Selection):
         groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
     ) -> None:
-        self._set(sensitive, groups, by or {}, favourable)
+        super().__init__(sensitive, by=by or None, groups=groups)
+        self._set_strata(by or {}, favourable)
         self.parameters = tuple(self._parameters(propensity, 1, "propensity"))
         self._check_values()
 
@@ -106,54 +120,39 @@ class PositiveUnlabelled(Selection):
         ]
         return ["\n".join(facts), f"{recorded}(X) :- {fair}(X), {selected}."]
 
-    def estimate(  # type: ignore[override] # no column says who was accepted
+    def estimate(
         self,
         audit: pd.DataFrame | Audit,
         *,
         recorded: str,
-        fair: str | None = None,
+        positives: Chance = None,
         favourable: Any = None,
         confidence: float = 0.95,
-        prior: Mapping[str, Beta] | None = None,
-        drawn_from: Any = None,
-        features: Sequence[str] | None = None,
-        use_sensitive: bool = False,
-        positives: Chance = None,
+        **others: Any,
     ) -> Self:
         """Estimate the propensities; see :meth:`Selection.estimate`.
 
         Parameters
         ----------
-        audit, recorded, fair, favourable, confidence, prior, drawn_from, features, use_sensitive
+        audit, recorded, favourable, confidence, others
             As for :meth:`Selection.estimate`.
         positives
             The share of fair 1s, where it is known from elsewhere: one number, or one for each group as ``propensity``
             has it. Then no row needs to be audited: e = P(recorded = 1 | A) / P(fair = 1 | A).
         """
         if positives is None:
-            return super().estimate(
-                audit,
-                recorded=recorded,
-                fair=fair,
-                favourable=favourable,
-                confidence=confidence,
-                prior=prior,
-                drawn_from=drawn_from,
-                features=features,
-                use_sensitive=use_sensitive,
-            )
-        if prior:
+            return super().estimate(audit, recorded=recorded, favourable=favourable, confidence=confidence, **others)
+        if others.get("prior"):
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out positives=...")
         rows = read_labels(self, frame_of(audit), recorded, None, favourable)
         stated = {own.cell: own.value for own in self._parameters(positives, 1, "positives")}
-        found = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.parameters]
-        return self._noted(self.with_parameters(tuple(found)), favourable)
+        parameters = [self._by_share(own, stated[own.cell], rows, confidence) for own in self.parameters]
+        return self._noted(self.with_parameters(tuple(parameters)), favourable)
 
     def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
         """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""
         stratum = 0 if own.cell is None else own.cell.group
-        _, strata = self.strata(rows)
-        shares = strata[:, stratum] if strata.ndim == 2 else strata == stratum
+        shares = self.stratum_shares(rows)[:, stratum]
         total = float(shares.sum())
         if positive is None or positive == 0:
             raise P4FError(f"positives does not say how many have a fair 1 where {self._where(stratum)}; name a share")

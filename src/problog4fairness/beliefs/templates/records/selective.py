@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, share
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.general import Record
-from problog4fairness.beliefs.templates.records.acceptance import SOURCE as BY_FEATURES
+from problog4fairness.beliefs.templates.records.learning import BY_FEATURES
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
 from problog4fairness.data import Codes, Level, Rows
 from problog4fairness.errors import P4FError
@@ -93,6 +94,18 @@ class SelectiveLabels(Selection):
         "Selective labels: the fair label y_h is recorded as y_ where the person was accepted, otherwise it is missing."
     )
     kept: Kept = "all"
+    fields: ClassVar[tuple[Field, ...]] = (
+        SENSITIVE,
+        Field("decided_by", "values", "Who decided: a column, and its values"),
+        Field("kept", "choice", "Which people the table has", "all", choices=("all", "accepted")),
+        GROUPS,
+    )
+    question = Question(
+        "label",
+        "It is known of some only",
+        "Only of loans that were granted it is known whether they were repaid.",
+        (("*fair label", "group"), ("label, if accepted",)),
+    )
 
     def __init__(
         self,
@@ -105,12 +118,10 @@ class SelectiveLabels(Selection):
         groups: Sequence[Level] = (0, 1),
         favourable: Any = None,
     ) -> None:
-        if kept not in ("all", "accepted"):
-            raise P4FError(f"kept must be 'all' or 'accepted', not {kept!r}")
-        self._set(sensitive, groups, decided_by or {}, favourable)
+        super().__init__(sensitive, decided_by=decided_by or None, kept=kept, groups=groups)
+        self._set_strata(decided_by or {}, favourable)
         self._take(kept)
-        parameters = [*self._parameters(good, 1, "good"), *self._parameters(bad, 0, "bad")]
-        self.parameters = tuple(parameters)
+        self.parameters = (*self._parameters(good, 1, "good"), *self._parameters(bad, 0, "bad"))
         self._check_values()
 
     def _take(self, kept: Kept) -> None:
@@ -168,8 +179,8 @@ class SelectiveLabels(Selection):
             raise P4FError("where only accepted people were kept, there is no table of what is recorded of everybody")
         return super().label_table(groups)
 
-    def _whole(self) -> Self:
-        """See :meth:`Selection._whole`: people who were not accepted are in the audit, though not in the table."""
+    def _of_everybody(self) -> Self:
+        """See :meth:`Selection._of_everybody`: people who were not accepted are in the audit, if not in the table."""
         return self._keeping("all")
 
     def _keeping(self, kept: Kept) -> Self:
@@ -217,15 +228,3 @@ class SelectiveLabels(Selection):
         return [
             "Whoever decided is taken to have known of the fair label what the belief says, and nothing else of it."
         ]
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return super().to_json() | {"kept": self.kept}
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        if value["kept"] not in ("all", "accepted"):
-            raise ValueError("it does not say which rows were kept")
-        belief = super()._from_json(value)
-        belief._take(value["kept"])
-        return belief
