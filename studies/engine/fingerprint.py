@@ -67,7 +67,7 @@ def _imports(file: Path) -> Iterator[str]:
     left: list[ast.AST] = [ast.parse(file.read_text(encoding="utf-8"))]
     while left:
         node = left.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             continue  # it does not run
         left += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
@@ -84,9 +84,14 @@ def _with_parents(name: str) -> list[str]:
     found = [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
     if parts[0] != LIBRARY or (front := _file(LIBRARY)) is None:
         return found
-    room = front.parent.joinpath(*parts[1:2])
-    below = [file.relative_to(front.parent).with_suffix("").parts for file in room.rglob("*.py")]
-    return found + [".".join((LIBRARY, *own)).removesuffix(".__init__") for own in below]
+    return found + _in_room(front.parent, *parts[1:2])
+
+
+@cache
+def _in_room(library: Path, *room: str) -> list[str]:
+    """All modules of a room of the library, or of the library itself."""
+    below = [file.relative_to(library).with_suffix("").parts for file in library.joinpath(*room).rglob("*.py")]
+    return [".".join((LIBRARY, *parts)).removesuffix(".__init__") for parts in below]
 
 
 @cache

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.learners import Settings
 from studies.data import StudentData
-from studies.engine.archive import Archive
-from studies.engine.run import run
 from studies.student import StudentStudy, student_study
 
 TRAINING = Settings(hidden=(4,), dropout=0.2, loss="focal", learning_rate=0.02, batch_size=64, max_epochs=3, patience=3)
@@ -41,25 +36,3 @@ def pupils(rows: int = 160, seed: int = 0, positive: tuple[float, float] = (0.3,
 def tiny(data: StudentData | None = None, **options: object) -> StudentStudy:
     options = {"folds": 2} | ({} if options.get("audits") else {"seeds": 2}) | options
     return replace(student_study(pupils() if data is None else data, **options), training=TRAINING)
-
-
-def long_study() -> StudentStudy:
-    return tiny(audits=[20, 80], draws=1)
-
-
-def hold(after: int) -> None:
-    """Once so many results are stored, wait to be killed."""
-    save, stored = Archive.try_save, []
-
-    def try_save(*given: Any) -> bool:
-        stored.append(save(*given))
-        while len(stored) >= after:
-            time.sleep(0.01)
-        return stored[-1]
-
-    Archive.try_save = try_save
-
-
-if __name__ == "__main__":
-    hold(2)
-    run(long_study(), sys.argv[1], jobs=1)

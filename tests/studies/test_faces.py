@@ -69,13 +69,6 @@ def test_a_finished_study_is_read_and_a_changed_one_is_not(ran):
     assert run(other, folder / "runs", jobs=1).computed == 1
 
 
-def test_processes_give_the_same_numbers(ran, tmp_path):
-    study, _, outcome = ran
-    both = run(replace(study, methods=METHODS[:2]), tmp_path, jobs=2)
-    expected = outcome.results[outcome.results["method"].isin(NAMES[:2])].reset_index(drop=True)
-    pd.testing.assert_frame_equal(both.results, expected)
-
-
 def test_the_report_is_whole(ran):
     study, folder, outcome = ran
     found = write_report(study, outcome, folder)

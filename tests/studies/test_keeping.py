@@ -113,19 +113,6 @@ def test_what_cannot_be_stored_is_kept_elsewhere(tmp_path, spare):
     pd.testing.assert_frame_equal(again.results, expected)
 
 
-def test_a_face_study_on_a_full_disk(tmp_path, disk, spare):
-    small = tiny_faces(methods=tiny_faces().methods[:2])
-    disk.room, disk.called = 1, r"/(full|spare)/.*\.json$"
-    with pytest.warns(FileWarning, match="stored nowhere"):
-        first = run(small, tmp_path / "full", jobs=1)
-    assert not first.failures
-    assert sorted(file.suffix for file in (tmp_path / "full").iterdir()) == [".json", ".safetensors"]
-    disk.room = 10**9
-    again = run(small, tmp_path / "full", jobs=1)
-    assert (again.read, again.computed) == (1, 1)
-    pd.testing.assert_frame_equal(again.results, first.results)
-
-
 @pytest.mark.parametrize("room", range(6))
 def test_a_report_on_a_full_disk_has_whole_files_or_none(tmp_path, disk, room):
     outcome = run(study(), tmp_path / "stacks")

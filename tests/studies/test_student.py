@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,17 +8,16 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
-from problog4fairness.data import FileWarning
 from problog4fairness.errors import P4FError
 from studies.data import student
-from studies.engine.archive import Archive, name_of
+from studies.engine.archive import name_of
 from studies.engine.report import summary_of, write_report
 from studies.engine.run import Outcome, identity_of, run
 from studies.student import METHODS, StudentStudy, student_study
 from studies.student_audit import by_draw, draw, parameter_errors, rows_by_hoeffding, scores_of
 from studies.student_cells import PROGRAMS, audited, believed, rarest_cell
 from studies.student_methods import claims, collapse, disparities, figures
-from tests.studies.pupils import long_study, pupils, tiny
+from tests.studies.pupils import pupils, tiny
 
 ROOT = Path(__file__).parents[2]
 METRICS = 5
@@ -63,27 +57,6 @@ def test_every_method_is_scored_on_both_labels(finished):
     pd.testing.assert_frame_equal(results, again.results)
 
 
-def test_processes_give_the_same_numbers(finished, tmp_path):
-    study, outcome, _ = finished
-    two = run(study, tmp_path, jobs=2)
-    assert (two.computed, two.failures) == (len(METHODS), {})
-    pd.testing.assert_frame_equal(outcome.results, two.results)
-
-
-def test_a_damaged_stack_is_computed_again(finished, tmp_path):
-    study, outcome, folder = finished
-    for file in folder.glob("*.json"):
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    massaging = next(stack for stack in study.stacks() if stack.name == "massaging")
-    file = Archive(tmp_path).file(identity_of(massaging))
-    file.write_bytes(file.read_bytes()[:200])
-    with pytest.warns(FileWarning, match="computed again") as warned:
-        after = run(study, tmp_path)
-    assert len(warned) == 1
-    assert (after.computed, after.read) == (1, len(METHODS) - 1)
-    pd.testing.assert_frame_equal(outcome.results, after.results)
-
-
 def test_everything_that_matters_is_in_the_identity():
     study = tiny()
     data = study.data
@@ -113,27 +86,6 @@ def test_a_failing_method_is_named_and_does_not_stop_the_others(tmp_path):
     folder = tmp_path / "report"
     write_report(tiny(data, seeds=1), outcome, folder)
     assert "- parity: P4FError" in (folder / "claims.md").read_text()
-
-
-def test_going_on_after_a_kill(tmp_path):
-    study, folder = long_study(), tmp_path / "killed"
-    stacks = len(study.stacks())
-    command = [sys.executable, "-m", "tests.studies.pupils", str(folder)]
-    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    try:
-        limit = time.monotonic() + 120
-        while len(list(folder.glob("*.json"))) < 2 and time.monotonic() < limit and process.poll() is None:
-            time.sleep(0.01)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    time.sleep(0.2)
-    left = {file: file.stat().st_mtime_ns for file in folder.glob("*.json")}
-    assert 2 <= len(left) < stacks
-    resumed = run(study, folder)
-    assert (resumed.read, resumed.computed) == (len(left), stacks - len(left))
-    assert {file: file.stat().st_mtime_ns for file in left} == left
-    pd.testing.assert_frame_equal(resumed.results, run(study, tmp_path / "unbroken").results)
 
 
 def cells_of(stack):
