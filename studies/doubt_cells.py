@@ -14,8 +14,8 @@ from problog4fairness.beliefs import LabelBias
 from problog4fairness.checks import check
 from studies.engine.stack import Identity, Keys, Stack, Table, Work
 
-TESTS = ("range", "affine groups", "plain learner", "class-conditional", "calibration", "independence", "parameters",
-         "ruled out")  # fmt: skip
+TESTS = ("range", "group consistency", "plain learner", "class-conditional", "calibration", "independence",
+         "parameters", "impossible outcomes")  # fmt: skip
 CONTRADICTED = "contradicted"
 METRICS = (CONTRADICTED, *TESTS)
 
@@ -245,6 +245,6 @@ class DoubtStack(Stack):
         with warnings.catch_warnings():
             # Audited people who are not in the table are other people, as they are meant to be.
             warnings.filterwarnings("ignore", "none of the .* is in the table", AuditWarning)
-            found = check(belief, table, audit=audit, random_state=seed, progress=False, **names)
+            found = check(belief, table, audit=audit, random_state=seed, **names)
         each = [float(found[name].contradicts) if found[name].done else float("nan") for name in TESTS]
         return [float(found.contradicted), *each]

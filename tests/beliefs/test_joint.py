@@ -114,7 +114,7 @@ def test_it_closes_the_gap_that_independence_leaves():
     assert right["truth"] - right[True] < 0.2 * (right["truth"] - right[False])
     # Audited, the data contradict independence and say so; joint features are not tested for it.
     fairly = dict(zip(NAMES, columns["fair"], strict=True))
-    found = beliefs[False].check(audit.assign(y=y[:500]), recorded="y", fair_features=fairly)
+    found = beliefs[False].check(audit.assign(y=y[:500]), recorded="y", fair=fairly)
     assert "joint=[" in str(found)
 
 

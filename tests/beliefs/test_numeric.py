@@ -238,12 +238,10 @@ def test_several_features_beyond_what_is_listed_are_drawn():
 
 def test_it_is_doubted():
     recorded, fair, y = made(300, 3)
-    doubts = estimated(300, 3).check(
-        recorded.assign(y=y, fair=fair["score"]), recorded="y", fair_features={"score": "fair"}
-    )
-    assert doubts["numbers"].p is not None
+    doubts = estimated(300, 3).check(recorded.assign(y=y, fair=fair["score"]), recorded="y", fair={"score": "fair"})
+    assert doubts["measurement model"].p is not None
     assert not doubts.contradicted
-    assert "the distorted features are numbers" in doubts["feature tables"].found
+    assert "the distorted features are numbers" in doubts["feature independence"].found
 
 
 def test_an_audit_is_planned_in_rounds_until_the_line_is_known():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from problog4fairness.checks.result import CheckResult, Doubt
+from problog4fairness.checks.result import CheckResult, Outcome
 
 
 def of(*corrected):
-    tests = [Doubt(f"test {number}", "?", "", p=p, corrected=p) for number, p in enumerate(corrected)]
+    tests = [Outcome(f"test {number}", "?", "", p=p, corrected=p) for number, p in enumerate(corrected)]
     return CheckResult(tuple(tests), rows=100, audited=0)
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.checks.uncertainty import deviations, effective_rows
+from problog4fairness.checks.case import is_uncertain
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import proportion
 from tests.checks.people import belief
@@ -31,10 +31,10 @@ def test_three_classes():
     right = made.estimate(frame[:400], recorded="mark", fair="true")
     found = right.check(frame, recorded="mark", fair="true")
     assert not found.contradicted
-    assert found["affine groups"].found == "not done: the label has more than two classes"
+    assert found["group consistency"].found == "not done: the label has more than two classes"
     # Nobody was believed to be lowered, and a third of a group was.
     none = made.bind({own.name: 0.0 for own in made.parameters}).check(frame, recorded="mark", fair="true")
-    assert none["ruled out"].contradicts
+    assert none["impossible outcomes"].contradicts
 
 
 @pytest.fixture(scope="module")
@@ -57,31 +57,31 @@ def checked(measured, *names):
     estimated = made.estimate(measured, recorded={name: name for name in names}, fair=fair)
     unused = [column for column in measured.columns if column not in (*names, "z", "g", "y", *fair.values())]
     table = measured.drop(columns=unused)
-    return estimated.check(table, recorded="y", fair_features=fair), estimated, table, fair
+    return estimated.check(table, recorded="y", fair=fair), estimated, table, fair
 
 
 def test_features_that_are_distorted_independently_are_not_contradicted(measured):
     found, _, _, _ = checked(measured, "a", "b")
-    assert found["feature tables"].p is not None
+    assert found["feature independence"].p is not None
     assert found["parameters"].p is not None
     assert not found.contradicted
 
 
 def test_features_that_are_distorted_together_contradict_feature_tables(measured):
     found, estimated, table, fair = checked(measured, "a", "c")
-    assert found["feature tables"].contradicts
-    assert "the fair a goes with" in found["feature tables"].found
+    assert found["feature independence"].contradicts
+    assert "the fair a goes with" in found["feature independence"].found
     wrong = estimated.bind({own.name: 0.9 for own in estimated.parameters})
-    assert wrong.check(table, recorded="y", fair_features=fair)["parameters"].contradicts
+    assert wrong.check(table, recorded="y", fair=fair)["parameters"].contradicts
     with pytest.raises(P4FError, match="does not distort 'z'; it distorts a, c"):
-        estimated.check(table, recorded="y", fair_features={"z": "a_fair"})
+        estimated.check(table, recorded="y", fair={"z": "a_fair"})
 
 
 def test_labels_of_a_fair_world_are_not_compared_with_recorded_ones(measured):
     made = p4f.HistoricalBias(["a"], "g", {0: 0.1, 1: 0.3}, False)
     table = measured[["a", "z", "g", "y"]].assign(fair=1 - measured["y"])
     found = made.check(table, recorded="y", fair="fair")
-    assert "another world" in found["ruled out"].found
+    assert "another world" in found["impossible outcomes"].found
 
 
 def test_the_range_of_a_program_with_several_inputs_is_that_of_all_certain_answers():
@@ -109,12 +109,10 @@ def test_the_range_under_label_bias_is_that_of_the_parameters():
     assert high[:, 1].tolist() == pytest.approx([0.9, 0.6])
 
 
-def test_intervals_say_how_many_rows_a_parameter_is_worth():
-    (own, *_) = belief().parameters
-    assert np.isinf(effective_rows(own))
-    assert (deviations(belief()) == 0).all()
-    for hits, rows in ((30, 100), (0, 50), (40, 40)):
-        assert effective_rows(own.estimated(proportion(hits, rows))) == pytest.approx(rows, rel=1e-3)
+def test_a_stated_parameter_is_certain_and_an_estimate_as_uncertain_as_its_interval():
+    (stated, *_) = belief().parameters
+    assert not is_uncertain(stated)
+    assert is_uncertain(stated.estimated(proportion(30, 100)))
 
 
 def test_a_program_whose_bias_depends_on_a_column_is_compared_within_its_values():
@@ -169,9 +167,9 @@ def numbers(seed, bend=0.0, growth=0.0, skew=False):
 def test_numbers_that_are_no_line_with_normal_noise_are_told(wrong, sentence, advice):
     frame = numbers(0, **wrong)
     made = p4f.NumericMeasurementBias("score", "g", affected=[1]).estimate(frame, recorded="score", fair="fair")
-    doubts = made.check(frame, recorded="y", fair_features={"score": "fair"})
+    doubts = made.check(frame, recorded="y", fair={"score": "fair"})
     assert doubts.notes[-1].startswith("What identifies measurement bias of numbers: rows whose fair numbers")
-    found = doubts["numbers"]
+    found = doubts["measurement model"]
     assert found.p is not None
     assert found.contradicts == (sentence is not None)
     if sentence is not None:

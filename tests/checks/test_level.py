@@ -9,9 +9,8 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.checks.reading import read_case
 from problog4fairness.checks.tests.audited_rows import independence_test
-from problog4fairness.checks.tests.calibration import calibration_test
+from problog4fairness.checks.tests.calibration import audited_residuals, calibration_test
 from problog4fairness.checks.tests.recorded_rows import range_test
-from problog4fairness.checks.tests.residuals import audited_residuals
 
 LABELS = {"recorded": "granted", "fair": "repaid"}
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
@@ -81,6 +80,6 @@ def test_what_larger_trees_take_away_is_not_decided():
     flipped = rng.random(4400) < np.where(fair == 1, 0.2, 0.05)
     frame = frame.assign(granted=np.where(flipped, 1 - fair, fair), repaid=fair)
     found = BELIEF.check(frame[:4000].drop(columns="repaid"), audit=frame[4000:].reset_index(drop=True), **LABELS)
-    assert not found["affine groups"].contradicts
-    assert found["affine groups"].found.startswith("not decided")
+    assert not found["group consistency"].contradicts
+    assert found["group consistency"].found.startswith("not decided")
     assert found["calibration"].p is None

@@ -37,7 +37,7 @@ def test_who_was_accepted(people, right):
     assert found.contradicted is not right
     assert (found.rows, found.audited) == (ROWS, AUDITED)
     done = {own.name for own in found if own.done}
-    assert {"range", "affine groups", "class-conditional", "parameters", "ruled out"} <= done
+    assert {"range", "group consistency", "class-conditional", "parameters", "impossible outcomes"} <= done
     # Through a wrong belief the small trees may be inadequate; then this comparison is not decided.
     assert not right or "plain learner" in done
     assert "missing" in " ".join(own.found for own in found)
@@ -68,7 +68,7 @@ def test_each_annotator_alone_is_a_bias_of_the_label():
 def test_votes_of_a_program_of_ones_own_are_not_taken_apart(people):
     belief = Annotators(NAMES, "area", 0.2, 0.1)
     program = ProgramBelief(str(belief), columns=belief.network_columns(), recorded=NAMES)
-    with pytest.raises(P4FError, match="is tested one by one: pass Annotators, and a data frame"):
+    with pytest.raises(P4FError, match="pass Annotators, and a data frame"):
         program.check(people, recorded="ann")
 
 
@@ -77,15 +77,15 @@ def test_of_very_many_audited_rows_some_are_drawn(monkeypatch):
     data = p4f.datasets.loans(rows=1000, audited=1, new=1)
     table = data.loans.assign(repaid=data.loans_repaid)
     belief = p4f.LabelBias("poor_area", {1: 0.4}, False, affected=[1])
-    found = p4f.check(belief, table, recorded="granted", fair="repaid", progress=False)
+    found = p4f.check(belief, table, recorded="granted", fair="repaid")
     assert (found.rows, found.audited) == (300, 300)
-    drawn = [f"Of 1,000 {kind} rows, 300 were drawn at random and tested." for kind in ("recorded", "audited")]
+    drawn = [f"Of 1,000 {kind} rows, 300 were drawn at random and checked." for kind in ("recorded", "audited")]
     told = f"What identifies label bias: {belief.identified_by}"
     assert found.notes == (*drawn, told)
     with pytest.warns(AuditWarning, match="none of the 750 audited rows is in the table"):
-        few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid", progress=False)
+        few = p4f.check(belief, data.loans[:250], recorded="granted", audit=table[250:], fair="repaid")
     assert (few.rows, few.audited) == (250, 300)
-    assert few.notes == ("Of 750 audited rows, 300 were drawn at random and tested.", told)
+    assert few.notes == ("Of 750 audited rows, 300 were drawn at random and checked.", told)
 
 
 def test_votes_are_not_compared_with_one_label(people):

@@ -23,14 +23,14 @@ belief = belief.estimate(audit, recorded="granted", fair="repaid")
 # %%
 # The belief that the made-up loans were drawn from:
 
-found = p4f.check(belief, loans, recorded="granted", audit=audit, fair="repaid", progress=False)
+found = p4f.check(belief, loans, recorded="granted", audit=audit, fair="repaid")
 found
 
 # %%
 # And one with the groups swapped:
 
 swapped = p4f.LabelBias("poor_area", negative={0: 0.4, 1: 0.0}, positive=False)
-p4f.check(swapped, loans, recorded="granted", audit=audit, fair="repaid", progress=False)
+p4f.check(swapped, loans, recorded="granted", audit=audit, fair="repaid")
 
 # %%
 # Several beliefs about the same record are compared by how well they explain held-out recorded labels. The best of

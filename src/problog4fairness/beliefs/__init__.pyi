@@ -1,3 +1,4 @@
+from .admissible import LEAST_SIGNAL
 from .belief import Belief
 from .convert import as_belief, belief_types, named_belief
 from .describe.files import MARK, belief_text, read_belief
@@ -34,6 +35,7 @@ __all__ = [
     "CHUNK",
     "GIVEN",
     "GROUPS",
+    "LEAST_SIGNAL",
     "LOST",
     "MARK",
     "NEGATIVE",

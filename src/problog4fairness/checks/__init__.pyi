@@ -1,23 +1,19 @@
-from .checking import TESTS, check
+from .checking import CHECKS, check
 from .comparing_beliefs import BeliefComparison, compare_beliefs
-from .finding import NotDone
 from .identifiable_parameters import Identifiability, identifiability
 from .learned_parameters import learn_parameters
 from .reading import read_case
-from .result import CheckResult, Doubt
-from .tests.audited_rows import rows_by_label
+from .result import CheckResult, Outcome
 
 __all__ = [
-    "TESTS",
+    "CHECKS",
     "BeliefComparison",
     "CheckResult",
-    "Doubt",
     "Identifiability",
-    "NotDone",
+    "Outcome",
     "check",
     "compare_beliefs",
     "identifiability",
     "learn_parameters",
     "read_case",
-    "rows_by_label",
 ]

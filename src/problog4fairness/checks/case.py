@@ -1,4 +1,4 @@
-"""What all tests of a belief share: rows, what the circuit says of them, and predictions out of fold, made once."""
+"""What all checks of a belief share: rows, what the circuit says of them, and out-of-fold predictions, made once."""
 
 from __future__ import annotations
 
@@ -9,18 +9,46 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import beta
 
 from problog4fairness.beliefs import Belief, NoBias, Observation
 from problog4fairness.checks.crossfit import LARGER, Crossfit, crossfit, fair_chances, folds_of, quick_learners
 from problog4fairness.checks.finding import NotDone
-from problog4fairness.checks.uncertainty import deviations, drawn, moved
 from problog4fairness.data import Codes, Floats, Grouping, Rows
 from problog4fairness.learners import Learner, make_encoder, slot_name
+from problog4fairness.statistics import Parameter, equal_rows
 
 # Fewer recorded rows than this say nothing about a curve.
 LEAST_ROWS = 100
 # Simulated data sets behind a p-value, which is never below 1 / (SIMULATED + 1).
 SIMULATED = 4999
+# An interval that is worth more rows than this is as good as certainty.
+CERTAIN_ROWS = 1e9
+# How far a parameter is moved to see what depends on it.
+STEP = 0.02
+
+
+def is_uncertain(parameter: Parameter) -> bool:
+    """Whether a parameter was estimated, with an interval that leaves something open."""
+    return _beta(parameter) is not None
+
+
+def _beta(parameter: Parameter) -> tuple[float, float] | None:
+    """The Beta posterior of a parameter given as many rows as its 95% interval is worth; None for a stated value."""
+    if parameter.value is None or parameter.low is None or parameter.high is None:
+        return None
+    rows = max(equal_rows(parameter.value, parameter.low, parameter.high), 1e-3)
+    if rows >= CERTAIN_ROWS:
+        return None
+    return parameter.value * rows + 0.5, (1 - parameter.value) * rows + 0.5
+
+
+def moved(belief: Belief, place: int) -> tuple[Belief, float]:
+    """The belief with one parameter a little lower, or higher where it is near 0; and by how much it was moved."""
+    parameter = belief.probabilities[place]
+    value = parameter.used or 0.0
+    step = -STEP if value >= STEP else STEP
+    return belief.with_values({parameter.name: value + step}), step
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +69,6 @@ class Case:
         What the recorded label is called.
     fair_features
         For each distorted feature whose fair value was audited that value, ``[rows]``, missing where nobody looked.
-    others
-        Other beliefs, to be compared with.
     numbers
         ``[rows]``: the number of each row in the table as it was given, -1 for rows that were only audited.
     when
@@ -63,7 +89,6 @@ class Case:
     use_sensitive: bool = False
     label: str = "the label"
     fair_features: Mapping[str, pd.Series[Any]] = field(default_factory=dict)
-    others: Sequence[Belief] = ()
     numbers: Codes = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     when: str | None = None
     notes: tuple[str, ...] = ()
@@ -71,9 +96,9 @@ class Case:
     learners: Mapping[str, Learner] = field(default_factory=quick_learners)
     chosen: set[str] = field(default_factory=set)
 
-    def rng(self, test: int) -> np.random.Generator:
-        """The random numbers of a test, which do not depend on the tests before it."""
-        return np.random.default_rng([self.seed, 100 + test])
+    def rng(self, check: int) -> np.random.Generator:
+        """The random numbers of a check, which do not depend on the checks before it."""
+        return np.random.default_rng([self.seed, 100 + check])
 
     @cached_property
     def recorded(self) -> Codes:
@@ -90,6 +115,11 @@ class Case:
     def audited(self) -> Codes:
         """The audited rows, by number."""
         return np.flatnonzero(self.rows.fair >= 0) if self.rows.fair is not None else np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def audited_features(self) -> Codes:
+        """The rows of which all distorted features were audited, by number."""
+        return np.flatnonzero(np.all([fair.notna() for fair in self.fair_features.values()], axis=0))
 
     @property
     def fair(self) -> Codes:
@@ -112,23 +142,23 @@ class Case:
         return rows.with_labels(rows.recorded)
 
     @cached_property
-    def ways(self) -> list[Grouping]:
+    def groupings(self) -> list[Grouping]:
         """The ways in which the belief divides the rows."""
-        return [way for way in self.belief.groupings(self.rows) if len(way.groups) > 1]
+        return [grouping for grouping in self.belief.groupings(self.rows) if len(grouping.groups) > 1]
 
     @cached_property
     def groups(self) -> tuple[Codes, list[str]]:
         """``[rows]``: the combination of groups of each row; and what each is called."""
         place, names = np.zeros(len(self.rows), dtype=np.int64), [""]
-        for way in self.ways:
-            place = place * len(way.groups) + way.shares.argmax(axis=1)
-            names = [f"{before}, {own}" if before else own for before in names for own in way.groups]
+        for grouping in self.groupings:
+            place = place * len(grouping.groups) + grouping.shares.argmax(axis=1)
+            names = [f"{before}, {group}" if before else group for before in names for group in grouping.groups]
         return place, names
 
     @property
     def certain(self) -> bool:
         """Whether the groups of all rows are known."""
-        return all(way.certain for way in self.ways)
+        return all(grouping.certain for grouping in self.groupings)
 
     @cached_property
     def observation(self) -> Observation:
@@ -138,11 +168,9 @@ class Case:
     @cached_property
     def moved(self) -> dict[int, tuple[Belief, float, Observation]]:
         """For each uncertain parameter, by place, the belief with another value, by how much, and what it says."""
-        found = {}
-        for place in np.flatnonzero(self.spread):
-            other, step = moved(self.belief, int(place))
-            found[int(place)] = (other, step, other.observe(self.rows.without_record()))
-        return found
+        rows = self.rows.without_record()
+        moves = {int(place): moved(self.belief, int(place)) for place in np.flatnonzero(self.spread)}
+        return {place: (other, step, other.observe(rows)) for place, (other, step) in moves.items()}
 
     @cached_property
     def given(self) -> Floats:
@@ -151,35 +179,40 @@ class Case:
 
     @cached_property
     def spread(self) -> Floats:
-        """``[parameters]``: the standard deviation of each parameter."""
-        return deviations(self.belief)
+        """``[parameters]``: the standard deviation of each parameter; 0 for a stated one."""
+        shapes = [_beta(parameter) for parameter in self.belief.probabilities]
+        return np.array([0.0 if one is None else float(beta(*one).std()) for one in shapes])
 
     @cached_property
     def slopes(self) -> Floats:
         """``[parameters, rows, fair, recorded]``: how :attr:`given` changes with each parameter that is uncertain."""
-        found = np.zeros((len(self.spread), *self.given.shape))
-        for place, (_, step, seen) in self.moved.items():
-            found[place] = (seen.recorded_given().numpy() - self.given) / step
-        return found
+        slopes = np.zeros((len(self.spread), *self.given.shape))
+        for place, (_, step, observation) in self.moved.items():
+            slopes[place] = (observation.recorded_given().numpy() - self.given) / step
+        return slopes
 
-    def drawn(self, rng: np.random.Generator, count: int = SIMULATED) -> Floats:
-        """``[count, parameters]``: how far the parameters may be from their values."""
-        return drawn(self.belief, count, rng)
+    def drawn(self, rng: np.random.Generator) -> Floats:
+        """``[draws, parameters]``: posterior draws of how far the parameters are from the values in use."""
+        draws = np.zeros((SIMULATED, len(self.spread)))
+        for place, parameter in enumerate(self.belief.probabilities):
+            if (shape := _beta(parameter)) is not None:
+                draws[:, place] = rng.beta(*shape, SIMULATED) - (parameter.used or 0.0)
+        return draws
 
     @cached_property
     def folds(self) -> Codes:
         """``[rows]``: the fold of each row of the table; -1 for rows that were only audited."""
-        found = np.full(len(self.rows), -1, dtype=np.int64)
-        found[: self.size] = folds_of(self.size, self.seed)
-        return found
+        folds = np.full(len(self.rows), -1, dtype=np.int64)
+        folds[: self.size] = folds_of(self.size, self.seed)
+        return folds
 
     @cached_property
     def impossible(self) -> Codes:
         """The rows of the table that the belief rules out whatever their fair label is, by number."""
-        found = self.observation.recorded_range()
-        if found is None:
+        limits = self.observation.recorded_range()
+        if limits is None:
             return np.zeros(0, dtype=np.int64)
-        chance = found[1].numpy()[np.arange(self.size), self.recorded[: self.size]]
+        chance = limits[1].numpy()[np.arange(self.size), self.recorded[: self.size]]
         return np.flatnonzero(chance <= 0)
 
     @cached_property
@@ -201,16 +234,16 @@ class Case:
     def learned(self, belief: Belief, rows: Rows, names: Sequence[str] | None = None) -> Crossfit:
         """Rows of the table, each predicted by the best of the quick learners, or of those named, without it."""
         learners = {name: self.learners[name] for name in names or self.learners}
-        found = crossfit(belief, rows, self.folds[: self.size], self.seed, learners)
-        self.chosen.add(found.learner)
-        return found
+        fits = crossfit(belief, rows, self.folds[: self.size], self.seed, learners)
+        self.chosen.add(fits.learner)
+        return fits
 
     @cached_property
     def simpler(self) -> Case | None:
         """The same case with smaller trees, where larger ones predicted better somewhere; None where they did not."""
         if LARGER not in self.chosen:
             return None
-        learners = {name: own for name, own in self.learners.items() if name != LARGER}
+        learners = {name: learner for name, learner in self.learners.items() if name != LARGER}
         return replace(self, learners=learners, chosen=set())
 
     @cached_property
@@ -224,22 +257,22 @@ class Case:
         uncertain = np.flatnonzero(self.spread)
         if not len(uncertain):
             return self.through.likelihood, 0.0
-        start = np.array([own.used or 0.0 for own in self.belief.probabilities])
+        start = np.array([parameter.used or 0.0 for parameter in self.belief.probabilities])
         step, _ = self._better(self.belief, self.through, np.zeros(len(start)))
         values = start + step
         values[uncertain] = np.clip(values[uncertain], 0.001, 0.999)
         belief = self.belief.with_values({self.belief.probabilities[i].name: float(values[i]) for i in uncertain})
-        again = self.learned(belief, self.table, [self.through.learner])
-        _, gain = self._better(belief, again, values - start)
-        return max(again, self.through, key=lambda own: own.mean).likelihood, gain
+        refit = self.learned(belief, self.table, [self.through.learner])
+        _, gain = self._better(belief, refit, values - start)
+        return max(refit, self.through, key=lambda fits: fits.mean).likelihood, gain
 
-    def _better(self, belief: Belief, found: Crossfit, moved_by: Floats) -> tuple[Floats, float]:
+    def _better(self, belief: Belief, fits: Crossfit, moved_by: Floats) -> tuple[Floats, float]:
         """A step of the parameters towards what explains the record best, and what it would gain in all."""
-        own, rows, uncertain = slice(0, self.size), np.arange(self.size), np.flatnonzero(self.spread)
-        chance, label = fair_chances(belief, found.fits, self.table, self.folds[own]), self.recorded[own]
-        given = self.given[own] + np.tensordot(moved_by, self.slopes[:, own], axes=1)
+        table, rows, uncertain = slice(0, self.size), np.arange(self.size), np.flatnonzero(self.spread)
+        chance, label = fair_chances(belief, fits.fits, self.table, self.folds[table]), self.recorded[table]
+        given = self.given[table] + np.tensordot(moved_by, self.slopes[:, table], axes=1)
         likely = np.maximum((chance * given[rows, :, label]).sum(axis=1), 1e-6)
-        scores = np.stack([(chance * self.slopes[i, own][rows, :, label]).sum(axis=1) / likely for i in uncertain])
+        scores = np.stack([(chance * self.slopes[i, table][rows, :, label]).sum(axis=1) / likely for i in uncertain])
         known = 1 / self.spread[uncertain] ** 2
         slope = scores.sum(axis=1) - known * moved_by[uncertain]
         step = np.zeros(len(self.spread))
@@ -265,16 +298,15 @@ class Case:
     @cached_property
     def membership(self) -> list[tuple[str, Floats, Floats]]:
         """For each group but the first of each way: its name, who is in it, and P(that | features), out of fold."""
-        found = []
-        for way in self.ways:
-            labels = way.shares.argmax(axis=1)
-            rows = Rows(self.rows.frame, self._others(), way.groups, labels)
+        members = []
+        for grouping in self.groupings:
+            rows = Rows(self.rows.frame, self._others(), grouping.groups, grouping.shares.argmax(axis=1))
             if not rows.features:
                 continue
-            learned = self.learned(NoBias(), rows.take(np.arange(self.size)))
-            chance = fair_chances(NoBias(), learned.fits, rows, self.folds)
-            found += [(way.groups[k], way.shares[:, k], chance[:, k]) for k in range(1, len(way.groups))]
-        return found
+            fits = self.learned(NoBias(), rows.take(np.arange(self.size))).fits
+            chance, shares = fair_chances(NoBias(), fits, rows, self.folds), grouping.shares
+            members += [(group, shares[:, k], chance[:, k]) for k, group in enumerate(grouping.groups) if k]
+        return members
 
     def _others(self) -> tuple[str, ...]:
         """The features that are not sensitive."""
@@ -290,4 +322,4 @@ class Case:
         varies = matrix.std(axis=0) > 1e-9
         matrix = matrix[:, varies]
         scaled = (matrix - matrix.mean(axis=0)) / matrix.std(axis=0)
-        return scaled, [name for name, own in zip(names, varies, strict=True) if own]
+        return scaled, [name for name, used in zip(names, varies, strict=True) if used]

@@ -20,12 +20,11 @@ from problog4fairness.data import (
     is_frame,
     label_codes,
     matches,
-    sensitive_frame,
     to_frame,
     with_audit,
 )
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import joined, training_rows, with_fair
+from problog4fairness.estimators import TrainingRows, joined, training_rows, with_fair
 from problog4fairness.statistics import count
 
 # More recorded rows than this, or audited ones, are not looked at: so many are drawn at random.
@@ -39,24 +38,20 @@ def read_case(
     *,
     recorded: str | None,
     audit: Any = None,
-    fair: str | None = None,
-    fair_features: Mapping[str, str] | None = None,
-    sensitive_features: Any = None,
+    fair: str | Mapping[str, str] | None = None,
     favourable: Any = None,
     use_sensitive: bool = False,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
     features: Sequence[str] | None = None,
-    others: Sequence[Belief] = (),
     when: str | None = None,
     seed: int = 0,
+    drop: Sequence[str] = (),
 ) -> Case:
     """The case against a belief; the parameters are those of :func:`~problog4fairness.check`."""
     belief.require_known()
     if belief.recorded_columns:
         raise P4FError("beliefs about one recorded label are compared, not about votes; take those of .by_column()")
-    options: dict[str, Any] = {"use_sensitive": use_sensitive, "others": tuple(others), "seed": seed}
-    when = options["when"] = belief.when if when is None else when
+    when = belief.when if when is None else when
+    options: dict[str, Any] = {"use_sensitive": use_sensitive, "seed": seed, "when": when}
     if isinstance(table, Rows):
         return _sampled(_of_rows(belief, table, audit, options))
     if not is_frame(table):
@@ -64,33 +59,40 @@ def read_case(
     if recorded is None:
         raise P4FError("name the column of the recorded label by recorded=...")
     frame = to_frame(table)
-    if sensitive_features is not None:
-        passed = sensitive_frame(sensitive_features, belief.sensitive_columns, len(frame), "the table has")
-        frame = pd.concat([frame.drop(columns=[c for c in passed.columns if c in frame.columns]), passed], axis=1)
     if isinstance(table, pd.DataFrame):
         frame.index = table.index
     audited = audit if audit is None or isinstance(audit, Audit | pd.DataFrame) else to_frame(audit)
-    whole, audited_features = _joined(belief, frame, audited, recorded, fair, fair_features or {}, drop)
+    pairs = {recorded: fair} if isinstance(fair, str) else dict(fair or {})
+    fair = pairs.pop(recorded, None)
+    whole, audited_features = _joined(belief, frame, audited, recorded, fair, pairs, drop)
     needed = [name for name in belief.context_columns if name not in belief.other_columns]
+    days = [] if when is None else [when]
     for name, role, argument in (
         (recorded, "recorded label", "recorded"),
         *((name, "sensitive variable", "sensitive") for name in belief.sensitive_columns if name in needed),
         *((column, "belief", "belief") for column in belief.other_columns),
-        *([] if when is None else [(when, "day", "when")]),
+        *((name, "day", "when") for name in days),
     ):
         check_column(whole, name, role, argument)
-    beside = [*needed, *(name for name in belief.withheld if name in belief.read_columns)]
-    kept = np.flatnonzero(whole[beside if belief.missing_labels else [recorded, *beside]].notna().all(axis=1))
-    days = [] if when is None else [when]
-    unused = [*drop, *days, *(name for name in (fair_features or {}).values() if name in whole.columns)]
+    complete = [*needed, *(name for name in belief.withheld if name in belief.read_columns)]
+    complete = complete if belief.missing_labels else [recorded, *complete]
+    kept = np.flatnonzero(whole[complete].notna().all(axis=1))
+    unused = [*drop, *days, *(name for name in pairs.values() if name in whole.columns)]
     with warnings.catch_warnings():
         # Which of 0 and 1 is favourable needs no word here.
         warnings.simplefilter("ignore", FileNote)
-        rows = _read(
-            belief, whole, recorded, fair, favourable, use_sensitive, drop=unused, keep=keep, features=features
+        given = training_rows(
+            whole,
+            belief,
+            recorded=recorded,
+            fair=fair,
+            favourable=favourable,
+            use_sensitive=use_sensitive,
+            drop=unused,
+            features=features,
         )
-    rows = _beside(belief, rows, whole.iloc[kept], days)
-    known = {name: own.iloc[kept].reset_index(drop=True) for name, own in audited_features.items()}
+    rows = _rows(belief, given, recorded, whole.iloc[kept], days)
+    known = {name: values.iloc[kept].reset_index(drop=True) for name, values in audited_features.items()}
     numbers, size = np.where(kept < len(frame), kept, -1), int((kept < len(frame)).sum())
     return _sampled(Case(belief, rows, size, label=recorded, fair_features=known, numbers=numbers, **options))
 
@@ -113,61 +115,48 @@ def _joined(
     unused = [*drop, *fair_features.values()]
     if audit is None:
         for column in fair_features.values():
-            check_column(frame, column, "fair feature", "fair_features")
-        return with_fair(frame, None, recorded, fair), {name: frame[own] for name, own in fair_features.items()}
+            check_column(frame, column, "fair feature", "fair")
+        return with_fair(frame, None, recorded, fair), {name: frame[column] for name, column in fair_features.items()}
     if fair is None and not fair_features:
         raise P4FError("name the column of the fair label in the audit by fair=...")
     columns = [*([fair] if fair else []), *fair_features.values()]
     for column in columns:
-        there = audit.frame if isinstance(audit, Audit) else audit
-        check_column(there, column, "fair label" if column == fair else "fair feature", "fair")
+        rows = audit.frame if isinstance(audit, Audit) else audit
+        check_column(rows, column, "fair label" if column == fair else "fair feature", "fair")
     needed = [name for name in frame.columns if name not in (*unused, fair)]
     known = [name for name in frame.columns if name not in columns]
     audited = Audit.of(audit, fair=columns, table=frame[known])
     if audited.clusters is not None:
         warn_audit(
-            "the tests take the audited rows of one cluster as independent of each other, and reject too often for it"
+            "the checks take the audited rows of one cluster as independent of each other, and reject too often for it"
         )
-    rows, found = frame[known], {}
+    rows, features = frame[known], {}
     for name, column in fair_features.items():
-        rows, found[name] = with_audit(frame[known], audited.frame, fair=column, needed=needed, places=audited.rows)
+        rows, features[name] = with_audit(frame[known], audited.frame, fair=column, needed=needed, places=audited.rows)
     if fair is not None:
         rows = joined(frame[known], audited, fair, needed)
-    return rows, found
+    return rows, features
 
 
-def _read(
-    belief: Belief,
-    frame: pd.DataFrame,
-    recorded: str,
-    fair: str | None,
-    favourable: Any,
-    use_sensitive: bool,
-    **columns: Any,
-) -> Rows:
-    found = training_rows(
-        frame, belief, recorded=recorded, fair=fair, favourable=favourable, use_sensitive=use_sensitive, **columns
-    )
-    there = sorted(found.label.dropna().unique().tolist(), key=lambda value: value == found.favourable)
-    classes = belief.classes or tuple(there)
+def _rows(belief: Belief, given: TrainingRows, recorded: str, frame: pd.DataFrame, days: Sequence[str]) -> Rows:
+    """The rows with all columns that are read, and features without those that no learner may read."""
+    labels = sorted(given.label.dropna().unique().tolist(), key=lambda value: value == given.favourable)
+    classes = belief.classes or tuple(labels)
     if len(classes) < 2:
         raise P4FError(f"column {recorded!r} of the label has one value only ({classes[0]!r})")
-    whole = found.features
-    if found.groups is not None:
-        whole = pd.concat([whole, found.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
-    true = None if found.fair is None else label_codes(found.fair.to_numpy(dtype=object), classes, "fair", missing=True)
-    codes = label_codes(found.label, classes, missing=belief.missing_labels)
+    whole = given.features
+    if given.groups is not None:
+        whole = pd.concat([whole, given.groups.drop(columns=whole.columns, errors="ignore")], axis=1)
+    lacking = [name for name in dict.fromkeys([*belief.other_columns, *days]) if name not in whole.columns]
+    if lacking:
+        whole = pd.concat([whole, frame[lacking].reset_index(drop=True)], axis=1)
+    fair = None if given.fair is None else label_codes(given.fair.to_numpy(dtype=object), classes, "fair", missing=True)
     weights = None
-    if found.audit_weights is not None and found.audit_weights.nunique() > 1:
-        weights = found.audit_weights.fillna(0.0).to_numpy()
-    return Rows(whole, tuple(map(str, found.features.columns)), classes, codes, true, audit_weights=weights)
-
-
-def _beside(belief: Belief, rows: Rows, frame: pd.DataFrame, more: Sequence[str]) -> Rows:
-    """The rows with the other columns that are read, and features without those that no learner may read."""
-    lacking = [name for name in dict.fromkeys([*belief.other_columns, *more]) if name not in rows.frame.columns]
-    whole = pd.concat([rows.frame, frame[lacking].reset_index(drop=True)], axis=1) if lacking else rows.frame
-    return replace(rows, frame=whole, features=tuple(name for name in rows.features if name not in belief.withheld))
+    if given.audit_weights is not None and given.audit_weights.nunique() > 1:
+        weights = given.audit_weights.fillna(0.0).to_numpy()
+    features = tuple(name for name in map(str, given.features.columns) if name not in belief.withheld)
+    codes = label_codes(given.label, classes, missing=belief.missing_labels)
+    return Rows(whole, features, classes, codes, fair, audit_weights=weights)
 
 
 def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) -> Case:
@@ -201,21 +190,21 @@ def _sampled(case: Case) -> Case:
     rng, notes = np.random.default_rng([case.seed, 0]), []
     audited = np.zeros(len(case.rows), dtype=bool)
     audited[case.audited] = True
-    for own in case.fair_features.values():
-        audited |= own.notna().to_numpy()
+    for fair in case.fair_features.values():
+        audited |= fair.notna().to_numpy()
     chosen = np.arange(case.size)
     if case.size > MOST_ROWS:
         chosen = np.sort(rng.choice(case.size, MOST_ROWS, replace=False))
-        notes.append(f"Of {count(case.size, 'recorded row')}, {count(MOST_ROWS)} were drawn at random and tested.")
+        notes.append(f"Of {count(case.size, 'recorded row')}, {count(MOST_ROWS)} were drawn at random and checked.")
     others = np.setdiff1d(np.flatnonzero(audited), chosen)
     room = MOST_ROWS - int(audited[chosen].sum())
     if len(others) > room:
         others = np.sort(rng.choice(others, room, replace=False))
-        notes.append(f"Of {count(audited.sum(), 'audited row')}, {count(MOST_ROWS)} were drawn at random and tested.")
+        notes.append(f"Of {count(audited.sum(), 'audited row')}, {count(MOST_ROWS)} were drawn at random and checked.")
     if not notes:
         return case
     order = np.concatenate([chosen, others])
-    features = {name: own.iloc[order].reset_index(drop=True) for name, own in case.fair_features.items()}
+    features = {name: fair.iloc[order].reset_index(drop=True) for name, fair in case.fair_features.items()}
     return replace(
         case,
         rows=case.rows.take(order),

@@ -1,4 +1,4 @@
-"""What the data say against a belief: the tests, corrected for their number."""
+"""What the data say against a belief: the outcome of each check, corrected for their number."""
 
 from __future__ import annotations
 
@@ -15,10 +15,15 @@ from problog4fairness.statistics import MISSING, count
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Blue and orange of Okabe and Ito's palette, which colour-blind readers tell apart.
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#888888"
+# Smaller p-values are drawn here.
+LEAST_DRAWN = 3e-4
+
 
 @dataclass(frozen=True, eq=False)
-class Doubt:
-    """One test of a belief.
+class Outcome:
+    """The outcome of one check of a belief.
 
     Attributes
     ----------
@@ -29,9 +34,9 @@ class Doubt:
     found
         What it found, a plain sentence; why it was not done, where it was not.
     p
-        The probability of something as extreme if the belief were right; None where the test was not done.
+        The probability of something as extreme if the belief were right; None where the check was not done.
     corrected
-        The same, corrected for the number of tests that were done (Holm); None where the test was not done.
+        The same, corrected for the number of checks that were done (Holm).
     rows
         The rows that say so, with their numbers in the table as index; -1 for those that are in the audit only.
     advice
@@ -42,9 +47,9 @@ class Doubt:
 
     Examples
     --------
-    >>> from problog4fairness.checks import Doubt
-    >>> test = Doubt("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.012)
-    >>> test.contradicts, test.p_text
+    >>> from problog4fairness.checks import Outcome
+    >>> outcome = Outcome("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.012)
+    >>> outcome.contradicts, outcome.p_text
     (True, '0.012')
     """
 
@@ -58,16 +63,16 @@ class Doubt:
     least: str = ""
 
     def __repr__(self) -> str:
-        return f"Doubt({self.name}, p {self.p_text}: {self.found})"
+        return f"Outcome({self.name}, p {self.p_text}: {self.found})"
 
     @property
     def done(self) -> bool:
-        """Whether there was a test."""
+        """Whether the check was done."""
         return self.p is not None
 
     @property
     def contradicts(self) -> bool:
-        """Whether it contradicts the belief, at 5% for all tests together."""
+        """Whether it contradicts the belief, at 5% for all checks together."""
         return self.corrected is not None and self.corrected <= LEVEL
 
     @property
@@ -87,8 +92,8 @@ class CheckResult:
 
     Attributes
     ----------
-    tests
-        All tests, those that were not done included.
+    outcomes
+        Those of all checks, those that were not done included.
     rows, audited
         How many recorded rows and how many audited ones there were.
     notes
@@ -96,16 +101,21 @@ class CheckResult:
 
     Examples
     --------
-    >>> from problog4fairness.checks import Doubt, CheckResult
-    >>> test = Doubt("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.004)
-    >>> CheckResult((test,), rows=2000, audited=0).verdict
-    'The data contradict the belief: range (1 test on 2,000 recorded rows and 0 audited rows).'
+    >>> from problog4fairness.checks import Outcome, CheckResult
+    >>> outcome = Outcome("range", "Are the recorded shares possible?", "They are not.", p=0.004, corrected=0.004)
+    >>> CheckResult((outcome,), rows=2000, audited=0).verdict
+    'The data contradict the belief: range (1 check on 2,000 recorded rows and 0 audited rows).'
     """
 
-    tests: tuple[Doubt, ...]
+    outcomes: tuple[Outcome, ...]
     rows: int
     audited: int
     notes: tuple[str, ...] = ()
+
+    @property
+    def against(self) -> list[Outcome]:
+        """The outcomes that contradict the belief."""
+        return [outcome for outcome in self.outcomes if outcome.contradicts]
 
     @property
     def contradicted(self) -> bool:
@@ -114,77 +124,62 @@ class CheckResult:
         If it is right, that happens in at most 5% of all tables, as far as the learners inside can learn the recorded
         label and the group from the features.
         """
-        return any(test.contradicts for test in self.tests)
+        return bool(self.against)
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row for each test.
+        """A row for each check.
 
         Its columns are ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``found``, ``do``, ``least``.
         """
-        return pd.DataFrame(
-            {
-                "p": [own.p for own in self.tests],
-                "corrected": [own.corrected for own in self.tests],
-                "contradicts": [own.contradicts for own in self.tests],
-                "rows": [len(own.rows) if own.contradicts else 0 for own in self.tests],
-                "found": [own.found for own in self.tests],
-                "do": [own.advice if own.contradicts else "" for own in self.tests],
-                "least": [own.least for own in self.tests],
-            },
-            index=pd.Index([own.name for own in self.tests], name="test"),
-        ).astype({"p": "float64", "corrected": "float64"})
+        rows = [
+            (one.name, one.p, one.corrected, one.contradicts, len(one.rows), one.found, one.advice, one.least)
+            for one in self.outcomes
+        ]
+        columns = ["test", "p", "corrected", "contradicts", "rows", "found", "do", "least"]
+        table = pd.DataFrame(rows, columns=columns).set_index("test")
+        table.loc[~table["contradicts"].astype(bool), ["rows", "do"]] = 0, ""
+        return table.astype({"p": "float64", "corrected": "float64", "contradicts": bool})
 
-    def __getitem__(self, name: str) -> Doubt:
-        for own in self.tests:
-            if own.name == name:
-                return own
-        raise KeyError(f"no test {name!r}; there are {', '.join(own.name for own in self.tests)}")
+    def __getitem__(self, name: str) -> Outcome:
+        for outcome in self.outcomes:
+            if outcome.name == name:
+                return outcome
+        raise KeyError(f"no check {name!r}; there are {', '.join(outcome.name for outcome in self.outcomes)}")
 
-    def __iter__(self) -> Iterator[Doubt]:
-        return iter(self.tests)
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
 
     @property
     def verdict(self) -> str:
         """Whether the data contradict the belief, in one sentence."""
-        done = sum(own.done for own in self.tests)
-        by = f"{count(done, 'test')} on {count(self.rows, 'recorded row')} and {count(self.audited, 'audited row')}"
+        done = sum(outcome.done for outcome in self.outcomes)
+        by = f"{count(done, 'check')} on {count(self.rows, 'recorded row')} and {count(self.audited, 'audited row')}"
         if not done:
-            return "No test of the belief could be done."
+            return "No check of the belief could be done."
         if not self.contradicted:
             return f"The data do not contradict the belief ({by}); that does not confirm it."
-        against = [own.name for own in self.tests if own.contradicts]
-        return f"The data contradict the belief: {', '.join(against)} ({by})."
+        return f"The data contradict the belief: {', '.join(outcome.name for outcome in self.against)} ({by})."
 
     @property
     def power(self) -> str:
         """The least differences that these data show in four of five tables; empty if nothing is known of them."""
-        told = [f"{own.name} {own.least}" for own in self.tests if own.least]
-        return f"Least difference that these data show in 4 of 5 tables: {'; '.join(told)}." if told else ""
+        least = [f"{outcome.name} {outcome.least}" for outcome in self.outcomes if outcome.least]
+        return f"Least difference that these data show in 4 of 5 tables: {'; '.join(least)}." if least else ""
 
     def words(self) -> list[str]:
-        """The verdict, a sentence or two for each test that contradicts the belief, and the power of the tests."""
-        against = [f"{own.found} {own.advice}" for own in self.tests if own.contradicts]
-        return [self.verdict, *against, *([self.power] if self.power else [])]
+        """The verdict, a sentence or two for each check that contradicts the belief, and the power of the checks."""
+        sentences = [self.verdict, *(f"{outcome.found} {outcome.advice}" for outcome in self.against), self.power]
+        return [sentence for sentence in sentences if sentence]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
+        numbers = {outcome.name: [int(number) for number in outcome.rows.index] for outcome in self.against}
+        records = self.table.astype(object).where(self.table.notna(), None).reset_index().to_dict("records")
         return {
             "contradicted": self.contradicted,
             "verdict": self.verdict,
-            "tests": [
-                {
-                    "test": own.name,
-                    "p": own.p,
-                    "corrected": own.corrected,
-                    "contradicts": own.contradicts,
-                    "found": own.found,
-                    "rows": [int(number) for number in own.rows.index] if own.contradicts else [],
-                    "do": own.advice if own.contradicts else "",
-                    "least": own.least,
-                }
-                for own in self.tests
-            ],
+            "tests": [{**record, "rows": numbers.get(str(record["test"]), [])} for record in records],
             "power": self.power,
             "notes": list(self.notes),
         }
@@ -194,26 +189,46 @@ class CheckResult:
 
     def __str__(self) -> str:
         lines = [self.verdict, ""]
-        lines += [f"{own.name:18} {own.p_text:>9}  {own.found}" for own in self.tests]
-        lines += ["", *(f"{own.name}: {own.advice}" for own in self.tests if own.contradicts)]
-        lines += [own for own in (self.power, *self.notes) if own]
-        return "\n".join(lines).rstrip()
+        lines += [f"{outcome.name:20} {outcome.p_text:>9}  {outcome.found}" for outcome in self.outcomes]
+        lines += ["", *(f"{outcome.name}: {outcome.advice}" for outcome in self.against)]
+        return "\n".join([*lines, *(line for line in (self.power, *self.notes) if line)]).rstrip()
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(own.name)}</th><td>{'<b>' if own.contradicts else ''}{escape(own.p_text)}"
-            f"{'</b>' if own.contradicts else ''}</td><td style='text-align:left'>{escape(own.found)}</td>"
-            + (f"<td style='text-align:left'>{escape(own.advice)}</td></tr>" if own.contradicts else "</tr>")
-            for own in self.tests
+        table = pd.DataFrame(
+            [(one.p_text, one.found, one.advice if one.contradicts else "") for one in self.outcomes],
+            columns=["p, corrected", "found", "what to do"],
+            index=[outcome.name for outcome in self.outcomes],
         )
-        left = "<th style='text-align:left'>"
-        head = f"<tr><th>test</th><th>p, corrected</th>{left}found</th>"
-        head += f"{left}what to do</th></tr>" if self.contradicted else "</tr>"
+        table = table if self.contradicted else table.drop(columns="what to do")
         notes = "".join(f"<p>{escape(note)}</p>" for note in (self.power, *self.notes) if note)
-        return f"<p><b>{escape(self.verdict)}</b></p><table><thead>{head}</thead><tbody>{rows}</tbody></table>{notes}"
+        with pd.option_context("display.max_colwidth", None):
+            return f"<p><b>{escape(self.verdict)}</b></p>{table.to_html(justify='left')}{notes}"
 
     def plot(self) -> Figure:
-        """The corrected p-value of each test; those left of the line contradict the belief."""
-        from problog4fairness.checks.figures import draw_doubts
+        """The corrected p-value of each check, on a logarithmic axis; left of the line they contradict the belief."""
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
 
-        return draw_doubts(self)
+        outcomes = list(reversed(self.outcomes))
+        # A name from somebody's data is text, not a formula.
+        with mpl.rc_context({"text.parse_math": False}):
+            figure = Figure(figsize=(6.4, 0.9 + 0.32 * len(outcomes)), layout="constrained")
+            axes = figure.subplots()
+            axes.set_xscale("log")
+            axes.set_xlim(LEAST_DRAWN / 1.6, 1.6)
+            for place, outcome in enumerate(outcomes):
+                if outcome.corrected is None:
+                    beside: Any = {"va": "center", "transform": axes.get_yaxis_transform()}
+                    axes.text(0.02, place, outcome.found, color=GREY, fontsize=8, **beside)
+                    continue
+                colour, marker = (ORANGE, "D") if outcome.contradicts else (BLUE, "o")
+                axes.plot([max(outcome.corrected, LEAST_DRAWN)], [place], color=colour, marker=marker, markersize=7)
+            axes.axvline(LEVEL, color=GREY, linewidth=1, linestyle="--")
+            axes.set_yticks(range(len(outcomes)), [outcome.name for outcome in outcomes])
+            axes.set_ylim(-0.6, len(outcomes) - 0.4)
+            axes.set_xticks([0.001, 0.01, LEVEL, 0.2, 1], ["≤ 0.001", "0.01", f"{LEVEL:g}", "0.2", "1"])
+            axes.minorticks_off()
+            axes.set_xlabel("corrected p-value; left of the line, the belief is contradicted")
+            axes.grid(axis="y", alpha=0.25, linewidth=0.5)
+            axes.spines[["top", "right"]].set_visible(False)
+        return figure

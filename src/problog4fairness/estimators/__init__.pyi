@@ -19,16 +19,15 @@ from .fitting import (
 from .group_use import GroupUse, UseSensitive, check_use_sensitive, choose_group_use, tell_group_use
 from .learner_description import WORDS, learner_facts, learner_words
 from .out_of_fold import held_out_proba
-from .posterior_fits import LEAST_SIGNAL, Draws, draw, least_signal, possible
+from .posterior_fits import Draws, draw, least_signal, possible
 from .prediction import distortion_of, explain, fair_proba, predicted, predicts_from
 from .scoring import Scorer, feature_frame, score_rows, text_columns
-from .training_table import belief_for, train_on_table, training_rows
+from .training_table import TrainingRows, belief_for, train_on_table, training_rows
 from .validation import is_plain, read_new, read_record, read_training
 
 __all__ = [
     "BAND_COLUMNS",
     "FOLDS",
-    "LEAST_SIGNAL",
     "PACKAGES",
     "WORDS",
     "AuditedFolds",
@@ -36,6 +35,7 @@ __all__ = [
     "Draws",
     "GroupUse",
     "Scorer",
+    "TrainingRows",
     "UseSensitive",
     "audit_weights",
     "belief_for",

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from problog4fairness.audit import generator
-from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.beliefs import LEAST_SIGNAL, Belief, Observation
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators.calibration import settled
@@ -29,8 +29,6 @@ from problog4fairness.learners import (
 if TYPE_CHECKING:
     from problog4fairness.estimators.classifier import DebiasedClassifier
 
-# A draw by which recorded labels say less than this about fair ones (1 - negative - positive) is left out.
-LEAST_SIGNAL = 0.05
 # Draws that are made to have enough of them that can be used, at most, for each that is wanted.
 TRIES = 20
 FEWEST, MOST = 10, 2000

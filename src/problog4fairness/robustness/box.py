@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from problog4fairness.beliefs import Belief
+from problog4fairness.beliefs import LEAST_SIGNAL, Belief
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import LEAST_SIGNAL, least_signal
+from problog4fairness.estimators import least_signal
 from problog4fairness.robustness.refits import Range
 
 # Points all over the box for each parameter, of which the best are starts of a search.

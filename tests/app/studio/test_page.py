@@ -12,7 +12,7 @@ import pytest
 
 from problog4fairness import LabelBias, datasets
 from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, REPORT, REVIEWS, Project
-from problog4fairness.checks import TESTS
+from problog4fairness.checks import CHECKS
 from tests.app.report.browser import installed
 from tests.app.studio.driver import Page, Server
 
@@ -77,7 +77,7 @@ def test_from_a_dropped_table_to_the_report(tmp_path, page, loans):
         assert (folder / MODEL).exists()
         page.click("Check")
         page.begin("doubt")
-        page.until(f"document.querySelectorAll('[data-test]').length === {len(TESTS)}")
+        page.until(f"document.querySelectorAll('[data-test]').length === {len(CHECKS)}")
         page.click("Train")
         page.click("To the report")
         page.begin("report")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,9 +41,6 @@ def check(
     fair_feature: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
     ] = None,
-    other: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Another belief to compare with; repeat for more.")
-    ] = None,
     when: When = None,
     use_sensitive: Annotated[
         bool,
@@ -58,10 +54,10 @@ def check(
 ) -> None:
     """Test whether the data contradict a belief, by recorded rows alone or by audited ones, too.
 
-    All tests are corrected for their number: a belief that is right is contradicted by at most 5% of all tables, as far
-    as linear models and boosted trees can learn the recorded label and the group. No contradiction does not confirm it.
+    All checks are corrected for their number: a belief that is right is contradicted by at most 5% of all tables, as
+    far as linear models and boosted trees can learn recorded label and group. No contradiction does not confirm it.
     """
-    from problog4fairness.data import check_output, write_figure
+    from problog4fairness.data import check_output, feature_columns, write_figure
     from problog4fairness.errors import P4FError
 
     if len(feature or ()) != len(fair_feature or ()):
@@ -73,18 +69,22 @@ def check(
     with working("getting ready"):
         from problog4fairness.checks import check
 
+    fair = dict(zip(feature or (), fair_feature or (), strict=True))
+    fair |= {recorded: audit.fair} if audit.fair else {}
+    known, chosen = columns.belief(belief, frame), None
+    if any(features.given.values()):
+        others = [*fair.values(), *known.sensitive_columns, *known.withheld, *known.recorded_columns, when or ""]
+        chosen = feature_columns(frame, leave_out=[recorded, *others], **features.given)
     result = check(
-        columns.belief(belief, frame),
+        known,
         frame,
         recorded=recorded,
         audit=audited,
-        fair=audit.fair,
-        fair_features=dict(zip(feature or (), fair_feature or (), strict=True)),
+        fair=fair,
         favourable=columns.favourable,
         use_sensitive=use_sensitive,
-        **features.given,
+        features=chosen,
         when=when,
-        others=[columns.belief(file, frame) for file in other or ()],
         random_state=seed,
     )
     if figure is not None:
@@ -99,10 +99,10 @@ def check(
 
 
 def as_table(result: CheckResult) -> pd.DataFrame:
-    """The tests as a table for a terminal."""
+    """The outcomes as a table for a terminal."""
     import pandas as pd
 
     return pd.DataFrame(
-        {"p, corrected": [test.p_text for test in result], "found": [test.found for test in result]},
-        index=pd.Index([test.name for test in result], name="test"),
+        {"p, corrected": [outcome.p_text for outcome in result], "found": [outcome.found for outcome in result]},
+        index=pd.Index([outcome.name for outcome in result], name="test"),
     )

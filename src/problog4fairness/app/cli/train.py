@@ -97,7 +97,8 @@ def train(
         verbose=True,
     )
     save(model.save, output)
-    options["use_sensitive"] = model.group_use_.used
+    options = {name: options[name] for name in ("recorded", "audit", "fair", "favourable")}
+    options |= {"use_sensitive": model.group_use_.used, "features": list(rows.features.columns)}
     checked = _checked(model.belief_, frame, seed, options) if check else None
     del frame
     if as_json:

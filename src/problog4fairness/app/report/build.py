@@ -226,7 +226,7 @@ def report(
             problems.append(f"The sensitivity to the parameters could not be found: {error}")
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
     doubt = [
-        ("doubts", "Do the data contradict the belief?", doubted(facts, seed, progress)),
+        ("doubts", "Do the data contradict the belief?", doubted(facts, seed)),
         ("uncertainty", "Uncertainty", bands(facts, called, seed, progress)),
     ]
     made = Record(author, purpose, date, sources, seed, reviewed_by, approved_by)

@@ -5,74 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2_contingency
 
-from problog4fairness.checks.case import SIMULATED, Case
-from problog4fairness.checks.finding import LEAST_AUDITED, Finding, NotDone, least_shown, normals, share_of_draws
-from problog4fairness.checks.tests.residuals import audited_residuals
-from problog4fairness.checks.uncertainty import MOST, effective_rows
-from problog4fairness.data import Codes, Floats
+from problog4fairness.beliefs import search_change
+from problog4fairness.checks.case import SIMULATED, Case, is_uncertain
+from problog4fairness.checks.finding import Finding, NotDone, least_shown, normals, share_of_draws
+from problog4fairness.checks.tests.calibration import LEAST_CELL, audited_residuals
+from problog4fairness.data import Codes, Floats, days_of
 from problog4fairness.statistics import count, percent, points
 
-# Shares of recorded labels that differ as much as by so small a chance were not drawn at random.
-DRAWN_BY_LABEL = 1e-4
 # Kinds of rows that a cell may have, on average.
 MOST_KINDS = 6
-# Rows of a cell at least, for its share to be compared.
-LEAST_CELL = 5
-
-
-def audited_rows(case: Case) -> Codes:
-    """The audited rows, if they are enough."""
-    if not len(case.audited):
-        raise NotDone("there is no audit")
-    if len(case.audited) < LEAST_AUDITED:
-        raise NotDone(f"fewer than {LEAST_AUDITED} audited rows")
-    if not case.belief.about_label:
-        raise NotDone("the fair label is that of another world, so that recorded ones are not compared with it")
-    return case.audited
-
-
-def random_rows(case: Case) -> Codes:
-    """The audited rows, if their weights are known or their recorded labels are as in the table.
-
-    Unweighted rows that were drawn by recorded label, or from elsewhere, have other shares of fair labels than the
-    table has.
-    """
-    rows = audited_rows(case)
-    if case.rows.audit_weights is not None:
-        return rows
-    groups, labels = case.groups[0], case.recorded
-    chances = []
-    for group in np.unique(groups[rows]):
-        own, table = groups[rows] == group, groups[: case.size] == group
-        counts = np.stack(
-            [
-                np.bincount(part, minlength=len(case.outcomes))
-                for part in (labels[rows][own], labels[: case.size][table])
-            ]
-        )
-        counts = counts[:, counts.sum(axis=0) > 0]
-        if counts.shape[1] > 1 and counts.sum(axis=1).min() > 0:
-            chances.append(float(chi2_contingency(counts).pvalue))
-    if chances and min(chances) * len(chances) < DRAWN_BY_LABEL:
-        raise NotDone("the audited rows have other recorded labels than the table: drawn by them, or from elsewhere")
-    return rows
-
-
-def rows_by_label(case: Case) -> Codes:
-    """The audited rows, if they were sampled by nothing but group and recorded label, whose shares are not compared.
-
-    Then features and recorded labels of people with the same group and fair label are as independent in the audit as in
-    the table. Other strata make them depend on each other.
-    """
-    rows = audited_rows(case)
-    strata = case.groups[0][rows] * len(case.outcomes) + case.recorded[rows]
-    for stratum in np.unique(strata):
-        weights = case.stands_for[strata == stratum]
-        if weights.max() > weights.min() * (1 + 1e-9):
-            raise NotDone("the audited rows were sampled by more than group and recorded label")
-    return rows
 
 
 def cells_of(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
@@ -89,33 +31,32 @@ def who(case: Case, group: str, fair: int) -> str:
     return f"people with {of}a fair {case.rows.classes[fair]}"
 
 
-def ruled_out_test(case: Case) -> Finding:
+def impossible_test(case: Case) -> Finding:
     """Whether something was recorded that the belief calls impossible for that fair label."""
-    rows = audited_rows(case)
+    rows = case.audited
+    # An estimate of exactly 0 or 1 is no certainty.
     open_values = {
-        own.name: min(max(own.value or 0.0, 0.01), 0.99)
-        for own in case.belief.probabilities
-        if effective_rows(own) < MOST
+        own.name: min(max(own.value or 0.0, 0.01), 0.99) for own in case.belief.probabilities if is_uncertain(own)
     }
     audited = case.rows.take(rows).without_record()
     chance = case.belief.with_values(open_values).observe(audited).recorded_given().numpy()
     ruled = chance[np.arange(len(rows)), case.fair] <= 0
     if not ruled.any():
         raise NotDone("the belief rules nothing out")
-    seen = ruled[np.arange(len(rows)), case.recorded[rows]]
+    hit = ruled[np.arange(len(rows)), case.recorded[rows]]
     possible = ruled.any(axis=1)
-    if not seen.any():
+    if not hit.any():
         sentence = f"None of {count(possible.sum(), 'audited row')} was recorded as the belief calls impossible."
-        return Finding(sentence, 1.0, rows[seen], "")
-    first = int(np.flatnonzero(seen)[0])
+        return Finding(sentence, 1.0, rows[hit], "")
+    first = int(np.flatnonzero(hit)[0])
     groups, names = case.groups
     people = who(case, names[groups[rows[first]]], int(case.fair[first]))
     sentence = (
-        f"{count(seen.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
+        f"{count(hit.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
         f"of the {people}, some were recorded as {case.outcomes[case.recorded[rows[first]]]}."
     )
     advice = "Look at these rows; if the fair labels are right, believe in that kind of bias, too, and estimate it."
-    return Finding(sentence, 1 / (SIMULATED + 1), rows[seen], advice)
+    return Finding(sentence, 1 / (SIMULATED + 1), rows[hit], advice)
 
 
 def conditional_test(case: Case) -> Finding:
@@ -124,12 +65,8 @@ def conditional_test(case: Case) -> Finding:
     Recorded labels are shuffled within these cells, which changes nothing if the belief is right. Each feature is
     compared in each cell, and in all groups of a fair label together, as one that makes the same difference in each.
     """
-    rows = rows_by_label(case)
-    if not case.rows.features:
-        raise NotDone("there are no features")
-    if not case.certain:
-        raise NotDone("the groups of some rows are uncertain")
-    cells, names = alike(case, rows)
+    rows = case.audited
+    cells, names = alike_cells(case, rows)
     matrix, columns = case.encoded
     matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
     rng = case.rng(2)
@@ -170,11 +107,11 @@ def conditional_test(case: Case) -> Finding:
     return replace(finding, least=least_shown(np.array(halves), labels, scores.size))
 
 
-def alike(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
+def alike_cells(case: Case, rows: Codes) -> tuple[Codes, list[tuple[str, int]]]:
     """As :func:`cells_of`, with a cell of its own for each kind of row that the belief tells apart."""
     cells, names = cells_of(case, rows)
-    said = np.round(case.given[rows, case.fair], 6)
-    kinds, place = np.unique(np.column_stack([cells, said]), axis=0, return_inverse=True)
+    given = np.round(case.given[rows, case.fair], 6)
+    kinds, place = np.unique(np.column_stack([cells, given]), axis=0, return_inverse=True)
     if len(kinds) > max(MOST_KINDS * len(names), len(rows) // MOST_KINDS):
         raise NotDone("the belief says something else of almost every row")
     return place.reshape(-1), [names[int(kind[0])] for kind in kinds]
@@ -223,21 +160,17 @@ def independence_test(case: Case) -> Finding:
     of the two models is right. Of every row of the table its expectation given the recorded label is taken, and audited
     rows correct it: that has less noise than audited rows alone.
     """
-    rows = random_rows(case)
-    if case.use_sensitive:
-        raise NotDone("the fair label may depend on the group (use_sensitive=True)")
-    if not case.membership:
-        raise NotDone("the belief has no groups, or there are no features")
+    rows = case.audited
     classes, table, rng = range(1, len(case.rows.classes)), slice(0, case.size), case.rng(4)
     shown, part = (case.posterior - case.chances)[table], float(case.stands_for.sum()) / case.size
-    factors, products, told = [], [], []
+    factors, products, labels = [], [], []
     for group, member, chance in case.membership:
         for k in classes:
             factor = np.zeros((len(rows), len(case.rows.classes)))
             factor[:, k] = (member - chance)[rows]
             factors.append(factor)
             products.append(shown[:, k] * (member - chance)[table] * part)
-            told.append((group, k))
+            labels.append((group, k))
     residuals = audited_residuals(case, rows, np.stack(factors, axis=2), rng)
     of_table = np.stack(products, axis=1)
     covariance = of_table.T @ of_table
@@ -246,7 +179,7 @@ def independence_test(case: Case) -> Finding:
     scores = (residuals.values + of_table.sum(axis=0)) / spread
     which = int(np.abs(scores).argmax())
     p = share_of_draws(np.abs(drawn / spread).max(axis=1), float(np.abs(scores[which])))
-    group, label = told[which]
+    group, label = labels[which]
     _, member, chance = case.membership[which // len(classes)]
     inside = member[rows] > 0.5
     rates = [case.average(case.fair == label, side) for side in (inside, ~inside)]
@@ -259,5 +192,30 @@ def independence_test(case: Case) -> Finding:
     advice = "Let the fair label depend on the group: use_sensitive=True, or --use-sensitive."
     scale = np.array([((own - likely)[table] ** 2).sum() for _, own, likely in case.membership])
     scale = np.repeat(scale, len(classes)) * part
-    least = least_shown(spread / np.maximum(scale, 1e-9), [f" where {own}" for own, _ in told], len(told))
+    least = least_shown(spread / np.maximum(scale, 1e-9), [f" where {group}" for group, _ in labels], len(labels))
     return Finding(sentence, p, rows[inside], advice, float(np.abs(scores[which])), least=least)
+
+
+def change_test(case: Case) -> Finding:
+    """Whether some day divides audited rows into more and less distorted ones.
+
+    Within people of whom the belief says the same, by fair label; see :func:`.beliefs.change.search_change`.
+    """
+    assert case.when is not None  # a need of the check
+    rows = case.audited
+    days = days_of(case.rows.frame[case.when].iloc[rows])
+    wrong = case.recorded[rows] != case.fair
+    change = search_change(days, alike_cells(case, rows)[0], wrong.astype(np.float64), case.seed)
+    late = days >= np.datetime64(change.day)
+    rates = [percent(float(wrong[side].mean())) for side in (~late, late)]
+    how = "wrongly, or not at all," if case.belief.missing_labels else "wrongly"
+    known = "nothing changed" if case.belief.when is None else "nothing changed that it does not say"
+    sentence = (
+        f"Of {count(len(rows), 'audited row')}, {rates[0]} were recorded {how} before {change.day} and {rates[1]} "
+        f"since then, the day of {case.when!r} that divides them best; by the belief {known}."
+    )
+    advice = (
+        f"The bias changed: believe in ChangedBias(..., when={case.when!r}, changed={change.day!r}), or let it search "
+        "the day."
+    )
+    return Finding(sentence, change.p, rows[wrong], advice)

@@ -7,16 +7,83 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from problog4fairness.checks.case import Case
+from problog4fairness.checks.case import SIMULATED, Case
 from problog4fairness.checks.finding import NEVER, Finding, NotDone, least_shown, normals, share_of_draws
-from problog4fairness.checks.tests.audited_rows import LEAST_CELL, random_rows
-from problog4fairness.checks.tests.residuals import audited_residuals
 from problog4fairness.data import Codes, Floats
 from problog4fairness.learners import Task, fit_again
 from problog4fairness.statistics import percent
 
 # Fits on resampled rows, whose predictions differ by as much as those of the model may be off by chance.
 REFITS = 16
+# Rows of a cell at least, for its share to be compared.
+LEAST_CELL = 5
+# Random numbers that are held at once.
+_AT_ONCE = 1 << 21
+# Audited rows from which on sums of residuals are as good as normal.
+NORMAL = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Sums of weighted residuals of audited rows, and the same simulated from the model.
+
+    Attributes
+    ----------
+    values
+        ``[sums]``: sum of weight × factor × (1 if this is the fair class, otherwise 0, minus its probability).
+    simulated
+        ``[draws, sums]``: the same of fair labels that are drawn from these probabilities.
+    variance
+        ``[sums]``: their variance, by the model. That of the observed products would be 0 in a small group in which no
+        audited row has the rare label.
+    """
+
+    values: Floats
+    simulated: Floats
+    variance: Floats
+
+
+def audited_residuals(case: Case, rows: Codes, factors: Floats, rng: np.random.Generator) -> Residuals:
+    """Residuals of the fair labels of audited rows, given features, group *and* recorded label.
+
+    The probabilities are P(fair | features, group, recorded). They hold under every way of sampling by these, so that
+    weights change what is estimated, a mean of the whole table, and not whether the belief is contradicted by chance.
+
+    Parameters
+    ----------
+    case
+        The belief and its rows.
+    rows
+        The audited rows, by number.
+    factors
+        ``[rows, classes, sums]``: how much each class of each row counts in each sum.
+    rng
+        For the simulations.
+    """
+    chance = case.posterior[rows]
+    counted = factors * case.stands_for[:, None, None]
+    flat = counted.reshape(-1, counted.shape[2])
+    expected = np.einsum("rk,rks->s", chance, counted)
+    hit = np.eye(chance.shape[1])[case.fair]
+    values = np.einsum("rk,rks->s", hit, counted) - expected
+    means = np.einsum("rk,rks->rs", chance, counted)
+    covariance = np.einsum("rk,rks,rkt->st", chance, counted, counted) - means.T @ means
+    if len(rows) > NORMAL:
+        return Residuals(values, normals(covariance, SIMULATED, rng), np.diag(covariance))
+    ends = np.cumsum(chance, axis=1)[:, :-1]
+    step = max(1, _AT_ONCE // max(1, len(rows)))
+    parts = []
+    for start in range(0, SIMULATED, step):
+        size = min(step, SIMULATED - start)
+        label = (rng.random((size, len(rows), 1)) > ends).sum(axis=2)
+        place = label + np.arange(len(rows)) * chance.shape[1]
+        parts.append(_sums(flat, place))
+    return Residuals(values, np.concatenate(parts) - expected, np.diag(covariance))
+
+
+def _sums(flat: Floats, place: Codes) -> Floats:
+    """``[draws, sums]``: the factors at these places, summed over the rows."""
+    return np.stack([column[place].sum(axis=1) for column in flat.T], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +107,7 @@ class _Shares:
 
 def calibration_test(case: Case) -> Finding:
     """Whether fair probabilities given the recorded label, out of fold, are as high as audited labels say."""
-    rows = random_rows(case)
-    if not case.rows.features:
-        raise NotDone("there are no features")
+    rows = case.audited
     shares = _shares(case, rows)
     rng = case.rng(5)
     residuals = audited_residuals(case, rows, shares.factors, rng)
@@ -75,11 +140,6 @@ def calibration_test(case: Case) -> Finding:
     return Finding(sentence, p, rows[own], advice, float(scores[which]), NEVER, least)
 
 
-def _wrong(case: Case) -> bool:
-    """Whether recorded labels may be wrong, not only missing."""
-    return not case.belief.missing_labels
-
-
 def _shares(case: Case, rows: Codes) -> _Shares:
     groups, names = case.groups
     masks = [(names[k] or "everybody", groups[rows] == k) for k in np.unique(groups[rows])]
@@ -93,7 +153,8 @@ def _shares(case: Case, rows: Codes) -> _Shares:
             factors.append(np.outer(own, np.arange(classes) == label))
             inside.append(own)
             words.append(f"Fair {case.rows.classes[label]} where {name}")
-    if _wrong(case):
+    # Recorded labels may be wrong, not only missing.
+    if not case.belief.missing_labels:
         factors.append(-np.eye(len(case.outcomes))[case.recorded[rows]][:, :classes])
         inside.append(np.ones(len(rows), dtype=bool))
         words.append("Recorded labels that are wrong")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from problog4fairness.checks.case import Case
+from problog4fairness.checks import needs
+from problog4fairness.checks.case import Case, moved
 from problog4fairness.checks.finding import Finding, NotDone, least_shown, share_of_draws
-from problog4fairness.checks.tests.audited_rows import LEAST_CELL, cells_of, random_rows, who
-from problog4fairness.checks.tests.features import audited_features
-from problog4fairness.checks.uncertainty import moved
+from problog4fairness.checks.tests.audited_rows import cells_of, who
+from problog4fairness.checks.tests.calibration import LEAST_CELL
 from problog4fairness.data import Codes, Floats
 from problog4fairness.statistics import count, percent
 
@@ -28,13 +28,11 @@ class _Share:
     words: str
 
 
-def fit_test(case: Case) -> Finding:
+def parameters_test(case: Case) -> Finding:
     """Whether the parameters are those of the audit: the share that is furthest off decides.
 
     Audits are simulated from the belief, with parameters that are drawn from what is known of them.
     """
-    if not case.belief.probabilities:
-        raise NotDone("the belief has no parameters")
     shares, reason = [], ""
     for part in (_label_shares, _feature_shares):
         try:
@@ -94,7 +92,8 @@ def _counted(case: Case, rows: Codes, own: Codes, label: int) -> tuple[float, fl
 
 
 def _label_shares(case: Case) -> Iterator[_Share]:
-    rows = random_rows(case)
+    needs.random_audit(case)
+    rows = case.audited
     cells, names = cells_of(case, rows)
     places = np.arange(len(rows))
     given = case.given[rows][places, case.fair]
@@ -116,7 +115,8 @@ def _label_shares(case: Case) -> Iterator[_Share]:
 
 
 def _feature_shares(case: Case) -> Iterator[_Share]:
-    rows = audited_features(case)
+    needs.audited_features(case)
+    rows = case.audited_features
     audited, (groups, names) = case.rows.take(rows), case.groups
     base = case.belief.feature_distortion(audited)
     changes = {name: np.zeros((len(case.spread), len(rows))) for name in base}

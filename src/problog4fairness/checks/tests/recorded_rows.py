@@ -8,22 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from problog4fairness.checks.case import LEAST_ROWS, SIMULATED, Case
+from problog4fairness.beliefs import LEAST_SIGNAL
+from problog4fairness.checks.case import SIMULATED, Case
 from problog4fairness.checks.finding import NEVER, Finding, NotDone, largest_of_normals, least_shown, share_of_draws
 from problog4fairness.data import Codes, Floats
 from problog4fairness.statistics import count, percent, points
 
 # Rows of a region at least.
 LEAST_REGION = 10
-# Labels that tell less than this about fair ones are not turned back into them.
-LEAST_SIGNAL = 0.05
-
-
-def _enough(case: Case) -> None:
-    if case.size < LEAST_ROWS:
-        raise NotDone(f"fewer than {LEAST_ROWS} recorded rows")
-    if not case.rows.features:
-        raise NotDone("there are no features")
 
 
 def range_test(case: Case) -> Finding:
@@ -33,26 +25,21 @@ def range_test(case: Case) -> Finding:
     between pos_A and 1 - neg_A. A plain learner finds the rows whose recorded rate is outside of it, on other rows; how
     often these were so recorded decides.
     """
-    _enough(case)
     if len(case.impossible):
-        return _ruled_out(case)
+        return _impossible(case)
     outside = _outside(case, _corners(case))
     if not outside:
-        return Finding(
-            "No region was found in which the recorded rate is outside of the range that the belief allows.",
-            1.0,
-            np.zeros(0, dtype=np.int64),
-            "",
-        )
+        sentence = "No region was found in which the recorded rate is outside of the range that the belief allows."
+        return Finding(sentence, 1.0, np.zeros(0, dtype=np.int64), "")
     rng = case.rng(0)
     moves = case.drawn(rng)
-    drawn, seen = np.zeros(len(moves)), []
-    for own in outside:
-        simulated = own.simulated(moves, rng)
-        spread = float(simulated.std()) + 1e-9
-        seen.append(own.excess() / spread)
-        drawn = np.maximum(drawn, simulated / spread)
-    which = int(np.argmax(seen))
+    simulated, scores = np.zeros(len(moves)), []
+    for region in outside:
+        draws = region.simulated(moves, rng)
+        spread = float(draws.std()) + 1e-9
+        scores.append(region.excess() / spread)
+        simulated = np.maximum(simulated, draws / spread)
+    which = int(np.argmax(scores))
     worst = outside[which]
     class_name = f"{case.label} = {case.outcomes[worst.label]}"
     side = "at most" if worst.sign > 0 else "at least"
@@ -65,10 +52,10 @@ def range_test(case: Case) -> Finding:
         "The bias is weaker than the belief says, at least for these rows: audit some of them, and estimate the "
         "belief anew."
     )
-    return Finding(sentence, share_of_draws(drawn, float(seen[which])), worst.rows, advice)
+    return Finding(sentence, share_of_draws(simulated, float(scores[which])), worst.rows, advice)
 
 
-def _ruled_out(case: Case) -> Finding:
+def _impossible(case: Case) -> Finding:
     """Rows that cannot have been recorded as they were, whatever is fair."""
     first = case.impossible[0]
     groups, names = case.groups
@@ -110,8 +97,8 @@ class _Region:
         edges = np.quantile(self.weights, np.linspace(0, 1, 21)[1:-1])
         bins = np.searchsorted(edges, self.weights)
         total = np.zeros(len(moves))
-        for own in np.unique(bins):
-            chosen = bins == own
+        for place in np.unique(bins):
+            chosen = bins == place
             slopes = self.slopes[:, chosen].mean(axis=1)
             chance = np.clip(self._end(self.corners[chosen].mean(axis=0) + moves @ slopes), 0, 1)
             total += self.weights[chosen].mean() * rng.binomial(int(chosen.sum()), chance)
@@ -130,16 +117,16 @@ class _Corners(NamedTuple):
 
 def _corners(case: Case) -> dict[int, _Corners]:
     """The corners whose least (-1) and greatest (1) P(recorded class) is the range of the table's rows."""
-    found = case.observation.recorded_range()
-    if found is None:
+    limits = case.observation.recorded_range()
+    if limits is None:
         raise NotDone("a row may stand for too many inputs")
     if not case.belief.features:
         corners = _Corners(case.given[: case.size], case.slopes[:, : case.size])
         return {-1: corners, 1: corners}
-    ends = [own.numpy()[: case.size, None] for own in found]
-    slopes = [np.zeros((len(case.spread), *own.shape)) for own in ends]
-    for place, (_, step, seen) in case.moved.items():
-        for end, slope, changed in zip(ends, slopes, seen.recorded_range() or ends, strict=True):
+    ends = [limit.numpy()[: case.size, None] for limit in limits]
+    slopes = [np.zeros((len(case.spread), *end.shape)) for end in ends]
+    for place, (_, step, observation) in case.moved.items():
+        for end, slope, changed in zip(ends, slopes, observation.recorded_range() or ends, strict=True):
             slope[place] = (np.asarray(changed)[: case.size].reshape(end.shape) - end) / step
     return {sign: _Corners(end, slope) for sign, end, slope in zip((-1, 1), ends, slopes, strict=True)}
 
@@ -147,7 +134,7 @@ def _corners(case: Case) -> dict[int, _Corners]:
 def _outside(case: Case, corners: Mapping[int, _Corners]) -> list[_Region]:
     chance, groups = case.plain.recorded, case.groups[0][: case.size]
     labels = [1] if chance.shape[1] == 2 else range(chance.shape[1])
-    found = []
+    regions = []
     for label in labels:
         for sign, own in corners.items():
             end = own.values[:, :, label].max(axis=1) if sign > 0 else own.values[:, :, label].min(axis=1)
@@ -155,26 +142,17 @@ def _outside(case: Case, corners: Mapping[int, _Corners]) -> list[_Region]:
             for group in np.unique(groups):
                 rows = np.flatnonzero((groups == group) & (beyond > 0))
                 if len(rows) >= LEAST_REGION:
-                    found.append(_Region(case, rows, beyond[rows], label, sign, own))
-    return found
+                    regions.append(_Region(case, rows, beyond[rows], label, sign, own))
+    return regions
 
 
-def affine_test(case: Case) -> Finding:
-    """Whether the groups' recorded curves are those that one fair curve would give.
+def consistency_test(case: Case) -> Finding:
+    """Whether the groups' recorded curves, which are affine in each other, are those that one fair curve would give.
 
-    Each recorded label is turned into a number u = (recorded - P(1 | fair 0)) / (P(1 | fair 1) - P(1 | fair 0)), whose
+    Each recorded label is inverted to a number u = (recorded - P(1 | fair 0)) / (P(1 | fair 1) - P(1 | fair 0)), whose
     mean is the fair rate in every group if belief and independence hold. What is left of u and of the group, given the
     features, must then be uncorrelated, in all directions that are looked at.
     """
-    _enough(case)
-    if case.use_sensitive:
-        raise NotDone("the fair label may depend on the group (use_sensitive=True)")
-    if len(case.rows.classes) != 2:
-        raise NotDone("the label has more than two classes")
-    if case.belief.features:
-        raise NotDone("features are distorted, too")
-    if not case.membership:
-        raise NotDone("the belief has no groups")
     own = slice(0, case.size)
     no, yes = case.given[own, 0, 1], case.given[own, 1, 1]
     signal = yes - no
@@ -183,10 +161,10 @@ def affine_test(case: Case) -> Finding:
     fair = ((case.recorded[own] == 1) - no) / signal
     residual = fair - case.chances[own, 1]
     directions, names = _directions(case)
-    parts, told = [], []
+    parts, labels = [], []
     for group, member, chance in case.membership:
         parts.append(directions * ((member - chance)[own] * residual)[:, None])
-        told += [(group, name) for name in names]
+        labels += [(group, name) for name in names]
     products = np.concatenate(parts, axis=1)
     no_slope, yes_slope = case.slopes[:, own, 0, 1], case.slopes[:, own, 1, 1]
     change = -(no_slope + fair * (yes_slope - no_slope)) / signal
@@ -195,22 +173,22 @@ def affine_test(case: Case) -> Finding:
     )
     covariance = _covariance(products) + moves.T @ (case.spread[:, None] ** 2 * moves)
     p, which, scores = largest_of_normals(products.sum(axis=0), covariance, case.rng(1), 4 * SIMULATED)
-    group, direction = told[which]
+    group, direction = labels[which]
     inside = case.membership[which // len(names)][1][own] > 0.5
     gap = float(residual[inside].mean() - residual[~inside].mean())
     along = f", and differently along {direction}" if direction else ""
     sentence = (
         f"If belief and independence hold, people with the same features have the same fair rate in every group; "
-        f"turned back by the belief, recorded labels give {points(gap)} points for {group} against the others{along}."
+        f"corrected by the belief, recorded labels give {points(gap)} points for {group} against the others{along}."
     )
     advice = (
         "The strength of the bias is wrong for a group, the groups are swapped, the bias depends on the features (a "
         "bias that depends on the row: RowBias), or the fair label depends on the group: then use_sensitive=True."
     )
-    whole = np.arange(0, len(told), len(names))
+    whole = np.arange(0, len(labels), len(names))
     scale = np.array([((member - chance)[own] ** 2).sum() for _, member, chance in case.membership])
     spread = np.sqrt(np.diag(covariance)[whole]) / np.maximum(scale, 1e-9)
-    least = least_shown(spread, [f" where {told[place][0]}" for place in whole], len(told))
+    least = least_shown(spread, [f" where {labels[place][0]}" for place in whole], len(labels))
     return Finding(sentence, p, np.flatnonzero(inside), advice, float(np.abs(scores[which])), least=least)
 
 
@@ -230,7 +208,6 @@ def _covariance(products: Floats) -> Floats:
 
 def plain_test(case: Case) -> Finding:
     """Whether the same quick learners explain held-out recorded labels better without the belief than through it."""
-    _enough(case)
     through, gain = case.explained
     behind = case.plain.likelihood - through
     better = "better" if behind.mean() > 0 else "no better"

@@ -10,10 +10,10 @@ from problog4fairness.checks import CheckResult, check
 from problog4fairness.errors import P4FError
 
 
-def doubted(facts: Facts, seed: int, progress: bool | None) -> Markup:
+def doubted(facts: Facts, seed: int) -> Markup:
     """Whether the data contradict the belief."""
     try:
-        found = _tested(facts, seed, progress)
+        found = _tested(facts, seed)
     except P4FError as error:
         return tag("p", f"The belief could not be tested: {error}")
     rows = [[own.name, own.p_text, own.question, own.found] for own in found]
@@ -35,7 +35,7 @@ def doubted(facts: Facts, seed: int, progress: bool | None) -> Markup:
     return join(parts, "\n")
 
 
-def _tested(facts: Facts, seed: int, progress: bool | None) -> CheckResult:
+def _tested(facts: Facts, seed: int) -> CheckResult:
     """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
     audit, column = None, facts.label.column
     if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:
@@ -48,5 +48,4 @@ def _tested(facts: Facts, seed: int, progress: bool | None) -> CheckResult:
         audit=audit,
         use_sensitive=facts.model.group_use_.used,
         random_state=seed,
-        progress=progress,
     )

@@ -68,7 +68,8 @@ def doubt(tell: Tell, folder: str) -> dict[str, Any]:
     tell({"step": "testing"})
     said = _said(project)
     said["use_sensitive"] = said["use_sensitive"] is True
-    found = check(project.belief(), project.frame, **said, random_state=project.choices.seed, progress=False)
+    frame = project.frame.drop(columns=said.pop("drop"))
+    found = check(project.belief(), frame, **said, random_state=project.choices.seed)
     tests = [
         {
             "name": own.name,

@@ -1,18 +1,19 @@
-"""What audited numbers say against a belief that recorded ones are a line of the fair ones, with normal noise."""
+"""What audited features say against a belief that recorded ones are distorted."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from problog4fairness.checks.case import SIMULATED, Case
 from problog4fairness.checks.finding import Finding, NotDone, share_of_draws
-from problog4fairness.checks.tests.features import audited_features
 from problog4fairness.data import Codes, Floats
+from problog4fairness.statistics import points
 
 # Rows of a group below which nothing is said of it.
-LEAST = 20
+LEAST_GROUP = 20
 # Numbers that are drawn at once.
 _AT_ONCE = 1 << 22
 _CLASSES = "make classes of it, and believe in MeasurementBias"
@@ -42,6 +43,71 @@ TOLD = (
 )
 
 
+def feature_independence_test(case: Case) -> Finding:
+    """Whether fair features are independent of each other, and of other recorded ones, as feature tables say.
+
+    Each fair feature is shuffled within people of the same group and the same recorded value of it, which changes
+    nothing if the belief is right.
+    """
+    rows = case.audited_features
+    rng = case.rng(6)
+    every = {name: _Audited(case, name, rows, rng) for name in case.fair_features}
+    seen, drawn, told = [], np.zeros(SIMULATED), []
+    matrix, columns = case.encoded
+    for name, own in every.items():
+        same = (f"{name} = ", f"{name} is ")
+        others = [place for place, column in enumerate(columns) if column != name and not column.startswith(same)]
+        x = own.centred(matrix[rows][:, others])
+        spread = np.sqrt((own.values**2).sum() / len(rows) * (x**2).sum(axis=0)) + 1e-9
+        scores = np.abs(own.values @ x) / spread
+        drawn = np.maximum(drawn, (np.abs(own.shuffled @ x) / spread).max(axis=1, initial=0.0))
+        seen += scores.tolist()
+        told += [(name, columns[place], own.values * x[:, k]) for k, place in enumerate(others)]
+    for (first, one), (second, two) in combinations(every.items(), 2):
+        spread = np.sqrt((one.values**2).sum() * (two.values**2).sum() / len(rows)) + 1e-9
+        seen.append(float(np.abs(one.values @ two.values) / spread))
+        drawn = np.maximum(drawn, np.abs((one.shuffled * two.shuffled).sum(axis=1)) / spread)
+        told.append((first, f"the fair {second}", one.values * two.values))
+    if not seen:
+        raise NotDone("there is one feature only")
+    which = int(np.argmax(seen))
+    name, other, products = told[which]
+    sentence = (
+        f"Among people of the same group with the same recorded {name}, the fair {name} goes with {other} (correlation "
+        f"{points(float(products.sum() / (np.abs(products).sum() + 1e-9)))} points of its greatest); by the belief it "
+        "does not."
+    )
+    beside = other.removeprefix("the fair ")
+    way = f"estimate it with joint=[{name!r}, {beside!r}]" if beside in every else "write it as a program of your own"
+    advice = f"Do not treat the distortion of {name} as independent of {other}: {way}."
+    return Finding(sentence, share_of_draws(drawn, seen[which]), rows, advice)
+
+
+class _Audited:
+    """A fair feature, what is left of it within its cells, and the same shuffled."""
+
+    def __init__(self, case: Case, name: str, rows: Codes, rng: np.random.Generator) -> None:
+        fair = case.fair_features[name].iloc[rows]
+        recorded = case.rows.frame[name].iloc[rows]
+        keys = case.groups[0][rows].astype(str) + np.asarray(" " + recorded.astype(str), dtype=object)
+        _, cells = np.unique(keys.astype(str), return_inverse=True)
+        self.cells = cells.reshape(-1)
+        values = np.asarray(fair.astype(str) == str(fair.mode().iloc[0]), dtype=np.float64)
+        self.values = self.centred(values[:, None])[:, 0]
+        self.shuffled = np.zeros((SIMULATED, len(rows)))
+        for cell in np.unique(self.cells):
+            own = np.flatnonzero(self.cells == cell)
+            self.shuffled[:, own] = rng.permuted(np.tile(self.values[own], (SIMULATED, 1)), axis=1)
+
+    def centred(self, x: Floats) -> Floats:
+        """Columns minus their mean in each cell."""
+        found = x.astype(np.float64).copy()
+        for cell in np.unique(self.cells):
+            own = self.cells == cell
+            found[own] -= found[own].mean(axis=0)
+        return found
+
+
 class _Part(NamedTuple):
     """A feature in one group."""
 
@@ -50,16 +116,14 @@ class _Part(NamedTuple):
     rows: Codes
 
 
-def numbers_test(case: Case) -> Finding:
+def measurement_model_test(case: Case) -> Finding:
     """Whether audited numbers are as the belief says, whatever its amounts are.
 
     A line is laid through recorded and fair values of each group. How far it bends, whether noise grows, and how
     lopsided and how long-tailed noise and fair values are is compared with what normal numbers of as many rows give;
     of all of these, the one that is furthest off counts.
     """
-    if not case.belief.numbers:
-        raise NotDone("the belief distorts no numbers")
-    rows = audited_features(case)
+    rows = case.audited_features
     groups, names = case.groups
     parts, seen, drawn = [], [], np.zeros(SIMULATED)
     rng = case.rng(7)
@@ -68,7 +132,7 @@ def numbers_test(case: Case) -> Finding:
         recorded = case.rows.frame[feature].to_numpy(dtype=np.float64)
         for group, name in enumerate(names):
             own = rows[groups[rows] == group]
-            if len(own) < LEAST or np.ptp(fair[own]) == 0 or np.allclose(recorded[own], fair[own]):
+            if len(own) < LEAST_GROUP or np.ptp(fair[own]) == 0 or np.allclose(recorded[own], fair[own]):
                 continue
             normal = _of_normals(len(own), rng)
             middle, spread = normal.mean(axis=0), normal.std(axis=0)
@@ -76,7 +140,7 @@ def numbers_test(case: Case) -> Finding:
             drawn = np.maximum(drawn, np.abs((normal - middle) / spread).max(axis=1))
             parts.append(_Part(feature, name, own))
     if not parts:
-        raise NotDone(f"no group has {LEAST} audited rows in which something was changed")
+        raise NotDone(f"no group has {LEAST_GROUP} audited rows in which something was changed")
     scores = np.stack(seen)
     size = np.abs(scores)
     # A bend, or noise that grows, makes tails long, too: where one of these two is clear, it is named.
