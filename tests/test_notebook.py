@@ -79,12 +79,12 @@ def test_sensitivity_shows_its_figure_and_its_spans(moves):
 def test_repr_is_one_line(comparison, moves):
     table = DATA.loans
     plan = BELIEF.unknown().plan_audit(table, recorded="granted")
-    doubts = BELIEF.check(table, recorded="granted")
     which = p4f.checks.compare_beliefs([BELIEF, p4f.NoBias()], table, recorded="granted")
     rows = p4f.data.Rows(table, features=DATA.features)
     known = p4f.checks.identifiability(BELIEF.with_priors({"p1": p4f.statistics.Beta(40, 60)}))
     people = p4f.datasets.synthetic(rows=10)
-    own = (BELIEF, BELIEF.program(), comparison, moves, plan, doubts, doubts.tests[0], which, rows, known, DATA, people)
+    checked = BELIEF.check(table, recorded="granted")
+    own = (BELIEF, BELIEF.program(), comparison, moves, plan, checked, checked["range"], which, rows, known, DATA, people)
     for shown in own:
         assert "\n" not in repr(shown)
         assert len(repr(shown)) < 300
