@@ -84,7 +84,20 @@ def test_repr_is_one_line(comparison, moves):
     known = p4f.checks.identifiability(BELIEF.with_priors({"p1": p4f.statistics.Beta(40, 60)}))
     people = p4f.datasets.synthetic(rows=10)
     checked = BELIEF.check(table, recorded="granted")
-    own = (BELIEF, BELIEF.program(), comparison, moves, plan, checked, checked["range"], which, rows, known, DATA, people)
+    own = (
+        BELIEF,
+        BELIEF.program(),
+        comparison,
+        moves,
+        plan,
+        checked,
+        checked["range"],
+        which,
+        rows,
+        known,
+        DATA,
+        people,
+    )
     for shown in own:
         assert "\n" not in repr(shown)
         assert len(repr(shown)) < 300
