@@ -99,7 +99,7 @@ def test_labels_are_needed_to_say_who_was_distorted():
     model = fitted(BELIEFS["label"])
     with pytest.raises(P4FError, match=r"recorded labels are needed .*; pass y"):
         model.distortion_proba(DATA, None)
-    with pytest.raises(P4FError, match="X has 300 rows, y has 2"):
+    with pytest.raises(P4FError, match="300 rows and 2 recorded labels"):
         model.explain(DATA, [0, 1])
     with pytest.raises(P4FError, match="the belief does not distort features"):
         model.feature_distortion_proba(DATA)

@@ -170,7 +170,7 @@ def test_draws_by_which_labels_say_nothing_are_left_out_and_said():
         ({"threshold": 1.5}, "threshold 1.5 is not between 0 and 1"),
         ({"confidence": 95}, "confidence 95 is not between 0 and 1"),
         ({"random_state": "x"}, "random_state='x' is not a seed"),
-        ({"fair": [1, 0]}, "fair has 2"),
+        ({"fair": [1, 0]}, "2 fair labels"),
     ],
 )
 def test_bad_input(fitted, options, message):

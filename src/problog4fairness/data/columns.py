@@ -121,8 +121,8 @@ def frame_with(table: Any, sensitive_features: Any, columns: Sequence[str], rows
     return pd.concat([frame.drop(columns=passed.columns, errors="ignore"), passed], axis=1)
 
 
-def column_values(table: Any, what: Any, role: str, gaps: bool = False) -> pd.Series[Any]:
-    """A column by name, or the values themselves; ``gaps`` says whether some may be missing."""
+def column_values(table: Any, what: Any, role: str, gaps: bool = False, empty: bool = False) -> pd.Series[Any]:
+    """A column by name, or the values themselves; with ``gaps`` some may be missing, with ``empty`` all."""
     if isinstance(what, str):
         frame = pd.DataFrame() if table is None else to_frame(table)
         if what not in frame.columns:
@@ -133,7 +133,7 @@ def column_values(table: Any, what: Any, role: str, gaps: bool = False) -> pd.Se
     missing = int(values.isna().sum())
     if missing and not gaps:
         raise P4FError(f"the {role} values have {missing} missing ones; audit those rows or drop them")
-    if not len(values):
+    if not len(values) and not empty:
         raise P4FError("the audit has no rows")
     return values
 

@@ -110,9 +110,11 @@ class Rows:
         warn_swapped(roles.recorded, roles.fair, roles.sensitive, columns, stacklevel=4)
         recorded = None
         if roles.recorded is not None:
-            record = roles.recorded if votes else {"": column_values(table, roles.recorded, "recorded", gaps)}
+            record = (
+                roles.recorded if votes else {"": column_values(table, roles.recorded, "recorded", gaps, not audited)}
+            )
             recorded = pd.DataFrame(record).reset_index(drop=True)
-        fair = None if roles.fair is None else column_values(table, roles.fair, "fair", partly)
+        fair = None if roles.fair is None else column_values(table, roles.fair, "fair", partly, not audited)
         rows = len(table) if table is not None else len(recorded if recorded is not None else fair)  # type: ignore[arg-type]
         for role, values in (("recorded", recorded), ("fair", fair)):
             if values is not None and len(values) != rows:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from problog4fairness.audit import Audit, AuditWarning
-from problog4fairness.data import Value, check_column, rewritten, with_audit
+from problog4fairness.data import check_column, with_audit
 from problog4fairness.errors import P4FError
 
 # The column that says how many people each audited row stands for.
@@ -23,16 +22,8 @@ def with_fair(
 ) -> pd.DataFrame:
     """The data with a column of the fair label, where there is one, and of :data:`AUDIT_WEIGHT`, with ``audit``.
 
-    Parameters
-    ----------
-    data
-        Recorded data. Without ``audit``, the fair label is a column of them, empty where nobody looked.
-    audit
-        Audited rows: those that also occur in ``data`` are the same people (:meth:`Audit.of`); the others are added.
-    recorded, fair
-        Columns of the recorded and of the fair label.
-    drop
-        Columns that are not learned from; the audit need not have them.
+    Without ``audit``, the fair label is a column of ``data``, empty where nobody looked. Audited rows that also occur
+    in ``data`` are the same people (:meth:`Audit.of`); the others are added, and need not have the columns to ``drop``.
     """
     if fair == recorded:
         raise P4FError(f"column {recorded!r} cannot be both the recorded and the fair label")
@@ -40,10 +31,9 @@ def with_fair(
         if fair is not None:
             check_column(data, fair, "fair label", "fair")
         return data
-    needed = [name for name in data.columns if name not in (*drop, fair)]
     known = read_audit(audit, fair, data)
-    assert fair is not None  # or that was an error
-    return joined(data, known, fair, needed)
+    needed = [name for name in data.columns if name not in (*drop, fair)]
+    return joined(data, known, str(fair), needed)
 
 
 def joined(data: pd.DataFrame, audit: Audit, fair: str, needed: Sequence[str]) -> pd.DataFrame:
@@ -82,19 +72,7 @@ def stated_audit(
     sampling: str | None,
     cluster: str | None,
 ) -> Audit:
-    """Audited rows with what was stated of their design.
-
-    Parameters
-    ----------
-    audit
-        Audited rows; None where they are rows of ``data``.
-    data
-        Recorded data.
-    fair
-        The columns that were filled in.
-    sampling, cluster
-        As for :meth:`Audit.of`.
-    """
+    """Audited rows, or rows of ``data`` where there are none, with what was stated of their design."""
     columns = [fair] if isinstance(fair, str) else list(fair or ())
     if not columns:
         raise P4FError("sampling=... and cluster=... are about audited rows; name their fair label by fair=...")
@@ -104,21 +82,3 @@ def stated_audit(
     return Audit.of(
         rows, fair=columns, table=data.drop(columns=columns, errors="ignore"), sampling=sampling, cluster=cluster
     )
-
-
-def as_recorded(fair: pd.Series[Any], written: Sequence[Value], labels: Sequence[Value]) -> pd.Series[Any]:
-    """Fair labels in the values of the recorded ones, missing where nobody looked.
-
-    Parameters
-    ----------
-    fair
-        Fair labels as the table writes them.
-    written
-        How it writes each label.
-    labels
-        The same labels as the recorded ones are written.
-    """
-    found = pd.Series(None, index=fair.index, dtype=object)
-    known = fair.notna()
-    found[known] = rewritten(fair[known], written, labels, "fair label")
-    return found

@@ -17,8 +17,8 @@ from problog4fairness.errors import P4FError
 from problog4fairness.estimators import fitting
 from problog4fairness.estimators import prediction as explaining
 from problog4fairness.estimators.calibration import fit_calibrated
-from problog4fairness.estimators.dask_frames import by_partition, is_spread
 from problog4fairness.estimators.diagnostics import concerns, tell
+from problog4fairness.estimators.distributed import by_partition, fit_spread, is_spread
 from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
 from problog4fairness.estimators.out_of_fold import OutOfFold
 from problog4fairness.estimators.posterior_fits import draw, kept
@@ -204,8 +204,6 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit_spread(self, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any) -> Self:
-        from problog4fairness.estimators.distributed import fit_spread
-
         fitted, rows = fit_spread(self, X, y, sensitive_features, fair, sample_weight)
         fitting.take(self, fitted)
         self.concerns_ = concerns(self, rows, self.belief_.observe(rows))

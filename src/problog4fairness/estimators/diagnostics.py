@@ -10,9 +10,8 @@ import numpy as np
 from problog4fairness.audit import group_signal
 from problog4fairness.data import Floats
 from problog4fairness.errors import LearningWarning
-from problog4fairness.estimators.group_use import stand_ins
 from problog4fairness.estimators.prediction import predicted
-from problog4fairness.estimators.table_concerns import table_concerns
+from problog4fairness.estimators.table_concerns import stand_ins, table_concerns
 from problog4fairness.metrics import decide
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""A classifier of rows that are spread over a cluster, as a Dask data frame."""
+"""A classifier of rows that are spread over a cluster, as a Dask data frame, which is known without importing Dask."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +10,9 @@ import pandas as pd
 from sklearn.utils import compute_class_weight
 
 from problog4fairness.beliefs import as_belief
-from problog4fairness.data import Rows, label_codes
+from problog4fairness.data import Roles, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import fitting
-from problog4fairness.estimators.dask_frames import is_spread
 from problog4fairness.learners import (
     SEVERAL,
     WEIGHT,
@@ -28,12 +27,29 @@ from problog4fairness.learners import (
 if TYPE_CHECKING:
     from problog4fairness.estimators.classifier import DebiasedClassifier
 
+Array = np.ndarray[Any, np.dtype[Any]]
 # Names of columns beside those of X; sensitive columns have their own.
 LABEL, FAIR, COUNT = "recorded label", "fair label", "rows of this kind"
 # Kinds of rows at most: more mean that the sensitive variable is a measurement.
 MOST_KINDS = 10_000
 # Held-out rows at most.
 MOST_HELD = 100_000
+
+
+def is_spread(data: Any) -> bool:
+    """Whether the data are a Dask data frame."""
+    return hasattr(data, "map_partitions") and hasattr(data, "npartitions")
+
+
+def by_partition(work: Callable[[pd.DataFrame], Any], X: Any, example: Any) -> Array:
+    """What ``work`` says of the rows of a Dask data frame, as a Dask array."""
+    parts: Array = X.map_partitions(_of_part, work, example, meta=_of_part(X._meta, work, example)).values
+    return parts
+
+
+def _of_part(part: pd.DataFrame, work: Callable[[pd.DataFrame], Any], example: Any) -> Any:
+    values = work(part) if len(part) else example[:0]
+    return pd.DataFrame(values, index=part.index) if values.ndim == 2 else pd.Series(values, index=part.index)
 
 
 def fit_spread(
@@ -53,7 +69,9 @@ def fit_spread(
     model.seed_ = fitting.drawn_seed(model.random_state)
     keys = [*as_belief(model.belief).sensitive_columns, *(name for name in (LABEL, FAIR) if name in data.columns)]
     kinds = _kinds(data, keys)
-    rows = _rows(model, kinds, X, y, beside)
+    groups = kinds[beside] if beside else None
+    label = kinds[LABEL].rename(y.name)
+    rows = fitting.rows_to_fit(model, kinds[list(X.columns)], label, groups, kinds.get(FAIR), None)
     model.audited_ = 0 if rows.fair is None else int(kinds[COUNT].to_numpy()[rows.fair >= 0].sum())
     task = fitting.task_through(model.belief_, rows, model.seed_)
     if model.class_weight is not None:
@@ -83,8 +101,8 @@ def _joined(
         elif is_spread(sensitive_features) and sensitive_features.ndim == 2:
             parts |= {name: sensitive_features[name] for name in columns}
         beside = list(columns)
-    parts = {name: own for name, own in parts.items() if own is not None}
-    wrong = [name for name, own in parts.items() if not is_spread(own)]
+    parts = {name: part for name, part in parts.items() if part is not None}
+    wrong = [name for name, part in parts.items() if not is_spread(part)]
     if wrong or (beside and not set(beside) <= set(parts)):
         raise P4FError(
             "with a Dask data frame as X, y, sensitive_features, fair and sample_weight are columns of Dask data "
@@ -129,22 +147,13 @@ def _weighted(model: DebiasedClassifier, data: Any, kinds: pd.DataFrame) -> tupl
     if model.class_weight == "balanced":
         by_label = (counts.sum() / (len(counts) * counts)).to_dict()
     else:
-        own = compute_class_weight(model.class_weight, classes=np.array(counts.index), y=np.array(counts.index))
-        by_label = dict(zip(counts.index, own, strict=True))
+        labels = np.array(counts.index)
+        by_label = dict(zip(labels, compute_class_weight(model.class_weight, classes=labels, y=labels), strict=True))
     weight = data[LABEL].map(by_label, meta=(WEIGHT, "float64")).astype("float64")
     mass = kinds[LABEL].map(by_label).astype("float64") * kinds[WEIGHT if WEIGHT in kinds else COUNT]
     return data.assign(**{WEIGHT: weight * data[WEIGHT] if WEIGHT in data else weight}), kinds.assign(**{WEIGHT: mass})
 
 
-def _rows(model: DebiasedClassifier, kinds: pd.DataFrame, X: Any, y: Any, beside: list[str]) -> Rows:
-    """One row of each kind as rows; notes on the model what :meth:`~DebiasedClassifier.fit` promises."""
-    fair = kinds.get(FAIR)
-    label = kinds[LABEL].rename(y.name)
-    groups = kinds[beside] if beside else None
-    return fitting.rows_to_fit(model, kinds[list(X.columns)], label, groups, fair, None)
-
-
-def _held(model: DebiasedClassifier, own: pd.DataFrame) -> Rows:
-    classes = tuple(model.classes_)
-    fair = label_codes(own[FAIR].to_numpy(dtype=object), classes, "fair", missing=True) if FAIR in own else None
-    return Rows(own, tuple(model.columns_), classes, label_codes(own[LABEL], classes), fair)
+def _held(model: DebiasedClassifier, rows: pd.DataFrame) -> Rows:
+    roles = Roles(LABEL, fair=FAIR if FAIR in rows else None, labels=tuple(model.classes_))
+    return Rows.from_table(rows, roles, features=model.columns_)

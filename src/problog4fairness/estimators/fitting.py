@@ -115,24 +115,18 @@ def drawn_seed(random_state: Any) -> int:
 
 
 def task_through(belief: Belief, rows: Rows, seed: int) -> Task:
-    """What there is to fit, with a warning where the belief turns labels round.
-
-    Parameters
-    ----------
-    belief
-        How the rows were recorded.
-    rows
-        What to learn from, with the columns that the learner reads as ``rows.features``.
-    seed
-        Of the fit.
-    """
+    """What there is to fit, with a warning where the belief turns labels round."""
     weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
     observation = belief.observe(rows)
     warn_signal(belief, observation, rows)
-    audited = None
-    if rows.fair is not None and (rows.fair >= 0).any():
-        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
-    return Task(observation, seed, weights=weights, audited=audited)
+    return Task(observation, seed, weights=weights, audited=audited_mass(rows))
+
+
+def audited_mass(rows: Rows) -> torch.Tensor | None:
+    """``[rows]``: how many people each audited row stands for, 0 for the others; None where nobody was audited."""
+    if rows.fair is None or (rows.fair < 0).all():
+        return None
+    return torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
 
 
 def take(model: DebiasedClassifier, fitted: Fitted) -> None:
@@ -210,9 +204,9 @@ def _beside(audit: Audit, values: Any, rows: int) -> Any:
             f"{absent} of {len(audit)} audited rows are not in X; make the audit with the table that X is from: "
             "Audit.of(..., table=X)"
         )
-    found = np.full(rows, None, dtype=object)
-    found[audit.rows] = np.asarray(values, dtype=object)
-    return found
+    by_row = np.full(rows, None, dtype=object)
+    by_row[audit.rows] = np.asarray(values, dtype=object)
+    return by_row
 
 
 def row_weights(class_weight: Any, labels: Any, weights: Any = None) -> Any:

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from problog4fairness.beliefs import Belief
 from problog4fairness.data import GroupUseNote, Rows
@@ -28,10 +27,6 @@ EVIDENCE = 0.5
 COMPARED, PARTS = 3_000, 3
 # What both models of the comparison have: they are compared with each other, so neither has to be the best one.
 PENALTY, TREES, LEAVES, RATE = 10.0, 20, 4, 0.3
-# Of all rows, the share whose group a feature must tell to be called a stand-in for it.
-TELLS = 0.99
-# Values of a feature at most that is looked at as a stand-in.
-MOST_VALUES = 100
 
 
 @dataclass(frozen=True)
@@ -122,23 +117,13 @@ def choose_group_use(
     recorded likelihood cannot tell a fair label that depends on the group from a belief whose parameters are slightly
     off.
 
-    Parameters
-    ----------
-    belief, rows
-        The belief, and the rows to learn from, whose features are those without the group.
-    columns
-        The sensitive columns among the columns that a learner may read.
-    learner
-        What learns; a network, a choice of learners or another estimator is compared by boosted trees instead.
-    seed
-        Of the folds.
-    progress
-        As for :meth:`Learner.fit_many`.
+    ``columns`` are the sensitive ones among those that a learner may read, and ``rows.features`` those without them. A
+    network, a choice of learners or another estimator is compared by boosted trees instead.
     """
     names, some = tuple(columns), _sample(rows, seed)
     groups = (some, some.with_features((*some.features, *names)))
     folds = [AuditedFolds.of(belief, each, Task(belief.observe(each), seed), PARTS) for each in groups]
-    if not len(folds[0]) or some.fair is None or _constant(some.frame.loc[some.fair >= 0, list(names)]):
+    if not len(folds[0]) or some.fair is None or len(some.frame.loc[some.fair >= 0, list(names)].drop_duplicates()) < 2:
         return GroupUse(False, names, "default")
     quick = _quick(learner)
     fits = quick.fit_many([task for each in folds for task in each.tasks()], progress)
@@ -167,35 +152,6 @@ def _sample(rows: Rows, seed: int) -> Rows:
     shuffled = np.random.default_rng(seed).permutation(len(rows))
     audited = rows.fair[shuffled] >= 0
     return rows.take(np.sort(np.concatenate([shuffled[audited][:COMPARED], shuffled[~audited][:COMPARED]])))
-
-
-def _constant(groups: pd.DataFrame) -> bool:
-    return len(groups.drop_duplicates()) < 2
-
-
-def stand_ins(belief: Belief, rows: Rows) -> list[str]:
-    """The features that determine the group of nearly everybody, as ``race`` does beside ``african_american``."""
-    found: list[str] = []
-    for way in belief.groupings(rows):
-        # Of rows whose group is uncertain, nothing is told.
-        known = np.flatnonzero(way.shares.max(axis=1) == 1)
-        groups = way.shares[known].argmax(axis=1)
-        if len(np.unique(groups)) < 2:
-            continue
-        columns = {name: rows.frame[name].iloc[known] for name in rows.features if name not in found}
-        found += [name for name, column in columns.items() if _tells(column, groups)]
-    return found
-
-
-def _tells(column: pd.Series[Any], groups: np.ndarray[Any, np.dtype[Any]]) -> bool:
-    codes, values = pd.factorize(column, use_na_sentinel=False)
-    if len(values) > min(MOST_VALUES, len(codes) // 10):
-        return False
-    counts = np.zeros((len(values), int(groups.max()) + 1))
-    np.add.at(counts, (codes, groups.astype(np.int64)), 1)
-    # Beyond what always naming the largest group would get right.
-    most = counts.sum(axis=0).max()
-    return bool(counts.max(axis=1).sum() - most >= TELLS * (len(codes) - most))
 
 
 def tell_group_use(use: GroupUse, stacklevel: int) -> None:

@@ -13,7 +13,7 @@ from problog4fairness.beliefs import LEAST_SIGNAL, Belief, Observation
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators.calibration import settled
-from problog4fairness.estimators.fitting import learner_of
+from problog4fairness.estimators.fitting import audited_mass, learner_of
 from problog4fairness.learners import (
     Boosted,
     Calibrated,
@@ -38,17 +38,7 @@ LEAST = 0.001
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One of the ways that things may be, given the audit and the rows.
-
-    Attributes
-    ----------
-    belief
-        With drawn parameters.
-    fitted
-        What was learned through it, from rows whose weights were drawn, too.
-    weights
-        ``[rows]``: those weights, their mean about 1.
-    """
+    """A belief from the posterior, what was learned through it, and the weights of rows that were drawn for that."""
 
     belief: Belief
     fitted: Fitted
@@ -57,7 +47,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """All of them.
+    """All posterior draws.
 
     Attributes
     ----------
@@ -84,10 +74,10 @@ def check_count(count: Any) -> int:
 
 def kept(model: DebiasedClassifier) -> Draws:
     """The draws that were made when the model was fitted, or the error that says how to get some."""
-    found: Draws | None = getattr(model, "draws_", None)
-    if found is None:
+    draws: Draws | None = getattr(model, "draws_", None)
+    if draws is None:
         raise P4FError("there are no draws; fit with draws=50, or pass recorded labels y to fit on again")
-    return found
+    return draws
 
 
 def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, progress: bool | None = None) -> Draws:
@@ -95,29 +85,14 @@ def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, p
 
     Weights are exponential, the Bayesian bootstrap: so the draws differ by what the audit leaves open, and by what the
     rows leave open about everything else.
-
-    Parameters
-    ----------
-    model
-        Fitted.
-    rows
-        Recorded rows, such as those that it was fitted on.
-    count
-        How many.
-    random_state
-        A seed, or a generator.
-    progress
-        As for :meth:`Learner.fit_many`.
     """
     rng = generator(random_state)
     chosen, left_out = _usable(model.belief_, rows, check_count(count), rng)
-    own = np.ones(len(rows)) if rows.weights is None else rows.weights
-    audited = None
-    if rows.fair is not None and (rows.fair >= 0).any():
-        audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
+    given = np.ones(len(rows)) if rows.weights is None else rows.weights
+    audited = audited_mass(rows)
     weights = [rng.exponential(size=len(rows)) for _ in chosen]
     tasks = [
-        Task(observation, (model.seed_ + number) % (1 << 31), weights=_tensor(own * drawn), audited=audited)
+        Task(observation, (model.seed_ + number) % (1 << 31), weights=_tensor(given * drawn), audited=audited)
         for number, ((_, observation), drawn) in enumerate(zip(chosen, weights, strict=True))
     ]
     fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, progress)
@@ -129,20 +104,17 @@ def _rival(model: DebiasedClassifier, rows: Rows, task: Task) -> Fitted | None:
     """What a learner of another form learns through the model's own belief."""
     if len(rows.classes) != 2:
         return None
-    first = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
-    first = first.fitted if isinstance(first, FittedChoice) else first
-    learner = Boosted() if isinstance(first, FittedLinear) else Linear()
+    fitted = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
+    fitted = fitted.fitted if isinstance(fitted, FittedChoice) else fitted
+    learner = Boosted() if isinstance(fitted, FittedLinear) else Linear()
     if isinstance(learner, Boosted):
         try:
             light()
         except P4FError:
             return None
-    own = replace(task, observation=model.belief_.observe(rows), seed=model.seed_, weights=_weights_of(rows))
-    return learner.fit_many([own], False)[0]
-
-
-def _weights_of(rows: Rows) -> torch.Tensor | None:
-    return None if rows.weights is None else _tensor(rows.weights)
+    weights = None if rows.weights is None else _tensor(rows.weights)
+    plain = replace(task, observation=model.belief_.observe(rows), seed=model.seed_, weights=weights)
+    return learner.fit_many([plain], False)[0]
 
 
 def _usable(
@@ -150,20 +122,20 @@ def _usable(
 ) -> tuple[list[tuple[Belief, Observation]], int]:
     """Drawn beliefs that can be learned through, with their observations; and how many were left out."""
     least = min(LEAST_SIGNAL, least_signal(belief.observe(rows)))
-    found: list[tuple[Belief, Observation]] = []
+    usable: list[tuple[Belief, Observation]] = []
     left_out = 0
-    while len(found) < count:
-        for own in belief.draws(count - len(found), rng):
-            observation = own.observe(rows)
+    while len(usable) < count:
+        for drawn in belief.draws(count - len(usable), rng):
+            observation = drawn.observe(rows)
             if least_signal(observation) >= least:
-                found.append((own, observation))
+                usable.append((drawn, observation))
             else:
                 left_out += 1
         if left_out > TRIES * count:
             raise P4FError(
                 "the audit leaves so much open that recorded labels may say nothing about fair ones; audit more rows"
             )
-    return found, left_out
+    return usable, left_out
 
 
 def least_signal(observation: Observation) -> float:

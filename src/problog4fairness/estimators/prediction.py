@@ -54,17 +54,7 @@ def fair_proba(model: DebiasedClassifier, rows: Rows) -> Floats:
 
 
 def predicted(belief: Belief, fitted: Fitted, rows: Rows, source: str) -> Floats:
-    """P(fair label), ``[rows, classes]``.
-
-    Parameters
-    ----------
-    belief, fitted
-        What was believed, and what was learned through it.
-    rows
-        New rows, with the columns that were learned from as ``rows.features``.
-    source
-        Whether their features are ``"fair"`` or ``"biased"``.
-    """
+    """P(fair label), ``[rows, classes]``, of new rows whose features are ``"fair"`` or ``"biased"``."""
     if source == "biased":
         return _restored(belief, fitted, rows)
     inputs = fair_inputs(rows)
@@ -97,10 +87,10 @@ def explain(model: DebiasedClassifier, rows: Rows) -> Explanation:
 
 def feature_distortion_proba(model: DebiasedClassifier, rows: Rows) -> pd.DataFrame:
     """For each row and distorted feature P(fair value != recorded value)."""
-    found = model.belief_.feature_distortion(rows)
-    if not found:
+    columns = model.belief_.feature_distortion(rows)
+    if not columns:
         raise P4FError("the belief does not distort features")
-    return pd.DataFrame(found)
+    return pd.DataFrame(columns)
 
 
 def mean_log_likelihood(model: DebiasedClassifier, rows: Rows, sample_weight: Any = None) -> float:
@@ -127,10 +117,10 @@ def distortion_of(observation: Observation, log_proba: Tensor, rows: Rows) -> Fl
     if rows.recorded is None:
         raise P4FError("recorded labels are needed to tell which of them were distorted; pass y")
     posterior = _numpy(observation.posterior(log_proba).fair)
-    found: Floats = np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
-    return np.where(rows.recorded < 0, np.nan, found)
+    distorted: Floats = np.clip(1 - posterior[np.arange(len(rows)), rows.recorded], 0, 1)
+    return np.where(rows.recorded < 0, np.nan, distorted)
 
 
 def _numpy(values: Tensor) -> Floats:
-    found: Floats = values.detach().numpy()
-    return found
+    array: Floats = values.detach().numpy()
+    return array

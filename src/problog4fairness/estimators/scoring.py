@@ -34,21 +34,7 @@ _FLAGS = {"True", "False", MISSING}
 def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list[str]:
     """The columns of a table that are texts to a model, whatever a file has in them.
 
-    Parameters
-    ----------
-    model
-        A trained model.
-    recorded
-        The column of the recorded label; the name that training saw by default.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.estimators import text_columns
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
-    >>> X = data.loans[["income"]].assign(job="clerk")
-    >>> text_columns(p4f.DebiasedClassifier(None, "linear").fit(X, data.loans["granted"]))
-    ['job']
+    ``recorded`` is the column of the recorded label; the name that training saw by default.
     """
     texts = [name for name, values in model.fitted_.categories.items() if not _FLAGS.issuperset(values)]
     groups = model.belief_.known_groups().items()
@@ -60,24 +46,7 @@ def text_columns(model: DebiasedClassifier, recorded: str | None = None) -> list
 
 
 def feature_frame(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame:
-    """The features of a table, in the order of training; the error names those that are missing in one line.
-
-    Parameters
-    ----------
-    model
-        A trained classifier.
-    frame
-        A table with its features, and perhaps other columns.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.estimators import feature_frame
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=5)
-    >>> model = p4f.DebiasedClassifier(None, "linear").fit(data.loans[["income", "savings"]], data.loans["granted"])
-    >>> list(feature_frame(model, data.new))
-    ['income', 'savings']
-    """
+    """The features of a table, in the order of training; the error names those that are missing in one line."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         raise P4FError("the model was trained on an array without names; the columns of a table cannot be told apart")
@@ -148,17 +117,6 @@ class Scorer:
         How many rows were scored, and how many of them have the favourable fair label.
     added
         The columns that were added.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> from problog4fairness.estimators import Scorer
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=50)
-    >>> model = p4f.DebiasedClassifier(None, "linear").fit(data.loans[["income", "savings"]], data.loans["granted"])
-    >>> scorer = Scorer(model)
-    >>> pieces = [data.new[:20], data.new[20:]]
-    >>> [len(piece) for piece in scorer.through(pieces)], scorer.rows
-    ([20, 30], 50)
     """
 
     def __init__(
@@ -202,35 +160,35 @@ class Scorer:
         features = feature_frame(self._model, frame)
         # By the columns that are there, so that all pieces of a table get the same ones.
         names = [name for name in COLUMNS if self._tells(name, frame)]
-        found = {own: np.full(len(frame), np.nan) for name in names for own in _written(self._model, name)}
-        taken = [name for name in found if name in frame.columns]
+        columns = {each: np.full(len(frame), np.nan) for name in names for each in _written(self._model, name)}
+        taken = [name for name in columns if name in frame.columns]
         if taken:
             raise P4FError(f"the table already has the column {taken[0]!r}; drop or rename it")
         for rows, with_groups, with_label in self._parts(frame, names):
             try:
-                seen = (features, frame) if rows.all() else (features[rows], frame[rows])
-                label = seen[1][self._recorded] if with_label else None
-                own = _scores(self._model, *seen, label, with_groups=with_groups)
+                part = (features, frame) if rows.all() else (features[rows], frame[rows])
+                label = part[1][self._recorded] if with_label else None
+                scores = _scores(self._model, *part, label, with_groups=with_groups)
             except CellError as error:
                 raise error.at(self.rows + int(np.flatnonzero(rows)[error.row])) from None
             except UnusableLabelError as error:
                 warn(f"no {DISTORTED}: {error}")
                 self._recorded = None
                 raise StartAgain from None
-            for name, values in own.items():
-                found[name][rows] = values
-        chances = [found[name] for name in _written(self._model, FAIR)]
+            for name, values in scores.items():
+                columns[name][rows] = values
+        chances = [columns[name] for name in _written(self._model, FAIR)]
         chosen = decide(np.column_stack(chances) if len(chances) > 1 else chances[0], self._threshold)
         if self._digits is not None:
-            found = {name: values.round(self._digits) for name, values in found.items()}
-        return found | {"fair_label": np.asarray(self._model.classes_)[chosen]}
+            columns = {name: values.round(self._digits) for name, values in columns.items()}
+        return columns | {"fair_label": np.asarray(self._model.classes_)[chosen]}
 
     def _tells(self, name: str, frame: pd.DataFrame) -> bool:
         """Whether a column can be added to a table."""
         belief = self._model.belief_
         needed = (*belief.context_columns, *belief.features) if name.startswith(("recorded", "distorted")) else ()
-        there = all(column in frame.columns for column in needed)
-        return there and (name != DISTORTED or (belief.about_label and self._recorded in frame.columns))
+        present = all(column in frame.columns for column in needed)
+        return present and (name != DISTORTED or (belief.about_label and self._recorded in frame.columns))
 
     def _parts(self, frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, bool, bool]]:
         """Rows that are scored together, whether their groups are known, and whether their labels are."""
@@ -250,10 +208,12 @@ def _scores(
     """What a model says of some rows, for which all or none of group and label are known."""
     if not with_groups:
         return _by_class(model, FAIR, model.predict_proba(features))
-    groups = _groups(frame, list(model.belief_.context_columns))
+    # With whole numbers as such: missing values make them floats.
+    columns = {name: plain_column(frame[name]) for name in model.belief_.context_columns}
+    groups = pd.DataFrame(columns).infer_objects() if columns else None
     values = None if label is None else plain_column(label).infer_objects().to_numpy()
     try:
-        found = model.explain(features, values, sensitive_features=groups)
+        explanation = model.explain(features, values, sensitive_features=groups)
     except CellError:
         raise
     except P4FError as error:
@@ -261,8 +221,8 @@ def _scores(
             raise
         # Where it is not the labels, the error comes again without them.
         raise UnusableLabelError(str(error)) from None
-    scores = _by_class(model, FAIR, found.fair) | _by_class(model, RECORDED, found.recorded)
-    return scores if found.distorted is None else scores | {DISTORTED: found.distorted}
+    scores = _by_class(model, FAIR, explanation.fair) | _by_class(model, RECORDED, explanation.recorded)
+    return scores if explanation.distorted is None else scores | {DISTORTED: explanation.distorted}
 
 
 def _written(model: DebiasedClassifier, name: str) -> list[str]:
@@ -276,10 +236,3 @@ def _by_class(model: DebiasedClassifier, name: str, chances: Floats) -> dict[str
     """Probabilities ``[rows, classes]`` as columns: that of the favourable label, or of many classes all."""
     names = _written(model, name)
     return dict(zip(names, chances.T[-len(names) :], strict=True))
-
-
-def _groups(frame: pd.DataFrame, sensitive: list[str]) -> pd.DataFrame | None:
-    """The sensitive columns, with whole numbers as such: missing values make them floats."""
-    if not sensitive:
-        return None
-    return pd.DataFrame({name: plain_column(frame[name]) for name in sensitive}).infer_objects()

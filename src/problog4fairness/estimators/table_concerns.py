@@ -1,8 +1,8 @@
-"""What a table says against learning from it: features that give the record away, or say nothing, and copied votes."""
+"""What a table says against learning from it: features that give the record or the group away, noise, copied votes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -26,20 +26,16 @@ BINS = 8
 # Rows that two annotators share at least, how often two who copy agree, and by how many standard errors that is more
 # than two who do not.
 SHARED, COPIED, BEYOND = 50, 0.97, 6.0
+# Of all rows, the share whose group a feature must tell to be called a stand-in for it.
+TELLS = 0.99
+# Values of a feature at most that is looked at as a stand-in.
+MOST_VALUES = 100
 # More annotators than this are not compared in pairs.
 MOST_ANNOTATORS = 300
 
 
 def table_concerns(rows: Rows, belief: Belief) -> list[str]:
-    """What speaks against learning from these rows, a sentence each.
-
-    Parameters
-    ----------
-    rows
-        With recorded labels.
-    belief
-        Through which they are learned.
-    """
+    """What speaks against learning from these rows through a belief, a sentence each."""
     if belief.recorded_columns:
         return _copied(rows, belief)
     if rows.recorded is None:
@@ -146,3 +142,27 @@ def _copied(rows: Rows, belief: Belief) -> list[str]:
         f"{listed(found[:3])} {'agree' if len(found) == 1 else 'and others agree'} almost always, errors included, as "
         "annotators who copy each other do; the belief takes them as independent: keep one of them"
     ]
+
+
+def stand_ins(belief: Belief, rows: Rows) -> list[str]:
+    """The features that determine the group of nearly everybody, as ``race`` does beside ``african_american``."""
+    names: list[str] = []
+    for way in belief.groupings(rows):
+        # Of rows whose group is uncertain, nothing is told.
+        known = np.flatnonzero(way.shares.max(axis=1) == 1)
+        groups = way.shares[known].argmax(axis=1)
+        if len(np.unique(groups)) < 2:
+            continue
+        names += [name for name in rows.features if name not in names and _tells(rows.frame[name].iloc[known], groups)]
+    return names
+
+
+def _tells(column: pd.Series[Any], groups: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    if len(values) > min(MOST_VALUES, len(codes) // 10):
+        return False
+    counts = np.zeros((len(values), int(groups.max()) + 1))
+    np.add.at(counts, (codes, groups.astype(np.int64)), 1)
+    # Beyond what always naming the largest group would get right.
+    most = counts.sum(axis=0).max()
+    return bool(counts.max(axis=1).sum() - most >= TELLS * (len(codes) - most))

@@ -33,10 +33,13 @@ from problog4fairness.data import (
     values_of,
 )
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators.audited import AUDIT_WEIGHT, as_recorded, with_fair
+from problog4fairness.estimators.audited import AUDIT_WEIGHT, with_fair
 from problog4fairness.estimators.classifier import DebiasedClassifier
 from problog4fairness.estimators.group_use import UseSensitive
 from problog4fairness.estimators.prediction import predicts_from
+
+# The options of training on a table that say which column is what.
+_COLUMNS = ("recorded", "sensitive", "audit", "fair", "favourable", "drop", "keep", "features")
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,8 @@ class TrainingRows:
         The favourable label.
     fair
         The fair label in the values of the recorded one, missing where nobody looked; None without such a column.
-    dropped
-        Rows that lacked a label or a group.
-    left_out
-        Columns that are not learnt from.
+    dropped, left_out
+        How many rows lacked a label or a group, and the columns that are not learnt from.
     places
         ``[rows]``: the position of each row in the table, after whose rows come the audited ones that it lacks.
     audit_weights
@@ -132,23 +133,16 @@ def training_rows(
 
     Parameters
     ----------
-    frame
-        The table as it was read.
-    belief
-        The belief; the groups are those that it knows.
-    recorded
-        The column of the recorded label.
-    sensitive
-        The sensitive column; must be one that the belief is about.
+    frame, belief
+        The table as it was read; the groups are those that the belief knows.
+    recorded, sensitive
+        The columns of the recorded label, and of the sensitive variable, which the belief must be about.
     audit, fair
-        Audited rows, and their column of the fair label; without ``audit``, a column of the table, empty where nobody
-        looked. See :func:`~problog4fairness.estimators.audited.with_fair`.
+        Audited rows, and their column of the fair label; see :func:`~problog4fairness.estimators.audited.with_fair`.
     favourable
         The favourable label, or a text that means it; by default the one that the belief knows.
-    drop, keep
-        Columns to leave out, and columns to keep whatever they look like.
-    features
-        The columns to learn from, whatever they look like; None for all.
+    drop, keep, features
+        Columns to leave out, columns to keep whatever they look like, and all that are learned from (None for all).
     use_sensitive
         Whether the sensitive columns are among the features: False for a group-free model; True, and ``"auto"`` where
         the fit decides, for features that contain them.
@@ -185,7 +179,8 @@ def training_rows(
     cleaned: dict[str, Any] = {
         name: rewritten(rows[name], labels, labels, "recorded label") for name in votes or [recorded]
     }
-    cleaned |= _groups(rows, belief)
+    for name, levels in belief.known_groups().items():
+        cleaned[name] = as_groups(rows[name], known_levels(rows, name, levels))
     cleaned |= {name: _plain_feature(rows[name]) for name in belief.features}
     rows = rows.assign(**cleaned)
     needed = bool(columns) and (use_sensitive is not False or biased or belief.predicts_from == "biased")
@@ -207,7 +202,9 @@ def training_rows(
         rows[votes] if votes else rows[recorded],
         rows[[*columns, *optional]] if columns or optional else None,
         labels[-1],
-        None if fair is None or written is None else as_recorded(rows[fair], written, labels),
+        None
+        if written is None
+        else pd.Series(rewritten(rows[str(fair)], written, labels, "fair label"), index=rows.index, dtype=object),
         len(frame) - len(rows),
         [str(name) for name in frame.columns if name not in {*names, recorded, *votes, *columns, AUDIT_WEIGHT}],
         np.flatnonzero(frame[complete].notna().all(axis=1)),
@@ -217,18 +214,10 @@ def training_rows(
 
 
 def belief_for(file: Path, frame: pd.DataFrame, *, sensitive: str | None = None, group: object = None) -> Belief:
-    """The belief of a file, bound to a table.
+    """The belief of a belief file, or of any program, bound to a table.
 
-    Parameters
-    ----------
-    file
-        A belief file, or any program.
-    frame
-        The table as it was read.
-    sensitive
-        The sensitive column, for a program that does not name it.
-    group
-        The sensitive group, for a program of one's own; a belief that was estimated knows it.
+    For a program, ``sensitive`` is its sensitive column and ``group`` the sensitive group; a belief that was estimated
+    knows both.
     """
     pair = None
     if sensitive is not None:
@@ -245,8 +234,8 @@ def _check_group(belief: Belief, frame: pd.DataFrame, sensitive: str | None, gro
     for column, levels in belief.known_groups().items():
         if len(levels) != 2 or column not in frame.columns or sensitive not in (None, column):
             continue
-        said = find_levels(frame, column, group)[1]
-        if said in levels and said != levels[1]:
+        stated = find_levels(frame, column, group)[1]
+        if stated in levels and stated != levels[1]:
             raise P4FError(
                 f"group={group!r} contradicts the belief, in which {levels[1]!r} is the sensitive group of {column!r}; "
                 "leave it out, or estimate the belief anew"
@@ -260,9 +249,7 @@ def agreed_labels(frame: pd.DataFrame, recorded: str, belief: Belief, favourable
     with contextlib.suppress(P4FError):
         good = belief.favourable_among(values) if len(values) > 2 else belief.favourable
         known = None if good is None else find_labels(frame, recorded, None, good)[0]
-    if favourable is None and known is not None:
-        return known
-    labels = find_labels(frame, recorded, None, favourable)[0]
+    labels = known if known is not None and favourable is None else find_labels(frame, recorded, None, favourable)[0]
     if known is not None and labels != known:
         raise P4FError(
             f"favourable={favourable!r} contradicts the belief, in which {known[-1]!r} is the favourable label; "
@@ -275,42 +262,17 @@ def train_on_table(
     frame: pd.DataFrame,
     belief: Belief | None,
     *,
-    recorded: str,
-    sensitive: str | None = None,
-    audit: pd.DataFrame | Audit | None = None,
-    fair: str | None = None,
-    favourable: object = None,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    features: Sequence[str] | None = None,
     use_sensitive: UseSensitive = "auto",
     test_features: Literal["fair", "biased"] | None = None,
     **options: Any,
 ) -> tuple[DebiasedClassifier, TrainingRows]:
     """Train on a table as it was read; fair labels, where somebody checked, are learned from, too.
 
-    Parameters
-    ----------
-    frame, belief, recorded, sensitive, audit, fair, favourable, drop, keep, features, use_sensitive
-        As for :func:`training_rows`.
-    test_features, options
-        As for :class:`DebiasedClassifier`.
+    Options are those of :func:`training_rows` and of :class:`DebiasedClassifier`.
     """
     known = as_belief(belief)
-    rows = training_rows(
-        frame,
-        known,
-        recorded=recorded,
-        sensitive=sensitive,
-        audit=audit,
-        fair=fair,
-        favourable=favourable,
-        drop=drop,
-        keep=keep,
-        features=features,
-        use_sensitive=use_sensitive,
-        biased=test_features == "biased",
-    )
+    columns = {name: options.pop(name) for name in _COLUMNS if name in options}
+    rows = training_rows(frame, known, use_sensitive=use_sensitive, biased=test_features == "biased", **columns)
     del frame
     model = DebiasedClassifier(
         known,
@@ -337,15 +299,6 @@ def _group_free(model: DebiasedClassifier, rows: TrainingRows) -> TrainingRows:
     model.names_, model.n_features_in_ = kept, len(kept)
     model.feature_names_in_ = np.array(kept, dtype=object)
     return replace(rows, features=rows.features[kept])
-
-
-def _groups(rows: pd.DataFrame, belief: Belief) -> dict[str, Any]:
-    """The sensitive columns with the values that the belief knows."""
-    cleaned = {}
-    for column, levels in belief.known_groups().items():
-        levels = known_levels(rows, column, levels)
-        cleaned[column] = as_groups(rows[column], levels)
-    return cleaned
 
 
 def _plain_feature(column: pd.Series[Any]) -> Any:
