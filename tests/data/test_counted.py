@@ -29,7 +29,7 @@ COLUMNS = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_pieces_are_counted_as_the_whole_table_is(name, monkeypatch):
-    monkeypatch.setattr(module, "TOGETHER", 5)
+    monkeypatch.setattr(module, "PENDING", 5)
     frame = pd.DataFrame({"other": RNG.integers(0, 2, ROWS), name: COLUMNS[name]})
     found = counted_rows(frame.iloc[i : i + 7] for i in range(0, ROWS, 7))
     first = frame[~frame.duplicated()].reset_index(drop=True)
@@ -56,7 +56,7 @@ def test_counts_that_are_none(wrong):
 
 def test_too_many_values_are_an_error_that_names_the_column(monkeypatch):
     monkeypatch.setattr(module, "MOST", 300)
-    monkeypatch.setattr(module, "TOGETHER", 50)
+    monkeypatch.setattr(module, "PENDING", 50)
     pieces = (pd.DataFrame({"sex": [0, 1] * 20, "income": np.arange(40) + 40 * i}) for i in range(1000))
     message = r"more than 300 different rows of 'sex', 'income'; 'income' alone has \d+ values: make classes of it"
     with pytest.raises(TableError, match=message):

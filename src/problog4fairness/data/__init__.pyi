@@ -29,7 +29,7 @@ from .io.writing import (
     write_table,
     write_whole,
 )
-from .joining import matches, positions, with_audit
+from .joining import matches, numbered, positions, with_audit
 from .labels import MAX_CLASSES, find_classes, find_labels, label_codes, majority, ordered_pair
 from .problems import FileNote, FileWarning, GroupUseNote, TableError, listed, note, reason_of, warn
 from .roles import (
@@ -101,6 +101,7 @@ __all__ = [
     "matches",
     "named_groups",
     "note",
+    "numbered",
     "numbers_of",
     "one_by_one",
     "ordered_pair",

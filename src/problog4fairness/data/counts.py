@@ -18,7 +18,7 @@ COUNT = "p4f_count"
 # More kinds of rows than this are not kept.
 MOST = 1 << 20
 # As many rows are waited for before they are counted together with those from before.
-TOGETHER = 1 << 16
+PENDING = 1 << 16
 
 
 def counts_of(frame: pd.DataFrame) -> Codes:
@@ -33,30 +33,21 @@ def counts_of(frame: pd.DataFrame) -> Codes:
         raise TableError(
             f"the column {COUNT!r} holds {frame[COUNT].to_numpy()[wrong][0]}; it says how many rows each one stands for"
         )
-    found: Codes = counts.astype(np.int64)
-    return found
+    return np.asarray(counts, dtype=np.int64)
 
 
 def counted_rows(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The different rows of a table that comes piece by piece, in the order in which they first occur, counted.
 
-    Parameters
-    ----------
-    frames
-        The pieces, with the columns that are wanted.
-
-    Raises
-    ------
-    TableError
-        For more than a million different rows; it names the column with the most values.
+    For more than a million different rows, the error names the column with the most values.
     """
     parts: list[pd.DataFrame] = []
     for frame in frames:
         parts.append(_counted(frame))
         # Counted together when they have doubled, so that the time goes with the length of the table.
-        if sum(map(len, parts[1:])) > max(len(parts[0]), TOGETHER):
-            parts = [_together(parts)]
-    return _together(parts)
+        if sum(map(len, parts[1:])) > max(len(parts[0]), PENDING):
+            parts = [_merged(parts)]
+    return _merged(parts)
 
 
 def one_by_one(table: Any) -> Any:
@@ -70,7 +61,7 @@ def one_by_one(table: Any) -> Any:
     return frame.drop(columns=COUNT).iloc[rows].reset_index(drop=True)
 
 
-def _together(parts: list[pd.DataFrame]) -> pd.DataFrame:
+def _merged(parts: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     frame = _counted(pd.concat(parts, ignore_index=True)) if len(parts) > 1 else parts[0]

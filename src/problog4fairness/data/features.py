@@ -32,15 +32,10 @@ _CAMEL = re.compile(r"[a-z](Id|ID|Uuid|UUID|Key|Nr|No|Number)\Z")
 def identifiers(frame: pd.DataFrame) -> list[str]:
     """Columns that identify rows, so that a model could learn rows by heart.
 
-    Texts (names, UUIDs) of which more than half are different, or a quarter and more than a hundred, missing ones not
-    counted; and whole numbers that are all different and
-    dense (a running number), in order, of one length of at least seven digits (an account), or in a column that is
-    called a number or an id; some may be missing. Numbers with fractions never: incomes may well be all different.
-
-    Parameters
-    ----------
-    frame
-        The table.
+    Texts (names, UUIDs) of which more than half are different, or a quarter and more than a hundred; and whole numbers
+    that are all different and dense (a running number), in order, of one length of at least seven digits (an account),
+    or in a column that is called a number or an id. Missing ones are not counted. Numbers with fractions never: incomes
+    may well be all different.
 
     Examples
     --------
@@ -82,11 +77,6 @@ def _identifies(column: pd.Series[Any]) -> bool:
 
 def dates(frame: pd.DataFrame) -> list[str]:
     """Columns of dates, as such or as text: what was learned of a day says nothing about the days after it.
-
-    Parameters
-    ----------
-    frame
-        The table.
 
     Examples
     --------
@@ -145,15 +135,12 @@ def feature_columns(
     >>> feature_columns(frame, leave_out=["poor", "granted"])
     ['income']
     """
-    for name in drop:
-        check_column(frame, name, "columns to leave out", "drop")
-    for name in keep:
-        check_column(frame, name, "columns to keep", "keep")
+    for argument, names in (("drop", drop), ("keep", keep), ("features", features or ())):
+        for name in names:
+            check_column(frame, name, "features", argument)
     gone = {*leave_out, *drop}
     if features is not None:
         keep = [*keep, *features]
-        for name in features:
-            check_column(frame, name, "columns to learn from", "features")
         gone |= set(frame.columns) - set(keep)
     both = [name for name in keep if name in drop]
     if both:
@@ -163,17 +150,10 @@ def feature_columns(
     same = [name for name in judged.columns if _constant(judged[name])]
     days = dates(judged[[name for name in judged.columns if name not in same]])
     marks = identifiers(judged[[name for name in judged.columns if name not in {*same, *days}]])
-    if marks:
-        verb = "identify" if len(marks) > 1 else "identifies"
-        warn(f"{_columns(marks)} {verb} rows and {_were(marks)} left out; keep by keep=[...]")
-    if days:
-        verb = "hold dates" if len(days) > 1 else "holds dates"
-        warn(
-            f"{_columns(days)} {verb} and {_were(days)} left out; make numbers of them, such as an age, or keep by "
-            "keep=[...]"
-        )
-    if same:
-        warn(f"{_columns(same)} {'have' if len(same) > 1 else 'has'} one value only and {_were(same)} left out")
+    _warn_left_out(marks, "identifies rows", "identify rows", "; keep by keep=[...]")
+    advice = "; make numbers of them, such as an age, or keep by keep=[...]"
+    _warn_left_out(days, "holds dates", "hold dates", advice)
+    _warn_left_out(same, "has one value only", "have one value only", "")
     chosen = [name for name in names if name not in {*marks, *days, *same}]
     if not chosen:
         raise TableError("no column is left to learn from; keep some by keep=[...]")
@@ -210,5 +190,7 @@ def _columns(names: Sequence[str]) -> str:
     return f"column{'s' if len(names) > 1 else ''} {listed(names)}"
 
 
-def _were(names: Sequence[str]) -> str:
-    return "were" if len(names) > 1 else "was"
+def _warn_left_out(names: Sequence[str], singular: str, plural: str, advice: str) -> None:
+    if names:
+        verb, was = (plural, "were") if len(names) > 1 else (singular, "was")
+        warn(f"{_columns(names)} {verb} and {was} left out{advice}")

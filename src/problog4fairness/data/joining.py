@@ -17,10 +17,10 @@ def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
     A row is the same where all columns that both tables have are equal; missing values are equal to each other. Several
     equal rows are matched in order, each once.
     """
-    shared = _shared(data, audit, fair)
+    shared = [name for name in audit.columns if name in data.columns and name != fair]
     if not shared:
-        there = ", ".join(map(str, data.columns))
-        raise P4FError(f"the audit has no column besides {fair!r} in common with the data, which have {there}")
+        columns = ", ".join(map(str, data.columns))
+        raise P4FError(f"the audit has no column besides {fair!r} in common with the data, which have {columns}")
     return _equal_rows(data, audit, shared)
 
 
@@ -31,10 +31,10 @@ def _equal_rows(data: pd.DataFrame, audit: pd.DataFrame, shared: list[str]) -> p
         candidate &= data[name].isin(audit[name]).to_numpy()
     rows = np.flatnonzero(candidate)
     codes = _kinds(data[shared].iloc[rows], audit[shared])
-    seen, asked = codes[: len(rows)], codes[len(rows) :]
     # The n-th of several equal rows of the audit is the n-th of those of the data.
-    places = {key: int(row) for key, row in zip(_numbered(seen), rows, strict=True)}
-    return pd.Series([places.get(key, -1) for key in _numbered(asked)], index=audit.index, dtype=np.int64)
+    places = {key: int(row) for key, row in zip(numbered(codes[: len(rows)]), rows, strict=True)}
+    wanted = numbered(codes[len(rows) :])
+    return pd.Series([places.get(key, -1) for key in wanted], index=audit.index, dtype=np.int64)
 
 
 def positions(
@@ -72,8 +72,8 @@ def positions(
         if (places >= 0).all() and shared and _equal(data[shared].iloc[places], audit[shared]):
             return places.astype(np.int64), True
     if not shared:
-        there = ", ".join(map(str, data.columns))
-        raise P4FError(f"the audit has no column of labels or features in common with the data, which have {there}")
+        columns = ", ".join(map(str, data.columns))
+        raise P4FError(f"the audit has no column of labels or features in common with the data, which have {columns}")
     return _equal_rows(data.reset_index(drop=True), audit, shared).to_numpy(), False
 
 
@@ -86,10 +86,6 @@ def _equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     return True
 
 
-def _shared(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> list[str]:
-    return [name for name in audit.columns if name in data.columns and name != fair]
-
-
 def _kinds(*parts: pd.DataFrame) -> Codes:
     """A number for each row of all parts; equal rows have the same one."""
     rows = pd.concat([part.astype(object).where(part.notna(), None) for part in parts], ignore_index=True)
@@ -97,10 +93,9 @@ def _kinds(*parts: pd.DataFrame) -> Codes:
     return codes
 
 
-def _numbered(codes: Codes) -> list[tuple[int, int]]:
+def numbered(codes: Codes) -> list[tuple[int, int]]:
     """Each code with how often it occurred before."""
-    again = pd.Series(codes).groupby(codes).cumcount()
-    return list(zip(codes.tolist(), again.tolist(), strict=True))
+    return list(zip(codes.tolist(), pd.Series(codes).groupby(codes).cumcount().tolist(), strict=True))
 
 
 def _refuse_doubtful(data: pd.DataFrame, audit: pd.DataFrame, places: Codes, fair: str, needed: list[str]) -> None:
@@ -109,10 +104,9 @@ def _refuse_doubtful(data: pd.DataFrame, audit: pd.DataFrame, places: Codes, fai
     A column with another value in every row is a number of rows, not something to learn from.
     """
     lacking = [name for name in needed if name not in audit.columns and not data[name].is_unique]
-    shared = _shared(data, audit, fair)
     if not lacking or not (places >= 0).any():
         return
-    codes = _kinds(data[shared])
+    codes = _kinds(data[[name for name in audit.columns if name in data.columns and name != fair]])
     asked = np.isin(codes, codes[places[places >= 0]])
     kinds = data.loc[asked, lacking].groupby(codes[asked]).nunique(dropna=False)
     different = kinds.gt(1).any()
@@ -132,12 +126,8 @@ def with_audit(
 
     Parameters
     ----------
-    data
-        Recorded data.
-    audit
-        Audited rows, with the column ``fair``.
-    fair
-        The column of the fair label.
+    data, audit, fair
+        Recorded data, and audited rows with the column ``fair``.
     needed
         Columns of ``data`` that matter, such as the features and the label; all by default. The audit must have them
         for its rows to be added, and where it needs them to tell rows of ``data`` apart.

@@ -46,9 +46,9 @@ class Rows:
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> import problog4fairness as p4f
+    >>> from problog4fairness.data import Rows
     >>> frame = pd.DataFrame({"income": [1.0, 2.0, 3.0], "poor": [1, 0, 1]})
-    >>> rows = p4f.data.Rows(frame, features=("income",), classes=("no", "yes"), recorded=np.array([0, 1, 1]))
+    >>> rows = Rows(frame, features=("income",), classes=("no", "yes"), recorded=np.array([0, 1, 1]))
     >>> len(rows), len(rows.take(np.array([0, 2])))
     (3, 2)
     """

@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.data import Codes, Floats
+from problog4fairness.data import Codes, Floats, numbered
 from problog4fairness.learners import Shape
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class OutOfFold:
 
         The n-th of several equal rows is the n-th of those that were learned from.
         """
-        places = {key: place for place, key in enumerate(_numbered(self.keys))}
-        return np.array([places.get(key, -1) for key in _numbered(row_keys(rows))], dtype=np.int64)
+        places = {key: place for place, key in enumerate(numbered(self.keys))}
+        return np.array([places.get(key, -1) for key in numbered(row_keys(rows))], dtype=np.int64)
 
 
 def held_out_proba(model: DebiasedClassifier, rows: Rows, chances: Floats) -> tuple[Floats, Bools]:
@@ -106,8 +106,3 @@ def _plain(column: pd.Series[Any]) -> Any:
     if bool((numbers.notna() | column.isna()).all()):
         return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     return column.astype(object).where(column.notna(), None).map(str).to_numpy(dtype=object)
-
-
-def _numbered(keys: Codes) -> list[tuple[int, int]]:
-    """Each key with how often it occurred before."""
-    return list(zip(keys.tolist(), pd.Series(keys).groupby(keys).cumcount().tolist(), strict=True))

@@ -73,7 +73,7 @@ def test_pieces_say_what_the_rows_say(tmp_path, monkeypatch, inside, asked, suff
         return tuple((run.returncode, run.stdout, run.stderr) for run in runs)
 
     monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 7)
-    monkeypatch.setattr("problog4fairness.data.counts.TOGETHER", 20)
+    monkeypatch.setattr("problog4fairness.data.counts.PENDING", 20)
     pieces = told()
     monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 1 << 16)
     monkeypatch.setattr("problog4fairness.data.counts.counted_rows", pd.concat)
