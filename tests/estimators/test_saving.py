@@ -126,14 +126,6 @@ def test_further_parts_are_refused(saved):
         p4f.DebiasedClassifier.load(saved)
 
 
-def test_a_file_of_the_first_format_is_told(tmp_path):
-    with zipfile.ZipFile(tmp_path / "old.p4f", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in ("manifest.json", "weights.safetensors", "encoder.skops", "program.pl"):
-            archive.writestr(name, '{"format": 1}')
-    with pytest.raises(ModelFileError, match=r"format 1, this version .* reads 4; train and save the model again"):
-        p4f.DebiasedClassifier.load(tmp_path / "old.p4f")
-
-
 def test_a_file_of_the_second_format_is_told(saved):
     in_manifest(saved, {"format": 2})
     with pytest.raises(ModelFileError, match=r"format 2, this version .* reads 4; train and save the model again"):

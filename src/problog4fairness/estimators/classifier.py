@@ -42,14 +42,13 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How the recorded data came from the fair data: a template such as :class:`~problog4fairness.LabelBias`, a
         :class:`~problog4fairness.Program` or its text; None for an ordinary classifier of the recorded label.
     learner
-        What learns the fair label: ``"network"``, ``"linear"``, ``"boosted"``, ``"auto"`` for the one of these that
-        suits the recorded rows best, a learner with options of its own such as
-        ``p4f.learners.Network(hidden=(64, 64))``, or any scikit-learn classifier with ``predict_proba``.
-        ``"auto"`` chooses by held-out recorded rows and costs about five times as much as a network; where a model is
-        fitted many times, as in cross-validation, it chooses anew each time, and naming one learner is quicker.
+        What learns the fair label: ``"network"``, ``"linear"``, ``"boosted"``, a learner with options such as
+        ``p4f.learners.Network(hidden=(64, 64))``, or any scikit-learn classifier with ``predict_proba``. ``"auto"``
+        takes the one that held-out recorded rows suit best, each time that it is fitted, and costs about five times as
+        much as a network.
     sensitive
-        Names of sensitive columns of X, where they are not passed as ``sensitive_features``. Those that the belief
-        names are found in X without this.
+        Names of sensitive columns of X, where they are neither passed as ``sensitive_features`` nor named by the
+        belief.
     use_sensitive
         Whether the learner sees the sensitive columns of X: False for a group-free model, the paper's setting, in which
         people with the same other features have the same fair label; True for one that uses the group. ``"auto"``
@@ -64,37 +63,24 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         a belief no label is favourable, and they are sorted as in scikit-learn.
     class_weight
         None, ``"balanced"``, or a dictionary from label to weight.
-    random_state
-        Seed.
-    verbose
-        Whether to show a progress bar; only on a terminal.
+    random_state, verbose
+        Seed, and whether to show a progress bar on a terminal.
 
     Attributes
     ----------
-    classes_
-        The labels.
-    belief_
-        The belief, as an object.
-    fitted_
-        What the learner learned, a :class:`~problog4fairness.learners.Fitted`.
-    columns_
-        The columns that the learner reads.
+    classes_, belief_, columns_
+        The labels, the belief as an object, and the columns that the learner reads.
+    fitted_, history_
+        What the learner learned, a :class:`~problog4fairness.learners.Fitted`, and its losses in training.
     group_use_
-        Whether sensitive columns are among them, and what decided; ``str(model.group_use_)`` is one sentence.
-    history_
-        How training went: training and validation loss of every epoch.
-    recorded_
-        The name of the recorded label, where y had one.
-    audited_
-        How many rows had a fair label to learn from.
+        Whether sensitive columns are among those read, and what decided; ``str(model.group_use_)`` is one sentence.
+    recorded_, audited_
+        The name of the recorded label, where y had one, and how many rows had a fair label to learn from.
     out_of_fold_
-        What classifiers that were fitted without them predict of these rows, an
-        :class:`~problog4fairness.estimators.out_of_fold.OutOfFold`; None where there are none. Saved with the model:
-        reports judge it by them.
-    draws_
-        The fits through drawn beliefs, where ``fit`` was asked for them. They are not saved with the model.
-    bands_
-        What came of them for the training rows: :attr:`Uncertainty.table`. Saved with the model.
+        What classifiers that were fitted without them predict of audited rows; reports judge the model by them.
+    draws_, bands_
+        The fits through posterior draws of the belief, where ``fit`` was asked for them, and what came of them for the
+        training rows: :attr:`Bands.summary`, which is saved with the model.
     concerns_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
@@ -244,10 +230,10 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """As in scikit-learn; ``deep``, also the belief's parameters, ``belief__p1``, which may be searched."""
-        found: dict[str, Any] = super().get_params(deep)
+        params: dict[str, Any] = super().get_params(deep)
         if deep and isinstance(self.belief, Belief):
-            found |= {f"belief__{own.name}": own.value for own in self.belief.parameters}
-        return found
+            params |= {f"belief__{parameter.name}": parameter.value for parameter in self.belief.parameters}
+        return params
 
     def set_params(self, **params: Any) -> Self:
         """As in scikit-learn; ``belief__p1=0.3`` gives the belief that value of its parameter p1."""
@@ -298,39 +284,33 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X
-            The people.
+        X, sensitive_features
+            The people; without the sensitive variable there are no groups.
         y
             Recorded labels to fit again on, such as those of training; not needed after ``fit(..., draws=50)``.
-        sensitive_features
-            The sensitive variable, where X does not have its columns; without it there are no groups.
         fair
             Fair labels, missing where nobody looked, for the accuracy. With ``y``, they are learned from as well where
             the model has learned from some; its accuracy on them is then too good.
-        draws
-            How many, where ``y`` is passed.
+        draws, random_state
+            How many draws, where ``y`` is passed, and their seed.
         threshold
-            A fair label is favourable from this probability on. A decision is *stable* where the whole interval is on
-            one side of it and a learner of another form, fitted once, decides alike; otherwise *uncertain*.
-        confidence
-            Of the intervals.
-        random_state
-            Seed of the draws.
-        progress
-            Whether to show a progress bar; by default only where standard error is a terminal.
+            A fair label is favourable from this probability on. A decision is *stable* where the person's interval is
+            on one side of it and a learner of another form, fitted once, decides alike; otherwise *uncertain*.
+        confidence, progress
+            Of the intervals; and whether to show a progress bar, by default where standard error is a terminal.
         """
         check_is_fitted(self)
         if y is not None:
             # What the model did not learn from is not learned from now.
             rows = fitting.recorded_rows(self, X, y, sensitive_features, fair if self.audited_ else None)
-            found = draw(self, rows, draws, random_state, progress)
+            refits = draw(self, rows, draws, random_state, progress)
         else:
-            rows, found = fitting.new_rows(self, X, sensitive_features), kept(self)
+            rows, refits = fitting.new_rows(self, X, sensitive_features), kept(self)
         from problog4fairness.robustness import not_learned, uncertainty_of
 
         rows = not_learned(self, fitting.with_known(rows, fair))
         options = {"threshold": threshold, "confidence": confidence, "random_state": random_state}
-        return uncertainty_of(self, rows, found, refitted=y is not None, index=getattr(X, "index", None), **options)
+        return uncertainty_of(self, rows, refits, refitted=y is not None, index=getattr(X, "index", None), **options)
 
     def bounds(
         self,
@@ -352,10 +332,8 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y, sensitive_features
-            Recorded data, such as those that it was trained on.
-        fair
-            Fair labels, where the model has learned from some.
+        X, y, sensitive_features, fair
+            Recorded data, such as those that it was trained on, with fair labels where it has learned from some.
         box
             Between which values parameters may be, ``{"p1": (0.2, 0.6)}``; those not named stay as they are. By default
             the interval of each parameter that has one.

@@ -39,34 +39,30 @@ def concerns(
 ) -> list[str]:
     """What speaks against a model, a sentence each; none if nothing does.
 
-    Parameters
-    ----------
-    model
-        Just fitted.
-    rows, observation
-        What it was fitted on.
-    held_out
-        ``[rows, classes]``: P(fair class) of audited rows by fits without them, NaN elsewhere; where that is not known,
-        audited rows are compared with what the model says of them, which flatters it.
+    ``rows`` and ``observation`` are what it was fitted on. ``held_out`` is P(fair class) of audited rows by fits
+    without them, ``[rows, classes]``, NaN elsewhere; where that is not known, audited rows are compared with what the
+    model itself says of them, which flatters it.
     """
-    found = [*model.fitted_.concerns, *_stand_ins(model, rows), *table_concerns(rows, model.belief_)]
-    found += _against_record(model, rows)
+    sentences = [*model.fitted_.concerns, *_stand_ins(model, rows), *table_concerns(rows, model.belief_)]
+    sentences += _against_record(model, rows)
     part = _part(rows)
     # The circuit has a say only where a row may stand for other features than its own.
     source = "biased" if model.belief_.features or observation.variants > 1 else "fair"
     fair = predicted(model.belief_, model.fitted_, part, source)
     spread = float((fair.max(axis=0) - fair.min(axis=0)).max())
     if spread < NEARLY_CONSTANT:
-        found.append(f"the model says nearly the same of every row (its probabilities differ by {spread:.3f} at most)")
+        sentences.append(
+            f"the model says nearly the same of every row (its probabilities differ by {spread:.3f} at most)"
+        )
     signal = group_signal(model.belief_, observation, rows)
     if signal is not None and 0 <= signal[0] < LITTLE_SIGNAL:
-        found.append(
+        sentences.append(
             f"where {signal[1]}, recorded labels carry almost no signal (1 - negative - positive = {signal[0]:.3f})"
         )
     if held_out is None:
-        return found + _against_audit(model, part, fair)
+        return sentences + _against_audit(model, part, fair)
     known = np.flatnonzero(~np.isnan(held_out[:, 0]))
-    return found + _against_audit(model, rows.take(known), held_out[known])
+    return sentences + _against_audit(model, rows.take(known), held_out[known])
 
 
 def _stand_ins(model: DebiasedClassifier, rows: Rows) -> list[str]:
@@ -154,11 +150,11 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
             f"{frequent:.1%}"
         )
     if len(rows.classes) == 2:
-        said, there = (float(np.average(own, weights=weights)) for own in (chance[:, 1], true))
-        if abs(said - there) > FAR * np.sqrt(max(there * (1 - there), 1 / effective) / effective):
+        expected, share = (float(np.average(values, weights=weights)) for values in (chance[:, 1], true))
+        if abs(expected - share) > FAR * np.sqrt(max(share * (1 - share), 1 / effective) / effective):
             found.append(
-                f"the model expects {said:.1%} of {count} audited rows to have the fair label {model.classes_[1]}, "
-                f"{there:.1%} have it"
+                f"the model expects {expected:.1%} of {count} audited rows to have the fair label {model.classes_[1]}, "
+                f"{share:.1%} have it"
             )
     return found
 

@@ -1,4 +1,4 @@
-"""What learned a model: the learner, how it was chosen, and how audited rows put it right; as data and in words."""
+"""What learned a model: the learner, how it was chosen, and how it was calibrated; as data and in words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ CHANCE = 2.0
 
 def learner_facts(model: DebiasedClassifier) -> dict[str, Any]:
     """The learner, the choice (None where there was none), the calibration (None likewise), and how training went."""
-    choice, fitted = choice_of(model.fitted_), model.fitted_
-    own = fitted.fitted if isinstance(fitted, Calibrated) else fitted
-    calibration = None
+    choice, fitted, calibration = choice_of(model.fitted_), model.fitted_, None
     if isinstance(fitted, Calibrated):
         calibration = {name: getattr(fitted, name) for name in ("slope", "shifts", "gain", "error")}
+        fitted = fitted.fitted
     validation = model.history_.get("validation")
     return {
-        "learner": own.kind if choice is None else choice.chosen,
+        "learner": fitted.kind if choice is None else choice.chosen,
         "choice": None if choice is None else choice.choice,
         "calibration": calibration,
         "rounds": model.n_iter_,

@@ -27,8 +27,6 @@ MAX_VALUES, MAX_DEPTH = 250_000, 200
 SUMS, MANIFEST, PROGRAM, WEIGHTS = "SHA256SUMS", "manifest.json", "program.pl", "weights.safetensors"
 # How many bytes each part may have.
 BOUNDS = {SUMS: 1 << 10, MANIFEST: 1 << 23, PROGRAM: 1 << 23, WEIGHTS: MAX_SIZE}
-# The part that only format 1 had.
-_FIRST = "encoder.skops"
 # The end of a zip: signature, two numbers of disks, entries here and in all, length and start of their list, comment.
 _END = struct.Struct("<4s4H2LH")
 _END_OF_LARGE_ZIP = struct.Struct("<4sLQL")
@@ -39,16 +37,9 @@ class ModelFileError(P4FError):
 
 
 def packed(manifest: Mapping[str, Any], program: str, weights: bytes) -> bytes:
-    """A model file; equal parts give equal bytes.
+    """A model file of names and single numbers, the program for people, and all other numbers.
 
-    Parameters
-    ----------
-    manifest
-        Names and single numbers, as plain data.
-    program
-        The program, for people.
-    weights
-        All other numbers.
+    Equal parts give equal bytes.
     """
     text = json.dumps(manifest, indent=1, allow_nan=False, default=_plain).encode()
     parts = {MANIFEST: text, PROGRAM: program.encode(), WEIGHTS: weights}
@@ -56,7 +47,7 @@ def packed(manifest: Mapping[str, Any], program: str, weights: bytes) -> bytes:
     for name, content in parts.items():
         if len(content) > BOUNDS[name]:
             raise ModelFileError(f"the model cannot be saved: {name} would have more than {BOUNDS[name]} bytes")
-    if _values(text) > MAX_VALUES:
+    if sum(text.count(sign) for sign in (b",", b"[", b"{")) > MAX_VALUES:
         raise ModelFileError(f"the model cannot be saved: it has more than {MAX_VALUES} names and categories")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -68,21 +59,13 @@ def packed(manifest: Mapping[str, Any], program: str, weights: bytes) -> bytes:
 
 
 def unpacked(path: Path) -> tuple[dict[str, Any], str, bytes]:
-    """Manifest, program and weights of a model file; or the error of a file that is none, is too large or was changed.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """Manifest, program and weights; or the error of a file that is no model, is too large or was changed."""
     with io.BytesIO(read_file(path, MAX_SIZE)) as stream:
         _check_end(stream)
         with zipfile.ZipFile(stream) as archive:
             names = archive.namelist()
             if min((entry.header_offset for entry in archive.infolist()), default=1):
                 raise ModelFileError("not a model file: something stands before its parts")
-            if _FIRST in names:
-                raise ModelFileError(_other_format(1))
             if MANIFEST not in names:
                 raise ModelFileError("not a model file")
             manifest = _manifest(_part(archive, MANIFEST))
@@ -90,10 +73,11 @@ def unpacked(path: Path) -> tuple[dict[str, Any], str, bytes]:
                 raise ModelFileError("not a model file: it has other parts")
             parts = {name: _part(archive, name) for name in BOUNDS}
     sums = parts.pop(SUMS).decode("ascii").splitlines(keepends=True)
+    expected = {name: _sum(name, content) for name, content in parts.items()}
     if len(sums) != len(parts):
         raise ModelFileError(f"{SUMS} was changed after the model was saved")
-    for line, (name, content) in zip(sums, parts.items(), strict=True):
-        if line != _sum(name, content):
+    for line, (name, checksum) in zip(sums, expected.items(), strict=True):
+        if line != checksum:
             raise ModelFileError(f"{name} was changed after the model was saved")
     return manifest, parts[PROGRAM].decode(), parts[WEIGHTS]
 
@@ -101,8 +85,6 @@ def unpacked(path: Path) -> tuple[dict[str, Any], str, bytes]:
 def _check_end(stream: IO[bytes]) -> None:
     """Whether the list of parts at the end is short, before all of it is read."""
     size = stream.seek(0, io.SEEK_END)
-    if size > MAX_SIZE:
-        raise ModelFileError(f"the file has more than {MAX_SIZE} bytes")
     stream.seek(max(0, size - _END.size - _END_OF_LARGE_ZIP.size))
     tail = stream.read()
     if len(tail) < _END.size + _END_OF_LARGE_ZIP.size or tail.startswith(b"PK\x06\x07"):
@@ -125,13 +107,11 @@ def _manifest(text: bytes) -> dict[str, Any]:
     text.decode("ascii")
     manifest: dict[str, Any] = parse_json(text, MAX_VALUES, MAX_DEPTH)
     if manifest["format"] != FORMAT:
-        raise ModelFileError(_other_format(manifest["format"]))
+        raise ModelFileError(
+            f"the file has format {manifest['format']}, this version of problog4fairness reads {FORMAT}; "
+            "train and save the model again"
+        )
     return manifest
-
-
-def _values(text: bytes) -> int:
-    """At least as many as a JSON text holds."""
-    return sum(text.count(sign) for sign in (b",", b"[", b"{"))
 
 
 def _plain(value: Any) -> Any:
@@ -139,12 +119,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not plain data")
-
-
-def _other_format(number: object) -> str:
-    return (
-        f"the file has format {number}, this version of problog4fairness reads {FORMAT}; train and save the model again"
-    )
 
 
 def _sum(name: str, content: bytes) -> str:

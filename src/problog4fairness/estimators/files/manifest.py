@@ -39,14 +39,6 @@ def whole(value: Any) -> int:
     return int(value)
 
 
-def _places(values: Any, count: int, what: str) -> list[int]:
-    """Different positions among ``count``."""
-    require(isinstance(values, list) and all(type(value) is int for value in values), f"its {what} are not numbers")
-    fit = all(0 <= value < count for value in values) and len(set(values)) == len(values)
-    require(fit, f"its {what} do not fit its features")
-    return list(values)
-
-
 def label_type(classes: Array) -> str:
     """The type of labels, for a manifest."""
     if classes.dtype.kind == "U":
@@ -77,8 +69,11 @@ def names_of(count: Any, values: Any) -> list[str]:
 
 
 def columns_of(values: Any, names: Sequence[str]) -> list[str]:
-    """The names of the features that the network reads."""
-    return [names[place] for place in _places(values, len(names), "columns")]
+    """The names of the features that the learner reads, from their positions."""
+    require(isinstance(values, list) and all(type(value) is int for value in values), "its columns are not numbers")
+    fit = all(0 <= value < len(names) for value in values) and len(set(values)) == len(values)
+    require(fit, "its columns do not fit its features")
+    return [names[value] for value in values]
 
 
 def options_json(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,8 +97,8 @@ def options_of(options: Any, names: set[str]) -> dict[str, Any]:
     require(options["favourable"] is None or _is_plain(options["favourable"]), "its favourable label is not plain")
     require(options["random_state"] is None or type(options["random_state"]) is int, "its random state is no number")
     require(isinstance(options["verbose"], bool), "its options are wrong")
-    require(options["use_sensitive"] in ("auto", True, False), "its use_sensitive is unknown")
-    require(isinstance(options["use_sensitive"], str | bool), "its use_sensitive is unknown")
+    use = options["use_sensitive"]
+    require(isinstance(use, bool) or use == "auto", "its use_sensitive is unknown")
     if isinstance(weights, list):
         pairs = all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_plain, pair)) for pair in weights)
         require(pairs, "its class weights are wrong")
@@ -121,7 +116,7 @@ def recorded_of(value: Any) -> str | None:
 def concerns_of(value: Any) -> list[str]:
     """What speaks against the model."""
     require(isinstance(value, list) and len(value) <= MOST_CONCERNS, "its concerns are too many")
-    texts = all(isinstance(own, str) and len(own) <= LONGEST_CONCERN for own in value)
+    texts = all(isinstance(text, str) and len(text) <= LONGEST_CONCERN for text in value)
     require(texts, "its concerns are not sentences")
     return list(value)
 
@@ -144,8 +139,8 @@ def bands_read(value: Any) -> pd.DataFrame | None:
         require(all(isinstance(text, str) for text in row[:2]), "its bands have no names")
         numbers = [number for number in row[2:] if number is not None]
         require(all(type(number) is float and -1 <= number <= 1 for number in numbers), "its bands are not in numbers")
-    found = pd.DataFrame(value, columns=list(BAND_COLUMNS))
-    return found.astype(dict.fromkeys(BAND_COLUMNS[2:], "float64"))
+    bands = pd.DataFrame(value, columns=list(BAND_COLUMNS))
+    return bands.astype(dict.fromkeys(BAND_COLUMNS[2:], "float64"))
 
 
 def tensors_of(content: bytes, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:
@@ -153,8 +148,8 @@ def tensors_of(content: bytes, shapes: Mapping[str, Shape]) -> dict[str, Tensor]
     size = sum(kind.itemsize * math.prod(shape) for shape, kind in shapes.values())
     require(size <= len(content) <= size + _DESCRIPTION * (len(shapes) + 1), "its weights do not fit its layers")
     tensors = safetensors.torch.load(content)
-    found = {name: (tuple(value.shape), value.dtype) for name, value in tensors.items()}
-    require(found == dict(shapes), "its weights do not fit its layers")
+    present = {name: (tuple(value.shape), value.dtype) for name, value in tensors.items()}
+    require(present == dict(shapes), "its weights do not fit its layers")
     for name, value in tensors.items():
         require(bool(value.isfinite().all()), f"{name} holds what is not a number")
     return tensors
