@@ -445,7 +445,7 @@ def _evidence() -> tuple[bytes, bytes, bytes]:
             folder / "loans.p4f", str(folder / "loans.csv"), folder / "audit.csv", options, {}, folder / "compared",
             False,
         )  # fmt: skip
-        write_bundle(inputs.report(progress=False), inputs, folder / "evidence")
+        write_bundle(inputs.report(), inputs, folder / "evidence")
         bundle = packed_folder(folder / "evidence")
         return bundle, (folder / "loans.csv").read_bytes(), packed_folder(folder / "compared")
 

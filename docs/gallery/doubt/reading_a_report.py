@@ -25,7 +25,7 @@ names = {
     "poor_area": {1: "applicants from poor areas", 0: "applicants from other areas"},
     "granted": {1: "a loan", 0: "no loan"},
 }
-page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", names=names, progress=False)
+page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", names=names)
 
 # %%
 # It begins with sentences. Read the warnings and concerns before anything else: where there are some, the rest does

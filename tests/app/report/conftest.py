@@ -27,5 +27,4 @@ def report(loans, model):
         fair="repaid",
         recorded="granted",
         comparison=compared(model, loans),
-        progress=False,
     )

@@ -9,7 +9,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.app.report.changes import audited_quality
 from problog4fairness.app.report.facts import collect
-from problog4fairness.app.report.files.suspects import checked_queue
+from problog4fairness.app.report.review import checked_queue
 from problog4fairness.app.report.sections.groups import calibration, confusion
 from problog4fairness.data import Grouping, Rows
 from problog4fairness.evaluation import Gain

@@ -12,8 +12,8 @@ import time
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.report.files.bundle import Inputs, _page_differences, verify, write_bundle
-from problog4fairness.app.report.files.stored import read_comparison, save_comparison
+from problog4fairness.app.report.bundle import Inputs, _page_differences, verify, write_bundle
+from problog4fairness.app.report.stored import read_comparison, save_comparison
 from problog4fairness.errors import P4FError
 from tests.app.report.pages import Page, compared, trained
 
@@ -48,7 +48,7 @@ def filed(tmp_path_factory, loans, model):
         folder / "loans.p4f", str(folder / "loans.csv"), folder / "audit.csv", OPTIONS,
         {"granted = 1": "a loan"}, folder / "compared", False,
     )  # fmt: skip
-    made = inputs.report(progress=False)
+    made = inputs.report()
     files = write_bundle(made, inputs, folder / "evidence", folder / "design.txt")
     return folder, made, files
 

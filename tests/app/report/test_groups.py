@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.report.sections.banded import stable_and_uncertain
 from problog4fairness.app.report.sections.groups import calibration, confusion
+from problog4fairness.app.report.sections.uncertainty import stable_and_uncertain
 from problog4fairness.data import Grouping, Rows
 from problog4fairness.metrics import decide
 from problog4fairness.robustness import Uncertainty

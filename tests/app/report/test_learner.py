@@ -10,7 +10,7 @@ BELIEF = p4f.LabelBias("poor_area", negative={1: 0.4, 0: 0.0}, positive=0.1)
 def page(loans, learner):
     columns = [*loans.features, "poor_area"]
     model = p4f.DebiasedClassifier(BELIEF, learner, random_state=0).fit(loans.loans[columns], loans.loans["granted"])
-    made = p4f.report(model, loans.loans, comparison=False, sensitivity=False, progress=False)
+    made = p4f.report(model, loans.loans, comparison=False, sensitivity=False)
     return model, made
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.report.html.names import Names
+from problog4fairness.app.report.names import Names
 from problog4fairness.errors import P4FError
 from tests.app.report.pages import Page
 

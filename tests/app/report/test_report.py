@@ -22,8 +22,8 @@ def test_page_is_sound_and_complete(report):
     page = Page(report.html)
     assert page.problems == []
     for heading in ("Summary", "Limits and warnings", "The belief", "Parameters", "What the model changes",
-                    "Do the data contradict the belief?", "Comparison with other methods", "If a parameter is wrong",
-                    "Rows for review"):  # fmt: skip
+                    "Do the data contradict the belief?", "Comparison with other methods",
+                    "Sensitivity to each parameter", "Likely mislabelled rows"):  # fmt: skip
         assert heading in page.words
     assert page.tags.count("svg") >= 6
     assert "label_neg_bias(X) :- a(X)." in page.words
@@ -68,7 +68,7 @@ def test_letters_can_be_read(report, scheme):
 def test_same_inputs_give_the_same_bytes(report, loans, model):
     again = p4f.report(
         model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted",
-        comparison=compared(model, loans), progress=False,
+        comparison=compared(model, loans),
     )  # fmt: skip
     assert again.html == report.html
 
@@ -147,7 +147,13 @@ def test_names_and_values_cannot_inject(loans):
     model.fit(data.drop(columns=IMAGE), data[IMAGE])
     audit = data[:60].assign(**{"<u>": data[IMAGE][:60]})
     report = p4f.report(
-        model, data, recorded=IMAGE, audit=audit, fair="<u>", title=HOSTILE, comparison=False, progress=False
+        model,
+        data,
+        recorded=IMAGE,
+        audit=audit,
+        fair="<u>",
+        record={"title": HOSTILE},
+        comparison=False,
     )
     page = Page(report.html)
     assert page.problems == []
@@ -228,9 +234,7 @@ def test_comparison_and_sensitivity_are_made_on_request(loans, model, monkeypatc
     monkeypatch.setattr(module, "MOST_ROWS", 150)
     monkeypatch.setattr(module, "FOLDS", 2)
     monkeypatch.setattr(module, "SEEDS", 1)
-    report = p4f.report(
-        model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", sensitivity=False, progress=False
-    )
+    report = p4f.report(model, loans.loans, audit=loans.audit, fair="repaid", recorded="granted", sensitivity=False)
     assert {"this model", "trained on recorded labels", "without the sensitive column"} <= set(
         report.comparison.methods
     )
@@ -280,7 +284,7 @@ def told(loans, belief, *, audit=None, model=None, data=None, **options):
     columns = [name for name in data.columns if name != "granted"]
     settings = {**quick(max_epochs=1), **(model or {})}
     fitted = p4f.DebiasedClassifier(belief, **settings).fit(data[columns], data["granted"])
-    options = {"comparison": False, "sensitivity": False, "progress": False, **options}
+    options = {"comparison": False, "sensitivity": False, **options}
     fair = None if audit is None else "repaid"
     return p4f.report(fitted, data, audit=audit, fair=fair, recorded="granted", **options)
 
@@ -345,7 +349,7 @@ def test_parameters_that_are_not_varied_are_named(loans, model, monkeypatch):
     from problog4fairness.app.report import refits as module
 
     monkeypatch.setattr(module, "MOST_PARAMETERS", 3)
-    report = p4f.report(model, loans.loans, recorded="granted", comparison=False, progress=False)
+    report = p4f.report(model, loans.loans, recorded="granted", comparison=False)
     (missing,) = set(report.parameters.index) - set(report.sensitivity.parameters.index)
     assert f"{missing} was not varied" in report.html
 

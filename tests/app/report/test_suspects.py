@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.app.report.neighbours import neighbours
+from problog4fairness.app.report.review import neighbours
 from problog4fairness.data import Grouping, Rows
 from problog4fairness.statistics import percent
 from tests.app.report.pages import Page
@@ -28,7 +28,7 @@ def test_the_ranking_separates_and_is_exported_whole(report, tmp_path):
     back = pd.read_csv(tmp_path / "suspects.csv", index_col="row")
     assert back.index.tolist() == report.queue.index.tolist()
     assert back["odds"].tolist() == pytest.approx(report.queue["odds"].tolist(), rel=1e-5)
-    assert {"fair_probability", "distorted", "odds", "alike_elsewhere"} <= set(back.columns)
+    assert {"fair_probability", "distorted", "odds", "nearest_neighbours"} <= set(back.columns)
 
 
 def test_the_queue_is_judged_by_audited_rows(report, loans, model):

@@ -6,8 +6,8 @@ import re
 
 from matplotlib.figure import Figure
 
-from problog4fairness.app.report.html.markup import Markup, tag, text
-from problog4fairness.app.report.html.svg import inline, page_style
+from problog4fairness.app.report.markup import Markup, tag, text
+from problog4fairness.app.report.svg import inline, page_style
 
 
 def drawn(title: str = "a title") -> Figure:

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.app.report import refits
-from problog4fairness.app.report.files import tables
+from problog4fairness.app.report import refits, tables
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Network
 from tests.app.report.pages import quick

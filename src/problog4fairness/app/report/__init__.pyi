@@ -1,14 +1,14 @@
 from .build import Report, report
+from .bundle import FLAGS, Inputs, verify, write_bundle
 from .demo import FAIR, FILES, RECORDED, SENSITIVE, Demo
 from .facts import collect
-from .files.bundle import FLAGS, Inputs, verify, write_bundle
-from .files.stored import COMPARISON_FILES, read_comparison, save_comparison
-from .files.suspects import write_queue
-from .files.tables import review_table
-from .html.markup import Markup, plain, tag
-from .html.names import Names
-from .html.svg import VARIABLES, inline
+from .markup import Markup, plain, tag
+from .names import Names
 from .refits import FOLDS, SEEDS, learner_name, model_learner
+from .review import write_queue
+from .stored import COMPARISON_FILES, read_comparison, save_comparison
+from .svg import VARIABLES, inline
+from .tables import review_table
 
 __all__ = [
     "COMPARISON_FILES",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from os import PathLike
@@ -14,22 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.app.report import refits
+from problog4fairness.app.report import refits, sections
+from problog4fairness.app.report.changes import draw_changes
 from problog4fairness.app.report.facts import Facts, collect
-from problog4fairness.app.report.files.record import Record, Source, record
-from problog4fairness.app.report.files.suspects import write_queue
-from problog4fairness.app.report.html.figures import draw_changes
-from problog4fairness.app.report.html.markup import Markup
-from problog4fairness.app.report.html.names import Names
-from problog4fairness.app.report.html.page import page
-from problog4fairness.app.report.sections import evidence
-from problog4fairness.app.report.sections import main as sections
-from problog4fairness.app.report.sections.banded import bands
-from problog4fairness.app.report.sections.card import card, glossary
-from problog4fairness.app.report.sections.doubted import doubted
-from problog4fairness.app.report.sections.groups import by_group
-from problog4fairness.app.report.sections.limits import doubts, limits
-from problog4fairness.app.report.sections.queue import suspects
+from problog4fairness.app.report.markup import page
+from problog4fairness.app.report.names import Names
+from problog4fairness.app.report.record import Record, record_section
+from problog4fairness.app.report.review import write_queue
+from problog4fairness.app.report.sections.limits import limits, warnings_of
 from problog4fairness.app.report.sections.summary import summary
 from problog4fairness.audit import Audit
 from problog4fairness.data import is_frame, to_frame, write_whole
@@ -67,23 +59,11 @@ class Report:
     suspects, queue
         The rows most likely distorted, by their number from 1: those on the page, and all.
     summary, warnings, concerns
-        The sentences that begin the page, the warnings on it, and what speaks against the model.
+        The sentences that begin the page, the warnings on it, and the training diagnostics.
     good
         How the favourable label is called.
     names
         What groups and labels are called.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=300, audited=100, new=1)
-    >>> belief = p4f.LabelBias("poor_area", negative={1: 0.4}, positive=False, affected=[1])
-    >>> model = p4f.DebiasedClassifier(belief, "linear", random_state=0)
-    >>> X, poor = data.loans[list(data.features)], data.loans["poor_area"]
-    >>> model = model.fit(X, data.loans["granted"], sensitive_features=poor)
-    >>> page = p4f.report(model, data.loans, audit=data.audit, fair="repaid", comparison=False, sensitivity=False)
-    >>> page.html.startswith("<!DOCTYPE html>"), page.parameters["value"].tolist()
-    (True, [0.4])
     """
 
     title: str
@@ -146,18 +126,11 @@ def report(
     recorded: str | None = None,
     comparison: Comparison | bool = True,
     sensitivity: Sensitivity | bool = True,
-    title: str | None = None,
     seed: int = 0,
-    progress: bool | None = None,
     names: Mapping[str, Mapping[Any, str]] | Names | None = None,
-    author: str | None = None,
-    purpose: str | None = None,
-    date: str | None = None,
-    reviewed_by: str | None = None,
-    approved_by: str | None = None,
-    sources: Sequence[Source] = (),
+    record: Record | Mapping[str, Any] | None = None,
 ) -> Report:
-    """What a model believes, how sure that is, what it changes, and what could be wrong, on one page.
+    """What a model believes, how uncertain that is, what it changes, and what could be wrong, on one page.
 
     The same inputs give the same page, to the letter.
 
@@ -179,22 +152,15 @@ def report(
     sensitivity
         Whether to vary the parameters, or what :func:`~problog4fairness.robustness.sensitivity` returned. Both are
         fitted on 20,000 rows at most, drawn at random; the page says so.
-    title
-        Heading of the page.
     seed
-        Of that draw and of the comparison.
-    progress
-        Whether to show progress bars; by default only where standard error is a terminal.
+        Of whatever is drawn at random.
     names
         What groups and labels are called on the page, by column and value: ``{"poor_area": {1: "applicants from poor
         areas"}, "granted": {1: "a loan", 0: "no loan"}}``. A group is called by words for its people, a label by words
         for what they get.
-    author, purpose, date
-        For the record: who made it, what the model is for, and when.
-    reviewed_by, approved_by
-        Who signs it off, and when: ``Ana Vos, 2026-11-18``; without, there is a line to sign on paper.
-    sources
-        The files behind the data, with their hashes.
+    record
+        Who made it, for what, when, and from which files: ``title``, ``author``, ``purpose``, ``date``, ``reviewed_by``
+        and ``approved_by`` (``Ana Vos, 2026-11-18``; without, there is a line to sign on paper), and ``sources``.
 
     Examples
     --------
@@ -208,72 +174,59 @@ def report(
     >>> len(page.summary) > 2  # page.save("report.html") writes the page
     True
     """
-    data, audit = (to_frame(own) if is_frame(own) else own for own in (data, audit))
+    data, audit = (to_frame(table) if is_frame(table) else table for table in (data, audit))
     facts = collect(clf, data, audit, fair, recorded)
     sample, notes = refits.sampled(facts, seed)
     problems: list[str] = []
     compared = comparison if isinstance(comparison, Comparison) else None
     if comparison and compared is None:
         try:
-            compared = refits.compared(facts, sample, seed, progress)
+            compared = refits.compared(facts, sample, seed)
         except P4FError as error:
             problems.append(f"The comparison with other methods could not be made: {error}")
     varied = sensitivity if isinstance(sensitivity, Sensitivity) else None
     if sensitivity and varied is None:
         try:
-            varied = refits.varied(facts, sample, progress)
+            varied = refits.varied(facts, sample)
         except P4FError as error:
-            problems.append(f"The sensitivity to the parameters could not be found: {error}")
+            problems.append(f"The sensitivity to the parameters could not be computed: {error}")
+    made = record if isinstance(record, Record) else Record(**(record or {}))
     called = replace(names if isinstance(names, Names) else Names.of(names), label=facts.label.column)
-    doubt = [
-        ("doubts", "Do the data contradict the belief?", doubted(facts, seed)),
-        ("uncertainty", "Uncertainty", bands(facts, called, seed, progress)),
-    ]
-    made = Record(author, purpose, date, sources, seed, reviewed_by, approved_by)
-    return _written(facts, compared, varied, doubt, problems, notes, title, called, made)
+    return _written(facts, compared, varied, [*warnings_of(facts), *problems], notes, called, replace(made, seed=seed))
 
 
 def _written(
     facts: Facts,
     compared: Comparison | None,
     varied: Sensitivity | None,
-    doubt: list[tuple[str, str, Markup | None]],
-    problems: list[str],
+    warned: list[str],
     notes: list[str],
-    title: str | None,
     names: Names,
     made: Record,
 ) -> Report:
-    label, divisions = facts.label, facts.divisions
-    heading = title or f"Fair decisions on {label.column}: what the model believes and changes"
-    warned = [*doubts(facts), *problems]
-    concerns = [_sentence(own) for own in facts.model.concerns_]
-    told = summary(facts, compared)
+    label = facts.label
+    heading = made.title or f"Fair decisions on {label.column}: what the model believes and changes"
+    concerns = [f"{concern[:1].upper()}{concern[1:]}." for concern in facts.model.concerns_]
+    opening = summary(facts, compared)
+    same_rows = facts.overlap is not None and facts.estimated
     parts = [
-        ("summary", "Summary", sections.opening(told)),
-        ("limits", "Limits and warnings", sections.limits(concerns, warned, limits(facts, notes))),
+        ("summary", "Summary", sections.opening(opening)),
+        ("limits", "Limits and warnings", sections.limitations(concerns, warned, limits(facts, notes))),
         ("belief", "The belief", sections.belief(facts)),
-        ("parameters", "Parameters, and how sure they are", sections.parameters(facts)),
+        ("parameters", "Parameters and their uncertainty", sections.parameters(facts)),
         ("learner", "Learner", sections.learner(facts)),
         ("changes", "What the model changes", sections.changed(facts, names)),
+        ("groups", "Confusion matrix and calibration, by group", sections.by_group(facts, names)),
+        ("comparison", "Comparison with other methods", compared and sections.comparison(compared, same_rows)),
+        ("sensitivity", "Sensitivity to each parameter", varied and sections.sensitivity(facts, varied, names)),
+        ("doubts", "Do the data contradict the belief?", sections.checked(facts, made.seed)),
+        ("uncertainty", "Uncertainty", sections.uncertainty(facts, names, made.seed)),
+        ("suspects", "Likely mislabelled rows", sections.suspects(facts)),
+        ("record", "Record", record_section(facts, made)),
     ]
-    grouped = by_group(facts, names)
-    if grouped is not None:
-        parts.append(("groups", "Confusion matrix and calibration, by group", grouped))
-    if compared is not None:
-        same_rows = facts.overlap is not None and facts.estimated
-        parts.append(("comparison", "Comparison with other methods", evidence.comparison(compared, same_rows)))
-    if varied is not None:
-        meanings = [in_labels(own, label.values) for own in varied.parameters["meaning"]]
-        shown = replace(varied, parameters=varied.parameters.assign(meaning=meanings))
-        left_out = [own.called for own in facts.parameters if own.name not in varied.parameters.index]
-        parts.append(("sensitivity", "If a parameter is wrong", evidence.sensitivity(shown, names, left_out)))
-    parts += [(name, heading, content) for name, heading, content in doubt if content is not None]
-    parts.append(("suspects", "Rows for review", suspects(facts)))
-    parts.append(("record", "Record", record(facts, made)))
-    headings = {name: heading for name, heading, _ in parts}
-    parts.append(("card", "Model card", card(facts, made, headings)))
-    parts.append(("glossary", "Glossary", glossary()))
+    shown = [(name, title, content) for name, title, content in parts if content]
+    shown.append(("card", "Model card", sections.card(facts, made, {name: title for name, title, _ in shown})))
+    shown.append(("glossary", "Glossary", sections.glossary()))
     audited = "" if facts.audit is None else f", {count(len(facts.audit), 'audited row')}"
     about = (
         f"{count(len(facts.data), 'row')} of recorded data{audited}; the label is {label.column}, with {label.good} as "
@@ -285,15 +238,15 @@ def _written(
     )
     return Report(
         title=heading,
-        html=names.page(page(heading, about, parts, footer)),
+        html=names.page(page(heading, about, shown, footer)),
         parameters=_parameters(facts),
-        changes=_together([division.changes for division in divisions]),
-        audited=_together([division.audited for division in divisions if division.audited is not None]),
+        changes=_all_groups([division.changes for division in facts.divisions]),
+        audited=_all_groups([division.audited for division in facts.divisions if division.audited is not None]),
         comparison=compared,
         sensitivity=varied,
         suspects=facts.review.shown,
         queue=facts.review.table,
-        summary=tuple(map(names.said, told)),
+        summary=tuple(map(names.said, opening)),
         warnings=tuple(map(names.said, warned)),
         concerns=tuple(concerns),
         good=label.good,
@@ -301,29 +254,24 @@ def _written(
     )
 
 
-def _sentence(concern: str) -> str:
-    """What speaks against a model, as a sentence."""
-    return f"{concern[:1].upper()}{concern[1:]}."
-
-
 def _parameters(facts: Facts) -> pd.DataFrame:
     table = facts.belief.parameter_table().rename(columns={"still_needed": "more_for_10_points"})
-    table["meaning"] = [in_labels(own, facts.label.values) for own in table["meaning"]]
+    table["meaning"] = [in_labels(meaning, facts.label.values) for meaning in table["meaning"]]
     # An amount, which is no probability, needs no points.
-    needed = {own.name: own.still_needed(0.05) for own in facts.belief.probabilities}
+    needed = {each.name: each.still_needed(0.05) for each in facts.belief.probabilities}
     return table.assign(more_for_5_points=[needed.get(str(name)) for name in table.index])
 
 
-def _together(frames: list[pd.DataFrame]) -> pd.DataFrame | None:
+def _all_groups(frames: list[pd.DataFrame]) -> pd.DataFrame | None:
     """The groups of all sensitive variables, and everybody once, last; None of no variable."""
     return pd.concat([*(frame.drop(index="all") for frame in frames), frames[0].loc[["all"]]]) if frames else None
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
     """Values of a data frame as JSON knows them."""
-    found = {}
+    values = {}
     for name, value in row.items():
         value = value.item() if isinstance(value, np.generic) else value
         missing = value is pd.NA or (isinstance(value, float) and math.isnan(value))
-        found[str(name)] = None if missing else value if isinstance(value, int | float | str | bool) else str(value)
-    return found
+        values[str(name)] = None if missing else value if isinstance(value, int | float | str | bool) else str(value)
+    return values

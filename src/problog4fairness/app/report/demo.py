@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness import datasets
-from problog4fairness.app.report.files.bundle import Inputs
-from problog4fairness.app.report.files.stored import COMPARISON_FILES, save_comparison
+from problog4fairness.app.report.bundle import Inputs
 from problog4fairness.app.report.refits import FOLDS, SEEDS
+from problog4fairness.app.report.stored import COMPARISON_FILES, save_comparison
 from problog4fairness.audit import Audit, AuditTable
 from problog4fairness.beliefs import belief_text, named_belief
 from problog4fairness.data import FileNote, read_table, write_table, write_whole
@@ -191,7 +191,7 @@ class Demo:
 
     def report(self) -> str:
         """Write ``report.html``; gives its summary."""
-        made = self.inputs.report(self.progress)
+        made = self.inputs.report()
         made.save(self.folder / "report.html")
         made.save_queue(self.folder / "suspects.csv")
         return "\n".join([*made.summary, str(self.folder / "report.html")])

@@ -10,13 +10,12 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.app.report.changes import audited_quality, changes, disparities
-from problog4fairness.app.report.coding import coded, feature_names, groupings, require_columns
-from problog4fairness.app.report.files.suspects import QueueCheck, Review, checked_queue, review
+from problog4fairness.app.report.review import QueueCheck, Review, checked_queue, review
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
-from problog4fairness.data import Codes, Floats, Grouping, Rows, matches
-from problog4fairness.errors import P4FError
-from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, sampled_audit
+from problog4fairness.data import Codes, Floats, Grouping, Rows, label_codes, matches
+from problog4fairness.errors import P4FError, among
+from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, new_rows, sampled_audit
 from problog4fairness.metrics import decide
 from problog4fairness.statistics import in_labels
 
@@ -188,3 +187,43 @@ def decisions(chances: Floats) -> Codes:
 
 def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:
     return [name for name in model.belief_.sensitive_columns if name in frame.columns]
+
+
+def coded(
+    model: DebiasedClassifier, frame: pd.DataFrame, where: str, *, recorded: str | None = None, fair: str | None = None
+) -> Rows:
+    """A table as rows, labels and groups coded as the model knows them; ``where`` is what errors call the table."""
+    labels = {role: name for role, name in (("recorded", recorded), ("fair", fair)) if name is not None}
+    require_columns(frame, [*feature_names(model), *model.belief_.context_columns, *labels.values()], where)
+    rows = new_rows(model, frame[feature_names(model)], sensitive_of(model, frame))
+    return replace(
+        rows,
+        **{role: label_codes(frame[name], rows.classes, f"column {name!r}") for role, name in labels.items()},  # type: ignore[arg-type]
+    )
+
+
+def groupings(model: DebiasedClassifier, rows: Rows) -> list[Grouping]:
+    """The ways to divide rows by the model's belief; all rows in one group where it names none."""
+    return model.belief_.groupings(rows) or [Grouping("everybody", ("everybody",), np.ones((len(rows), 1)))]
+
+
+def feature_names(model: DebiasedClassifier) -> list[str]:
+    """The columns of X that the model was trained on."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        raise P4FError("the model was trained on an array without column names; train it on a data frame")
+    return [str(name) for name in names]
+
+
+def sensitive_of(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """The columns that the belief reads besides; None where all of them are features."""
+    columns = list(model.belief_.context_columns)
+    columns += [name for name in model.belief_.sensitive_columns if name in frame.columns and name not in columns]
+    return None if set(columns) <= set(feature_names(model)) else frame[columns]
+
+
+def require_columns(frame: pd.DataFrame, columns: list[str], where: str) -> None:
+    """Raise the error that names a column which is missing."""
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise P4FError(f"no column {missing[0]!r} in {where}; {among(missing[0], frame.columns)}")

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from problog4fairness.app.report.coding import feature_names, sensitive_of
-from problog4fairness.app.report.facts import Facts
+from problog4fairness.app.report.facts import Facts, feature_names, sensitive_of
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, learner_of, settled
 from problog4fairness.evaluation import Comparison, compare_rows, compared_rows, learner_word
@@ -49,7 +48,7 @@ def sampled(facts: Facts, seed: int) -> tuple[pd.DataFrame, list[str]]:
     return data.iloc[chosen].reset_index(drop=True), notes
 
 
-def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | None) -> Comparison:
+def compared(facts: Facts, sample: pd.DataFrame, seed: int) -> Comparison:
     """The model's belief and learner against other methods with the same learner, by the audited rows."""
     model, column, features = facts.model, facts.label.column, feature_names(facts.model)
     if not facts.belief.sensitive_columns:
@@ -72,10 +71,10 @@ def compared(facts: Facts, sample: pd.DataFrame, seed: int, progress: bool | Non
             features=features,
             drop=[name for name in sample.columns if name not in needed],
         )
-    return compare_rows(rows, model, seeds=[seed + number for number in range(SEEDS)], folds=FOLDS, progress=progress)
+    return compare_rows(rows, model, seeds=[seed + number for number in range(SEEDS)], folds=FOLDS)
 
 
-def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensitivity | None:
+def varied(facts: Facts, sample: pd.DataFrame) -> Sensitivity | None:
     """The least certain parameters, each over its interval and beyond; None where there are none."""
     model, features = facts.model, feature_names(facts.model)
     known = facts.belief.probabilities
@@ -89,7 +88,6 @@ def varied(facts: Facts, sample: pd.DataFrame, progress: bool | None) -> Sensiti
         sensitive_features=sensitive_of(model, sample),
         audit=facts.sample,
         parameters=[own.name for own in known if own in widest],
-        progress=progress,
     )
 
 

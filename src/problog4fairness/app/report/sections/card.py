@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from problog4fairness.app.report.coding import feature_names
-from problog4fairness.app.report.facts import Facts
-from problog4fairness.app.report.files.record import NOT_STATED, Record
-from problog4fairness.app.report.html.markup import Content, Markup, join, table, tag, terms
+from problog4fairness.app.report.facts import Facts, feature_names
+from problog4fairness.app.report.markup import Content, Markup, join, table, tag, terms
+from problog4fairness.app.report.record import NOT_STATED, Record
 from problog4fairness.estimators import WORDS, learner_facts
 from problog4fairness.statistics import count
 
@@ -20,7 +19,7 @@ ASKED = (
     ("Gaps and shortcomings of the data", ("limits", "parameters")),
     ("Provenance: files, versions, settings, how to make it again", ("record",)),
     ("Accuracy and errors, by group", ("changes", "groups")),
-    ("Foreseeable limits, and what follows from a wrong assumption", ("limits", "sensitivity", "bands")),
+    ("Foreseeable limits, and what follows from a wrong assumption", ("limits", "sensitivity", "uncertainty")),
     ("Human oversight: which cases to look at, and why", ("suspects",)),
 )
 

@@ -12,7 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from problog4fairness.app.report.html.markup import (
+from problog4fairness.app.report.facts import Facts
+from problog4fairness.app.report.markup import (
     Content,
     Markup,
     bullets,
@@ -24,26 +25,18 @@ from problog4fairness.app.report.html.markup import (
     tag,
     terms,
 )
-from problog4fairness.app.report.html.names import Names
-from problog4fairness.app.report.html.svg import inline, page_style
+from problog4fairness.app.report.names import Names
+from problog4fairness.app.report.svg import inline, page_style
 from problog4fairness.evaluation import APART, Comparison
 from problog4fairness.metrics import METRICS
 from problog4fairness.robustness import ACCURACY, CHANGED, Sensitivity
-from problog4fairness.statistics import MISSING, called, count, percent, points
+from problog4fairness.statistics import MISSING, called, count, in_labels, percent, points
 
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
 
 
 def comparison(found: Comparison, same_rows: bool = False) -> Markup:
-    """The model and other methods.
-
-    Parameters
-    ----------
-    found
-        The comparison.
-    same_rows
-        Whether the audited rows may have given the belief its parameters.
-    """
+    """The model and other methods; ``same_rows`` is whether the audited rows may have given the belief parameters."""
     seeds, folds = (found.results[name].nunique() for name in ("seed", "fold"))
     names = " and ".join(f"{kind} labels" for kind in found.labels)
     with page_style():
@@ -138,9 +131,11 @@ def _compared(found: Comparison) -> list[str]:
     ]
 
 
-def sensitivity(found: Sensitivity, names: Names, left_out: Sequence[str] = ()) -> Markup:
-    """What moves if a parameter is wrong; ``left_out`` are parameters that were not varied."""
-    found = replace(found, parameters=found.parameters.assign(meaning=found.parameters["meaning"].map(names.said)))
+def sensitivity(facts: Facts, found: Sensitivity, names: Names) -> Markup:
+    """What moves if a parameter is wrong."""
+    meanings = [names.said(in_labels(meaning, facts.label.values)) for meaning in found.parameters["meaning"]]
+    found = replace(found, parameters=found.parameters.assign(meaning=meanings))
+    left_out = [parameter.called for parameter in facts.parameters if parameter.name not in found.parameters.index]
     sentences = _moves(found)
     known_as = [called(str(name), said) for name, said in found.parameters["meaning"].items()]
     known = found.parameters["low"] < found.parameters["high"]

@@ -9,11 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from problog4fairness.app.report.coding import groupings
-from problog4fairness.app.report.facts import Facts
-from problog4fairness.app.report.html.markup import Markup, figure, join, printable, stacked, table, tag
-from problog4fairness.app.report.html.names import Names
-from problog4fairness.app.report.html.svg import inline, page_style
+from problog4fairness.app.report.facts import Facts, groupings
+from problog4fairness.app.report.markup import Markup, figure, join, printable, stacked, table, tag
+from problog4fairness.app.report.names import Names
+from problog4fairness.app.report.svg import inline, page_style
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
 from problog4fairness.data import Codes, Floats, Grouping, Rows

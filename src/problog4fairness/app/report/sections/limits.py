@@ -1,4 +1,4 @@
-"""What a reader must know before relying on a report: doubts about this belief and these data, and limits of any."""
+"""What a reader must know before relying on a report: warnings about this belief and these data, and limits of any."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_IDEA = 0.9
 FEW_IN_GROUP = 100
 
 
-def doubts(facts: Facts) -> list[str]:
+def warnings_of(facts: Facts) -> list[str]:
     """Warnings about this belief and these data."""
     belief = facts.belief
     if belief == NoBias():

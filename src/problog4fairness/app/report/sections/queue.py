@@ -7,9 +7,8 @@ import math
 import pandas as pd
 
 from problog4fairness.app.report.facts import Facts
-from problog4fairness.app.report.files.suspects import DISAGREES
-from problog4fairness.app.report.html.markup import Markup, join, plain, table, tag
-from problog4fairness.app.report.neighbours import NEIGHBOURS
+from problog4fairness.app.report.markup import Markup, join, plain, table, tag
+from problog4fairness.app.report.review import DISAGREES, NEIGHBOURS
 from problog4fairness.statistics import Estimate, count, percent, percent_interval
 
 # More columns than this make a table of rows hard to read.
@@ -79,16 +78,16 @@ def _rows(facts: Facts) -> Markup:
     amounts = [i for i, name in enumerate(shown, start=4) if pd.api.types.is_numeric_dtype(found[name])]
     chance = "P(other label)" if review.what == DISAGREES else "P(distorted)"
     elsewhere = "in other groups" if len(facts.divisions[0].way.groups) > 1 else "anywhere"
-    header = ["Row", chance, "Odds", f"Alike {elsewhere}", *shown]
+    header = ["Row", chance, "Odds", "Favourable rate among nearest neighbours", *shown]
     told = (
         f"Row 1 is the first row of the data. Odds tell apart what is nearly certain: 300 means 300 to 1. The "
-        f"fourth column says why a row is here: of the {NEIGHBOURS} people {elsewhere} whose features are "
-        f"most alike, so many are on record with {facts.label.good}."
+        f"fourth column says why a row is listed: of its {NEIGHBOURS} nearest neighbours {elsewhere}, by their "
+        f"features, so many are on record with {facts.label.good}."
     )
     if review.tied:
         told += f" {count(review.tied, 'more row is', 'more rows are')} as likely as the last one shown."
     numbers = (0, 1, 2, 3, *amounts)
-    parts = [tag("p", told), table(header, rows, caption=f"For review: the first {len(rows)}", numbers=numbers)]
+    parts = [tag("p", told), table(header, rows, caption=f"Likely mislabelled: the first {len(rows)}", numbers=numbers)]
     if len(others) > len(shown):
         parts.append(tag("p", f"Columns not shown: {', '.join(others[MOST_COLUMNS:])}."))
     return join(parts, "\n")

@@ -92,7 +92,7 @@ class _Filters:
                 slider.on("input", least, js_handler="(e) => emit(Number(e.target.value))", throttle=0.15)
             download(SUSPECTS, "Download all as CSV")
         rows()
-        soft("Distorted: how likely it is that the record is not fair. Alike elsewhere: of the 25 people of other "
+        soft("Distorted: how likely it is that the record is not fair. Nearest neighbours: of the 25 people of other "
              "groups who are most alike, so many have the favourable label on record.")  # fmt: skip
 
     def _choice(self, rows: Any, words: str, key: str, frame: pd.DataFrame, column: str | None) -> None:

@@ -24,7 +24,7 @@ from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.errors import P4FError
 
 # The colours of reports, read as a file: importing that room takes seconds.
-_PALETTE = Path(__file__).parents[2] / "report" / "html" / "palette.css"
+_PALETTE = Path(__file__).parents[2] / "report" / "palette.css"
 _LOOK = Path(__file__).with_name("look.css")
 
 

@@ -251,7 +251,7 @@ def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
     project = Project.open(Path(folder))
     made_from = inputs(project, comparison)
     with heard(tell, "making the report"):
-        made = made_from.report(progress=False)
+        made = made_from.report()
     tell({"step": "writing"})
     made.save(project.path(REPORT))
     made.save_queue(project.path(SUSPECTS))

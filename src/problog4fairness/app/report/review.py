@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from sklearn.neighbors import NearestNeighbors
 
-from problog4fairness.app.report.neighbours import neighbours
 from problog4fairness.audit import Audit
 from problog4fairness.data import Floats, Grouping, Rows, csv_text, write_whole
 from problog4fairness.errors import P4FError
@@ -25,6 +25,9 @@ MOST_SHOWN = 20
 # Neighbours are looked for of so many rows at most, the likeliest.
 MOST_EXPLAINED = 10_000
 
+NEIGHBOURS = 25
+# Neighbours are looked for among so many rows at most.
+MOST_NEIGHBOURS = 20_000
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -38,7 +41,7 @@ class Review:
     table
         All rows that may be distorted, likeliest first, by their number from 1. After the columns of the data come
         ``fair_probability``, ``distorted``, the ``odds`` that it is, and the share of favourable records among the
-        ``alike_elsewhere``: the most similar people of other groups.
+        ``nearest_neighbours`` in other groups.
     what
         What is likely of them, in words.
     expected
@@ -79,16 +82,8 @@ class QueueCheck:
 def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grouping) -> tuple[Review, Floats]:
     """The rows to look at, and for every row the probability of each fair label, ``[rows, classes]``.
 
-    Parameters
-    ----------
-    model
-        A trained classifier.
-    rows
-        Recorded data.
-    shown
-        The same rows with the columns to show.
-    way
-        The groups by which the expected number is told, and in which people alike are looked for.
+    ``shown`` are the rows with the columns to show; ``way`` are the groups by which the expected number is counted, and
+    in which nearest neighbours are looked for.
     """
     chances, chance, what = _explained(model, rows)
     fair, known = chances[:, -1], np.nan_to_num(chance)
@@ -105,7 +100,7 @@ def review(model: DebiasedClassifier, rows: Rows, shown: pd.DataFrame, way: Grou
         ("fair_probability", fair[order]),
         ("distorted", chance[order]),
         ("odds", odds[order]),
-        ("alike_elsewhere", alike),
+        ("nearest_neighbours", alike),
     ):
         while name in table.columns:
             name += "_"
@@ -123,14 +118,7 @@ def checked_queue(
 ) -> QueueCheck | None:
     """Whether the queue was right on audited rows; None where it is not about their labels, or none can be judged by.
 
-    Parameters
-    ----------
-    model, rows
-        The model, and the audited rows.
-    chances, learned
-        P(fair label), out of fold where the model has learned from a row, and where it has.
-    sample
-        How the rows were sampled.
+    ``chances`` are P(fair label), out of fold where the model has ``learned`` from a row.
     """
     if rows.recorded is None or rows.fair is None:
         return None
@@ -186,3 +174,43 @@ def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, s
     if features and np.nan_to_num(label).max() < 1e-9:
         return fair, 1 - np.prod([1 - chance for chance in features.values()], axis=0), FEATURES
     return fair, label, LABEL
+
+
+def neighbours(rows: Rows, way: Grouping, chosen: np.ndarray[Any, np.dtype[np.int64]]) -> Floats:
+    """For each chosen row the share of favourable records among the 25 people of other groups who are most alike.
+
+    Alike by the features: numbers by how far they are apart in standard deviations, texts by whether they are the same.
+    With one group, among everybody. NaN where there is nobody else; of an uncertain group
+    the likeliest counts.
+    """
+    found = np.full(len(chosen), np.nan)
+    names = [name for name in rows.features if name not in way.name.split(", ")]
+    if not names or not len(chosen):
+        return found
+    places, recorded = _placed(rows.frame[names]), np.asarray(rows.recorded) == rows.favourable
+    group = way.shares.argmax(axis=1)
+    everybody = np.random.default_rng(0).permutation(len(rows))[:MOST_NEIGHBOURS]
+    for own in np.unique(group[chosen]):
+        others = everybody[group[everybody] != own] if len(way.groups) > 1 else everybody
+        if not len(others):
+            continue
+        mine = group[chosen] == own
+        nearest = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(others))).fit(places[others])
+        found[mine] = recorded[others[nearest.kneighbors(places[chosen[mine]], return_distance=False)]].mean(axis=1)
+    return found
+
+
+def _placed(frame: pd.DataFrame) -> Floats:
+    """Rows as points: numbers in standard deviations, texts as 0 and 1 for each value; what is missing is average."""
+    columns = []
+    for name in frame.columns:
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            known = values[np.isfinite(values)]
+            mean, spread = (known.mean(), known.std()) if len(known) else (0.0, 0.0)
+            columns.append(np.where(np.isfinite(values), (values - mean) / (spread or 1.0), 0.0))
+        else:
+            common = column.astype(str).value_counts().index[:20]
+            columns += [(column.astype(str) == value).to_numpy(dtype=np.float64) for value in common]
+    return np.column_stack(columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +10,8 @@ import pandas as pd
 
 from problog4fairness.app.report.build import Report, report
 from problog4fairness.app.report.facts import collect
-from problog4fairness.app.report.files.record import Source
-from problog4fairness.app.report.files.suspects import Review
+from problog4fairness.app.report.record import Record
+from problog4fairness.app.report.review import Review
 from problog4fairness.audit import Audit
 from problog4fairness.data import (
     check_column,
@@ -38,25 +37,14 @@ def report_tables(
     fair: str | None = None,
     recorded: str | None = None,
     favourable: object = None,
-    sources: Sequence[Source] = (),
+    record: Record | None = None,
     **options: Any,
 ) -> Report:
     """:func:`~problog4fairness.report` on tables as they were read.
 
-    Parameters
-    ----------
-    model
-        A trained model.
-    data, audit
-        Recorded data and audited rows. Without ``audit``, rows of ``data`` with a fair label are the audited ones.
-    fair, recorded
-        Columns of the fair and of the recorded label; the latter is known to most models.
-    favourable
-        The favourable value of the fair label, where that is written in another way than the recorded one.
-    sources
-        The files that the tables were read from; how many rows were left out is noted.
-    options
-        As for :func:`~problog4fairness.report`.
+    Without ``audit``, rows of ``data`` with a fair label are the audited ones. ``favourable`` is the favourable value
+    of the fair label, where that is written in another way than the recorded one. How many rows were left out is noted
+    in the sources of the record.
     """
     column = _recorded(model, recorded)
     taken = {*model.belief_.sensitive_columns, *model.feature_names_in_}
@@ -75,23 +63,19 @@ def report_tables(
     cleaned = _clean(model, data, column).drop(columns=[] if fair is None else [fair], errors="ignore")
     why = f"no {' or '.join([column, *model.belief_.sensitive_columns])}"
     kept = {"data": len(cleaned), "audit": len(audit) if audit is not None else 0}
+    made = record or Record()
     sources = [
         replace(source, left_out={why if source.role == "data" else "not audited": source.rows - kept[source.role]})
         if source.rows is not None and source.role in kept
         else source
-        for source in sources
+        for source in made.sources
     ]
-    return report(model, cleaned, audit=audit, fair=fair, recorded=column, sources=sources, **options)
+    made = replace(made, sources=sources)
+    return report(model, cleaned, audit=audit, fair=fair, recorded=column, record=made, **options)
 
 
 def review_table(model: DebiasedClassifier, data: pd.DataFrame, *, recorded: str | None = None) -> Review:
-    """The rows for review of a table as it was read, without the rest of a report.
-
-    Parameters
-    ----------
-    model, data, recorded
-        As for :func:`report_tables`.
-    """
+    """The rows for review of a table as it was read, without the rest of a report."""
     column = _recorded(model, recorded)
     check_column(data, column, "recorded label", "recorded")
     return collect(model, _clean(model, data, column), None, None, column).review

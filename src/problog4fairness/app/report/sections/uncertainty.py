@@ -1,4 +1,4 @@
-"""The section of a report on how far what the audit leaves open reaches."""
+"""The sections of a report on what it takes for granted: whether the data contradict the belief, and uncertainty."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from problog4fairness.app.report.coding import feature_names, sensitive_of
-from problog4fairness.app.report.facts import Facts
-from problog4fairness.app.report.html.markup import Markup, bullets, figure, join, stacked, table, tag
-from problog4fairness.app.report.html.names import Names
-from problog4fairness.app.report.html.svg import inline, page_style
+from problog4fairness.app.report.facts import Facts, coded, feature_names, sensitive_of
+from problog4fairness.app.report.markup import Content, Markup, bullets, figure, join, stacked, table, tag
+from problog4fairness.app.report.names import Names
+from problog4fairness.app.report.svg import inline, page_style
+from problog4fairness.checks import CheckResult, check
 from problog4fairness.data import Grouping
 from problog4fairness.errors import P4FError
 from problog4fairness.robustness import UNCERTAIN, Uncertainty
@@ -20,7 +20,48 @@ from problog4fairness.statistics import count, percent
 MOST_ROWS, DRAWS = 20_000, 50
 
 
-def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Markup | None:
+def checked(facts: Facts, seed: int) -> Markup:
+    """Whether the data contradict the belief."""
+    try:
+        found = _tested(facts, seed)
+    except P4FError as error:
+        return tag("p", f"The belief could not be tested: {error}")
+    rows = [[own.name, own.p_text, own.question, own.found] for own in found]
+    with page_style():
+        drawing = found.plot()
+    told = ", ".join(f"{own.name} {own.p_text}" for own in found)
+    against = [f"{own.name}: {own.advice}" for own in found if own.contradicts]
+    parts: list[Content] = [
+        tag("p", found.verdict),
+        *([tag("p", "What to do:"), bullets(against)] if against else []),
+        table(["Test", "p, corrected", "Question", "Found"], rows, caption="Tests of the belief", numbers=(1,)),
+        figure(
+            inline(drawing, "doubts", f"Corrected p-values of the tests: {told}."),
+            "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
+            "Tests of the belief",
+        ),
+        *(tag("p", note) for note in (found.power, *found.notes) if note),
+    ]
+    return join(parts, "\n")
+
+
+def _tested(facts: Facts, seed: int) -> CheckResult:
+    """The tests of the model's belief on its own table, and on the audit where that has recorded labels."""
+    audit, column = None, facts.label.column
+    if facts.audit is not None and facts.fair is not None and column in facts.audit.columns:
+        labelled = facts.audit[facts.audit[column].notna()]
+        if len(labelled):
+            audit = coded(facts.model, labelled, "the audit", recorded=column, fair=facts.fair)
+    return check(
+        facts.belief,
+        facts.rows,
+        audit=audit,
+        use_sensitive=facts.model.group_use_.used,
+        random_state=seed,
+    )
+
+
+def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
     """An interval for the disparity, the rates and each person; None where the belief has no parameter."""
     if not facts.belief.probabilities:
         return None
@@ -36,7 +77,6 @@ def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Marku
             sensitive_features=sensitive_of(model, data),
             draws=DRAWS,
             random_state=seed,
-            progress=progress,
         )
     except P4FError as error:
         return tag("p", f"The intervals could not be made: {error}")
@@ -58,9 +98,9 @@ def bands(facts: Facts, names: Names, seed: int, progress: bool | None) -> Marku
     return join([tag("p", told), bullets(words), *tables, shown], "\n")
 
 
-def stable_and_uncertain(way: Grouping, uncertainty: Uncertainty) -> Markup:
+def stable_and_uncertain(way: Grouping, result: Uncertainty) -> Markup:
     """By group, how many decisions hold under all beliefs that the audit leaves open, and how many do not."""
-    is_open = (uncertainty.people["decision"] == UNCERTAIN).to_numpy(dtype=float)
+    is_open = (result.people["decision"] == UNCERTAIN).to_numpy(dtype=float)
     groups = [(name, way.shares[:, place]) for place, name in enumerate(way.groups)] if len(way.groups) > 1 else []
     rows = []
     for name, share in [*reversed(groups), ("all", np.ones(len(is_open)))]:

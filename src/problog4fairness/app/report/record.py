@@ -12,9 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from problog4fairness.app.report.coding import feature_names
-from problog4fairness.app.report.facts import Facts
-from problog4fairness.app.report.html.markup import Content, Markup, join, table, tag, terms
+from problog4fairness.app.report.facts import Facts, feature_names
+from problog4fairness.app.report.markup import Content, Markup, join, table, tag, terms
 from problog4fairness.data import plain_file
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import PACKAGES, learner_of, settled
@@ -60,27 +59,28 @@ class Source:
 
 @dataclass(frozen=True)
 class Record:
-    """Who made a report, for what, and from what.
+    """Who made a report, for what, and from what; as stated.
 
     Attributes
     ----------
-    author, purpose, date
-        As they were stated.
-    sources
-        The files.
-    seed
-        Of whatever was drawn at random for the report.
+    title, author, purpose, date
+        The heading of the page, who made it, what the model is for, and when.
     reviewed_by, approved_by
         Who signed it off, and when.
+    sources
+        The files behind the data, with their hashes.
+    seed
+        Of whatever was drawn at random for the report.
     """
 
+    title: str | None = None
     author: str | None = None
     purpose: str | None = None
     date: str | None = None
-    sources: Sequence[Source] = ()
-    seed: int = 0
     reviewed_by: str | None = None
     approved_by: str | None = None
+    sources: Sequence[Source] = ()
+    seed: int = 0
 
 
 def sha256(path: str | Path, most: int | None = None) -> str:
@@ -102,7 +102,7 @@ def model_hash(model: DebiasedClassifier) -> str | None:
         return sha256(path)
 
 
-def record(facts: Facts, made: Record) -> Markup:
+def record_section(facts: Facts, made: Record) -> Markup:
     """The section: what was stated, files with their hashes, settings, and lines to sign."""
     stated = {
         "Date": made.date or NOT_STATED,

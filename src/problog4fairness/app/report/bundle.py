@@ -12,11 +12,11 @@ from shlex import quote
 from typing import Any
 
 from problog4fairness.app.report.build import Report
-from problog4fairness.app.report.files.record import Source, sha256
-from problog4fairness.app.report.files.stored import COMPARISON_FILES, read_comparison, save_comparison
-from problog4fairness.app.report.files.tables import report_tables
-from problog4fairness.app.report.html.names import Names
+from problog4fairness.app.report.names import Names
+from problog4fairness.app.report.record import Record, Source, sha256
 from problog4fairness.app.report.refits import learner_name
+from problog4fairness.app.report.stored import COMPARISON_FILES, read_comparison, save_comparison
+from problog4fairness.app.report.tables import report_tables
 from problog4fairness.data import MEBIBYTE, inside, parse_json, read_file, read_table, write_whole
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, stated_audit
@@ -32,6 +32,7 @@ FLAGS = {
     "decimal": "--decimal", "seed": "--seed", "reviewed_by": "--reviewed-by", "approved_by": "--approved-by",
 }  # fmt: skip
 READING = ("delimiter", "encoding", "decimal")
+RECORD = ("title", "author", "purpose", "date", "reviewed_by", "approved_by")
 
 
 @dataclass(frozen=True)
@@ -58,32 +59,33 @@ class Inputs:
     comparison: Path | bool = True
     sensitivity: bool = True
 
-    def report(self, progress: bool | None = None) -> Report:
-        """The report; ``progress`` as for :func:`~problog4fairness.report`."""
+    def report(self) -> Report:
+        """The report."""
         model = DebiasedClassifier.load(self.model)
         reading: dict[str, Any] = {name: self.options.get(name) for name in READING}
         frame = read_table(self.data, **reading)
-        audited: Any = None if self.audit is None else read_table(self.audit, **reading)
-        audited_rows = None if audited is None else len(audited)
-        if {"sampling", "cluster"} & set(self.options):
-            stated = {name: self.options.get(name) for name in ("fair", "sampling", "cluster")}
-            audited = stated_audit(audited, frame, **stated)
-        sources = [Source.file(self.data, "data", len(frame)), Source.file(self.model, "model")]
+        sources = [Source.file(self.data, "data", len(frame))]
+        audited: Any = None
         if self.audit is not None:
-            sources.insert(1, Source.file(self.audit, "audit", audited_rows))
-        compared = self.comparison
+            audited = read_table(self.audit, **reading)
+            sources.append(Source.file(self.audit, "audit", len(audited)))
+        if {"sampling", "cluster"} & set(self.options):
+            audited = stated_audit(
+                audited, frame, *(self.options.get(name) for name in ("fair", "sampling", "cluster"))
+            )
+        compared: Any = self.comparison
+        if isinstance(compared, Path):
+            compared = read_comparison(compared, model.belief_, learner_name(model))
+        made = {name: self.options[name] for name in RECORD if name in self.options}
         return report_tables(
             model,
             frame,
             audit=audited,
-            comparison=compared
-            if isinstance(compared, bool)
-            else read_comparison(compared, model.belief_, learner_name(model)),
+            comparison=compared,
             sensitivity=self.sensitivity,
             names=Names(self.names),
-            sources=sources,
-            progress=progress,
-            **{name: value for name, value in self.options.items() if name not in (*READING, "sampling", "cluster")},
+            record=Record(**made, sources=[*sources, Source.file(self.model, "model")]),
+            **{name: self.options[name] for name in ("fair", "recorded", "favourable", "seed") if name in self.options},
         )
 
     def command(self, output: str | Path = PAGE) -> str:

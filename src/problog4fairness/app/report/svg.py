@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.text import Text
 
-from problog4fairness.app.report.html.markup import Markup, printable
+from problog4fairness.app.report.markup import Markup, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,10 +1,11 @@
-"""Writing HTML: whatever comes from data is text, never markup."""
+"""Writing HTML: whatever comes from data is text, never markup; and a page that needs nothing else."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, TypeAlias
 
 
@@ -14,6 +15,8 @@ class Markup(str):
     __slots__ = ()
 
 
+# Nothing may be loaded from anywhere, and nothing may run.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 # A name of a row that need not be broken.
 SHORT = 24
 
@@ -107,3 +110,35 @@ def plain(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:,.6g}"
     return str(value)
+
+
+def page(title: str, about: Content, sections: Sequence[tuple[str, str, Markup]], footer: Content) -> str:
+    """A whole page of sections, each an identifier, a heading and its content; it needs no host, script or file."""
+    folder = files("problog4fairness.app.report")
+    colours, style = (folder.joinpath(name).read_text(encoding="utf-8") for name in ("palette.css", "page.css"))
+    colours = colours.replace(".light", ":root").replace(".dark", "@media (prefers-color-scheme: dark) { :root") + "}"
+    links = (tag("li", tag("a", heading, href=f"#{name}")) for name, heading, _ in sections)
+    body = [
+        tag("header", "\n", tag("h1", title), "\n", tag("p", about, class_="about"), "\n"),
+        tag("nav", tag("ul", join(links, "\n")), aria_label="Contents"),
+        tag("main", "\n", join((_section(*section) for section in sections), "\n\n"), "\n"),
+        tag("footer", footer),
+    ]
+    head = [
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{text(POLICY)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        '<meta name="color-scheme" content="light dark">',
+        tag("title", title),
+        f"<style>\n{colours}\n{style}</style>",
+    ]
+    lines = ["<!DOCTYPE html>", '<html lang="en">', "<head>", *head, "</head>", "<body>", join(body, "\n")]
+    return "\n".join([*lines, "</body>", "</html>", ""])
+
+
+def _section(name: str, heading: str, content: Markup) -> Markup:
+    return tag(
+        "section", "\n", tag("h2", heading, id=f"{name}-heading"), "\n", content, "\n",
+        id=name, aria_labelledby=f"{name}-heading",
+    )  # fmt: skip

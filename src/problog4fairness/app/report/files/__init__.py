@@ -1,1 +1,0 @@
-"""What a report reads and writes besides the page: comparisons, evidence, rows for review."""

@@ -1,1 +1,0 @@
-"""HTML and figures of a page that needs no other file."""
