@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics.sample_sizes import required_samples, rows_to_draw
+from problog4fairness.statistics.proportions import required_samples, rows_to_draw
 
 
 def test_the_papers_number_rounded_up():

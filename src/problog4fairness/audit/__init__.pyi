@@ -1,8 +1,8 @@
-from .audit import Audit, frame_of, warn_unweighted
+from .audit import Audit
 from .audit_table import MAX_VALUES, AuditTable
-from .estimation.audited_rows import as_audit, audited_rows
+from .estimation.audited_rows import as_audit, audited_rows, frame_of
 from .estimation.counting import counted_cells, counted_features, counted_labels
-from .estimation.diagnostics import FEW_ROWS, LITTLE_SIGNAL, group_signal, warn_few, warn_signal
+from .estimation.diagnostics import FEW_ROWS, LITTLE_SIGNAL, group_signal, warn_few, warn_signal, warn_unweighted
 from .estimation.maximum_likelihood import LabelModel, most_likely
 from .estimation.posterior_draws import drawn, generator
 from .estimation.record_likelihood import Learned, Terms, learn, least_loss

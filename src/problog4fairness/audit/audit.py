@@ -26,7 +26,7 @@ from problog4fairness.audit.sampling import Sample, Sampling, sample_of
 from problog4fairness.audit.sheet import ROW, is_filled
 from problog4fairness.data import Codes, Floats, is_frame, one_by_one, positions, to_frame
 from problog4fairness.errors import P4FError, among
-from problog4fairness.statistics import Estimate, interval
+from problog4fairness.statistics import Estimate, check_confidence, interval
 
 # Rows of a table of unknown size: no correction for a finite table.
 ENDLESS = 1e15
@@ -38,7 +38,7 @@ PRIOR = 1.0
 class Audit:
     """Audited rows: recorded and fair values of the same people, and how the people were sampled.
 
-    Made by :meth:`of`. Every function that reads audited rows takes one; a data frame is turned into one.
+    Made by :meth:`of`; every function that reads audited rows takes one, or turns a data frame into one.
 
     Attributes
     ----------
@@ -207,24 +207,18 @@ class Audit:
             parts.append("a random sample" if self.sampling == "random" else "sampling unknown, taken as random")
         if self.clusters is not None:
             parts.append(f"in {len(np.unique(self.clusters)):,} clusters")
-        absent = [self.names[s] for s in self.unsampled]
-        if absent:
-            share = self.population[self.unsampled].sum() / self.population.sum()
-            parts.append(f"without {'; '.join(absent)} ({share:.1%} of the table)")
+        if len(self.population):
+            counts = np.bincount(self.strata, minlength=len(self.population))
+            unsampled = np.flatnonzero((counts == 0) & (self.population > 0))
+            if len(unsampled):
+                share = self.population[unsampled].sum() / self.population.sum()
+                parts.append(f"without {'; '.join(self.names[s] for s in unsampled)} ({share:.1%} of the table)")
         return ", ".join(parts)
 
     @property
     def is_weighted(self) -> bool:
         """Whether rows stand for different numbers of others, or belong together in clusters."""
         return self.sampling == "stratified" or self.clusters is not None
-
-    @property
-    def unsampled(self) -> Codes:
-        """The strata of the table from which no row was audited."""
-        if not len(self.population):
-            return np.zeros(0, dtype=np.int64)
-        counts = np.bincount(self.strata, minlength=len(self.population))
-        return np.flatnonzero((counts == 0) & (self.population > 0))
 
     @cached_property
     def _sizes(self) -> Floats:
@@ -307,14 +301,6 @@ class Audit:
             effective[mine] *= min(many, 2.0 * mine.sum()) / total
         return effective
 
-    def design_effect(self, scores: Floats) -> float:
-        """How many times as large clusters make the variance of a weighted sum of scores; 1 without clusters."""
-        if self.clusters is None:
-            return 1.0
-        each = self.weights * scores
-        alone = self._variance(each, clustered=False)
-        return max(1.0, self._variance(each, clustered=True) / alone) if alone > 0 else 1.0
-
     def _variance(self, each: Floats, clustered: bool) -> float:
         """Of the sum of a value over the rows, by the design."""
         if clustered and self.clusters is not None:
@@ -332,8 +318,7 @@ class Audit:
     def _quantile(self, confidence: float) -> float:
         from scipy.stats import t as student
 
-        if not 0 < confidence < 1:
-            raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+        check_confidence(confidence)
         if self.clusters is not None:
             free = len(np.unique(self.clusters)) - 1
         else:
@@ -349,8 +334,8 @@ class Audit:
         count = len(self._sizes)
         total = float(self.weights[inside].sum())
 
-        def summed(own: Floats) -> Floats:
-            return np.asarray(np.bincount(self.strata[inside], own[inside], count), dtype=np.float64)
+        def summed(values: Floats) -> Floats:
+            return np.asarray(np.bincount(self.strata[inside], values[inside], count), dtype=np.float64)
 
         weight = summed(self.weights)
         present = weight > 0
@@ -366,36 +351,13 @@ class Audit:
         between = shares**2 * (1 - inside_rows / audited) * (hits - value) ** 2 / np.maximum(inside_rows, 1)
         variance = float((within + between).sum())
         if self.clusters is not None:
-            variance *= self.design_effect(inside * (each - value))
+            scores = self.weights * (inside * (each - value))
+            alone = self._variance(scores, clustered=False)
+            # How many times as large clusters make the variance.
+            variance *= max(1.0, self._variance(scores, clustered=True) / alone) if alone > 0 else 1.0
             variance *= (self._quantile(confidence) / NormalDist().inv_cdf((1 + confidence) / 2)) ** 2
         near = float(shares @ likely)
         return interval(value, near * (1 - near) / max(variance, 1e-300), confidence)
-
-
-def frame_of(audit: Any) -> pd.DataFrame:
-    """The rows of an audit, however it was passed, each by itself."""
-    return audit.frame if isinstance(audit, Audit) else one_by_one(to_frame(audit))
-
-
-def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None) -> None:
-    """Warn where an estimate counts each audited row once although its design says otherwise.
-
-    Parameters
-    ----------
-    audit
-        However it was passed; only an :class:`Audit` has weights and clusters.
-    what
-        What is estimated.
-    groups
-        ``[rows]``: rows are compared within these only, so that weights matter where they differ within one.
-    """
-    if not isinstance(audit, Audit):
-        return
-    within = pd.Series(audit.weights).groupby(np.zeros(len(audit)) if groups is None else groups)
-    parts = ["sampling weights"] if bool(((within.max() - within.min()) > 1e-9).any()) else []
-    parts += ["clusters"] if audit.clusters is not None else []
-    if parts:
-        warn_audit(f"{what} count each audited row once; {' and '.join(parts)} of the audit are not used")
 
 
 def _filled_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:

@@ -72,7 +72,7 @@ class Parametrised(ABC):
         A parameter that was counted is counted on from its prior; one that was stated, or is unknown, is as its prior
         says. For parameters that are estimated together, say ``estimate(..., prior=...)``.
         """
-        known = checked_priors(prior, [own.name for own in self.parameters])
+        known = checked_priors(prior, self.parameters)
         return self.with_parameters(
             tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.parameters)
         )
@@ -109,7 +109,7 @@ class Parametrised(ABC):
 
     def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
         """The belief whose parameters are estimated with priors."""
-        known = checked_priors(prior, [own.name for own in self.parameters])
+        known = checked_priors(prior, self.parameters)
         return self.with_parameters(tuple(replace(own, prior=known.get(own.name)) for own in self.parameters))
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:

@@ -75,7 +75,8 @@ def learn_parameters(
     'likelihood of 2000 recorded rows with a linear learner (penalty 1)'
     """
     names = _checked(belief, learn)
-    priors = [checked_priors(prior, names).get(name) for name in names]
+    chosen = [own for own in belief.parameters if own.name in names]
+    priors = [checked_priors(prior, chosen).get(name) for name in names]
     start = np.array([START if own is None else own.mean for own in priors])
     known = belief.with_values(dict(zip(names, start.tolist(), strict=True)))
     model = DebiasedClassifier(known, "linear", use_sensitive=use_sensitive, favourable=favourable)

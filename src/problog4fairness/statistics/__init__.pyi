@@ -1,13 +1,10 @@
 from .formatting import MISSING, count, in_labels, percent, percent_interval, percent_range, points, points_interval
 from .intervals import most_likely_shares, score_interval, value_of
-from .parameter import (
-    HALF,
-    UNSAID,
-    Cell,
-    Parameter,
+from .parameter import HALF, UNSAID, Cell, Parameter, called
+from .parameter_sets import (
     bind,
-    called,
     check_known,
+    checked_priors,
     known_values,
     outcomes_of,
     parameters_from_json,
@@ -16,12 +13,10 @@ from .parameter import (
     table,
     ways_on,
 )
-from .pooling import POOLED, pooled
-from .priors import Beta, checked_priors
+from .priors import Beta
 from .profile_likelihood import GRID, profiled
-from .proportions import Estimate, equal_rows, interval, proportion
-from .sample_sizes import required_samples, rows_to_draw
-from .shrinkage import Shrunk, shrunk
+from .proportions import Estimate, check_confidence, equal_rows, interval, proportion, required_samples, rows_to_draw
+from .shrinkage import POOLED, Shrunk, pooled, shrunk
 
 __all__ = [
     "GRID",
@@ -36,6 +31,7 @@ __all__ = [
     "Shrunk",
     "bind",
     "called",
+    "check_confidence",
     "check_known",
     "checked_priors",
     "count",

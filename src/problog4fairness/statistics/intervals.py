@@ -16,19 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import TypeAlias
 
 import numpy as np
 
 from problog4fairness.data import Floats
-from problog4fairness.errors import P4FError
+from problog4fairness.statistics.proportions import check_confidence
 
 # Halvings of the interval that holds a root: 2^-32 is far below what a table shows.
 STEPS = 32
 # A stratum that was audited whole is known; as a number of rows it is this many times as large.
 WHOLE = 1e6
-
-Refused: TypeAlias = Callable[[Floats], Floats]
 
 
 def value_of(shares: Floats, top: Floats, bottom: Floats, constant: float = 0.0) -> Floats:
@@ -70,7 +67,8 @@ def score_interval(
     corrected
         Whether it is; without, the interval is too short where counts are small.
     """
-    z = _normal(confidence)
+    check_confidence(confidence)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
     many = np.maximum(effective_rows(rows, sizes), 1e-9)
     share = hits / np.maximum(rows, 1)
     # As far as the share of a stratum may move while the count stays the same; less where few rows are left.
@@ -138,7 +136,7 @@ def _shares(hits: Floats, rows: Floats, pull: Floats) -> Floats:
 
 
 def _ends(
-    refused: Refused,
+    refused: Callable[[Floats], Floats],
     hits: Floats,
     rows: Floats,
     sizes: Floats,
@@ -174,9 +172,3 @@ def _possible(
     ends = [np.where(up, least, most), np.where(up, most, least)]
     low, high = (value_of(np.clip(end, 0, 1), top, bottom, constant) for end in ends)
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-
-
-def _normal(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
-    return NormalDist().inv_cdf((1 + confidence) / 2)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from problog4fairness.errors import MissingValueError, P4FError, ProbabilityError, UnknownNameError, among
+from problog4fairness.errors import P4FError, ProbabilityError
 from problog4fairness.program import comment, number
 from problog4fairness.statistics.priors import Beta
-from problog4fairness.statistics.proportions import Estimate
-from problog4fairness.statistics.sample_sizes import required_samples
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from problog4fairness.statistics.proportions import Estimate, required_samples
 
 # Jeffreys' prior: half a row for each thing that may happen.
 HALF = 0.5
@@ -159,14 +154,13 @@ class Parameter:
     def remark(self) -> str:
         """The comment that follows the rule in the program."""
         if self.value is None:
-            said = f"{self.meaning}: to be estimated"
-        elif self.low is None or self.high is None:
-            said = f"{self.name}, {self.meaning}: stated"
-        else:
-            said = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
-            said += f", {self.source}" if self.source else ""
-            said += f"; estimated as {self.value:g}, used as its posterior mean" if self.at_boundary else ""
-        return "  " + comment(said)
+            return "  " + comment(f"{self.meaning}: to be estimated")
+        if self.low is None or self.high is None:
+            return "  " + comment(f"{self.name}, {self.meaning}: stated")
+        text = f"{self.name}, {self.meaning}: 95% {self.low:.3f} to {self.high:.3f}, from {self.rows} rows"
+        text += f", {self.source}" if self.source else ""
+        text += f"; estimated as {self.value:g}, used as its posterior mean" if self.at_boundary else ""
+        return "  " + comment(text)
 
     @property
     def called(self) -> str:
@@ -202,16 +196,15 @@ class Parameter:
     def estimated(self, estimate: Estimate, source: str | None = None, confidence: float = 0.95) -> Parameter:
         """The same parameter with an estimate for its value; unknown where the estimate rests on no row and no prior.
 
-        Counts and a prior are put together here; a ``source`` says that the estimate is made with it already.
+        Counts and a prior are combined here; a ``source`` says that the estimate is made with the prior already.
         """
         if self.prior is not None and source is None:
-            seen = estimate.value * estimate.rows if estimate.rows else 0.0
-            known = self.prior.after(seen, estimate.rows)
-            low, high = known.interval(confidence)
-            said = f"prior {self.prior}"
-            return replace(self, value=known.mean, low=low, high=high, rows=estimate.rows, source=said)
-        value = None if estimate.rows == 0 and self.prior is None else estimate.value
-        low, high = (0.0, 1.0) if value is None else (estimate.low, estimate.high)
+            posterior = self.prior.after(estimate.value * estimate.rows if estimate.rows else 0.0, estimate.rows)
+            value, (low, high), source = posterior.mean, posterior.interval(confidence), f"prior {self.prior}"
+        elif estimate.rows == 0 and self.prior is None:
+            return replace(self, value=None, low=0.0, high=1.0, rows=0, source=source)
+        else:
+            value, low, high = estimate.value, estimate.low, estimate.high
         return replace(self, value=value, low=low, high=high, rows=estimate.rows, source=source)
 
     @property
@@ -239,142 +232,3 @@ class Parameter:
             return max(0, required_samples(error, confidence) - self.rows)
         half = self.half_width or 0.0
         return 0 if half <= error else math.ceil(self.rows * ((half / error) ** 2 - 1))
-
-
-def bind(probabilities: Iterable[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
-    """The probabilities with some values stated."""
-    probabilities = tuple(probabilities)
-    names = [parameter.name for parameter in probabilities]
-    for name in values:
-        if name not in names:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
-    return tuple(
-        parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
-        for parameter in probabilities
-    )
-
-
-def known_values(probabilities: Iterable[Parameter]) -> dict[str, float]:
-    """The values that a program computes with, of the parameters that have one, by name; see :attr:`Parameter.used`.
-
-    Outcomes that exclude each other share the rows of their cell: where one of them was never seen, or nothing else
-    was, all have the mean of one Dirichlet distribution, so that they still sum to 1.
-    """
-    cells: dict[Hashable, list[Parameter]] = {}
-    for parameter in probabilities:
-        if parameter.value is not None:
-            cells.setdefault(outcomes_of(parameter), []).append(parameter)
-    found: dict[str, float] = {}
-    for cell in cells.values():
-        found |= _used(cell)
-    return found
-
-
-def outcomes_of(parameter: Parameter) -> Hashable:
-    """What parameters have in common that are probabilities of different outcomes of the same rows."""
-    cell = parameter.cell
-    if cell is None:
-        return parameter.name
-    # Labels are counted among rows of one fair class, features among those of one recorded value.
-    return cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded
-
-
-def _used(cell: Sequence[Parameter]) -> dict[str, float]:
-    """The values in use of the parameters of one cell."""
-    values = {own.name: own.value or 0.0 for own in cell}
-    estimated = [own for own in cell if own.rows is not None]
-    rest = 1 - sum(values.values())
-    if len(cell) == 1:
-        return {own.name: own.used or 0.0 for own in cell}
-    if not estimated or not (any(own.at_boundary for own in estimated) or rest < 1e-9):
-        return values
-    share = sum(own.value or 0.0 for own in estimated) + max(rest, 0.0)
-    rows = min(own.equal_rows if own.at_boundary else float(own.rows or 0) for own in estimated)
-    scale = rows + HALF * (len(estimated) + 1)
-    return values | {own.name: ((own.value or 0.0) * rows + HALF * share) / scale for own in estimated}
-
-
-def check_known(probabilities: Iterable[Parameter]) -> None:
-    """Raise the error that names the parameters that have no value."""
-    probabilities = tuple(probabilities)
-    unknown = [parameter.name for parameter in probabilities if parameter.value is None]
-    empty = [parameter for parameter in probabilities if parameter.without_rows]
-    if empty:
-        raise MissingValueError(
-            f"no audited row tells about {', '.join(own.said for own in empty)}; {ways_on(empty[0])}"
-        )
-    if unknown:
-        raise MissingValueError(
-            f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the belief unknown; "
-            "estimate from audited rows with .estimate(...), or state a value with .bind({...})"
-        )
-
-
-def ways_on(parameter: Parameter) -> str:
-    """What to do about a parameter of which no audited row tells."""
-    return (
-        "audit such rows, take it from the other groups with .pooled(), say what is known of it with "
-        f".with_priors({{{parameter.name!r}: statistics.Beta(1, 4)}}) or .bind({{{parameter.name!r}: ...}}), or leave "
-        "that group out of the belief"
-    )
-
-
-def table(parameters: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
-    """The parameters as a data frame; rows that are still needed are those of probabilities."""
-    import pandas as pd
-
-    from problog4fairness.data import WholeTable
-
-    parameters = list(parameters)
-    columns: dict[str, list[Any]] = {
-        name: [getattr(own, name) for own in parameters] for name in ("value", "low", "high", "rows")
-    }
-    kinds: dict[str, Any] = {"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"}
-    if not parameters or any(own.is_probability for own in parameters):
-        columns["still_needed"] = [own.still_needed(error) if own.is_probability else None for own in parameters]
-        kinds["still_needed"] = "int64" if all(own.is_probability for own in parameters) else "Int64"
-    columns["meaning"] = [own.meaning for own in parameters]
-    index = pd.Index([own.name for own in parameters], name="parameter")
-    return WholeTable(columns, index=index).astype(kinds)
-
-
-def readable(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table of parameters, which begins with what they mean where their names only spell out that."""
-    if frame.index.name != "parameter" or "meaning" not in frame.columns or not len(frame):
-        return frame
-    meanings = frame["meaning"].map(str)
-    spelled = all(called(str(name), said) != name for name, said in meanings.items())
-    return frame.set_index("meaning").rename_axis("probability that") if spelled else frame
-
-
-def parameters_json(probabilities: Iterable[Parameter]) -> list[dict[str, Any]]:
-    """Parameters as plain data; what only some have is left out of the others."""
-    return [_json(parameter) for parameter in probabilities]
-
-
-def _json(parameter: Parameter) -> dict[str, Any]:
-    names = ("name", "meaning", "value", "low", "high", "rows", "cell", "source")
-    plain = {name: getattr(parameter, name) for name in names}
-    plain["cell"] = None if parameter.cell is None else list(parameter.cell)
-    if parameter.prior is not None:
-        plain["prior"] = [float(parameter.prior.a), float(parameter.prior.b)]
-    if parameter.information is not None:
-        plain["information"] = dict(parameter.information)
-    return plain
-
-
-def parameters_from_json(
-    value: Iterable[dict[str, Any]], bounds: Mapping[str, tuple[float, float]] | None = None
-) -> tuple[Parameter, ...]:
-    """The inverse of :func:`parameters_json`; ``bounds`` are by name, of parameters that are no probabilities."""
-    return tuple(_parameter(entry, (bounds or {}).get(entry["name"], (0.0, 1.0))) for entry in value)
-
-
-def _parameter(entry: dict[str, Any], bounds: tuple[float, float]) -> Parameter:
-    known = dict(entry)
-    known["cell"] = None if known["cell"] is None else Cell(*known["cell"])
-    if "prior" in known:
-        known["prior"] = Beta(*known["prior"])
-    if "information" in known:
-        known["information"] = tuple(known["information"].items())
-    return Parameter(**known, bounds=bounds)

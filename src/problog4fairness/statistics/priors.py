@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from problog4fairness.errors import P4FError, UnknownNameError, among
+from problog4fairness.errors import P4FError
 
 
 @dataclass(frozen=True)
@@ -52,29 +50,3 @@ class Beta:
 
     def __str__(self) -> str:
         return f"Beta({self.a:g}, {self.b:g})"
-
-
-def checked_priors(prior: Any, names: Sequence[str]) -> dict[str, Beta]:
-    """The priors that somebody passed, or the error that says what is wrong with them.
-
-    Parameters
-    ----------
-    prior
-        A mapping from names of parameters to :class:`Beta`; None for none.
-    names
-        The parameters that there are.
-    """
-    if prior is None:
-        return {}
-    if not isinstance(prior, Mapping):
-        raise P4FError(
-            f"prior must be a mapping such as {{'p1': p4f.statistics.Beta(2, 8)}}, not {type(prior).__name__}"
-        )
-    for name, own in prior.items():
-        if name not in names:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
-        if not isinstance(own, Beta):
-            raise P4FError(
-                f"the prior of {name} must be a Beta, not {type(own).__name__}; write p4f.statistics.Beta(2, 8)"
-            )
-    return dict(prior)

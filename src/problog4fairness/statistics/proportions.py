@@ -1,4 +1,4 @@
-"""A probability estimated from counts, with the interval that the counts allow."""
+"""A probability estimated from counts, with its interval, and how many rows such an estimate needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from problog4fairness.errors import P4FError
+
+# More rows than this are no plan, and counting them would lose digits.
+MOST_ROWS = 10**15
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,18 @@ class Estimate:
         return self.high - self.low
 
 
+def check_confidence(confidence: float) -> None:
+    """Raise the error that says why no interval has this confidence."""
+    if not 0 < confidence < 1:
+        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+
+
 def interval(value: float, rows: float, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a proportion ``value`` seen in ``rows`` rows; rows need not be whole.
 
     It keeps its coverage for few rows and for proportions near 0 and 1, where the textbook interval does not.
     """
-    if not 0 < confidence < 1:
-        raise P4FError(f"confidence {confidence:g} is not between 0 and 1")
+    check_confidence(confidence)
     if rows <= 0:
         return 0.0, 1.0
     z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -87,3 +95,62 @@ def proportion(successes: int, rows: int, confidence: float = 0.95) -> Estimate:
         raise P4FError(f"{successes} of {rows} is not a proportion")
     value = successes / rows if rows else math.nan
     return Estimate(value, *interval(value, rows, confidence), rows)
+
+
+def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
+    """Rows needed to know one probability within ``error`` with ``confidence``, by Hoeffding's inequality.
+
+    n >= ln(2 / (1 - confidence)) / (2 error^2)
+
+    These are rows *of the cell* that the parameter is about: for the negative bias against a group, rows of that group
+    whose fair label is 1. :func:`rows_to_draw` tells how many rows to audit to get them.
+
+    Parameters
+    ----------
+    error
+        Half the width of the interval.
+    confidence
+        How often such an interval is to hold the probability.
+
+    Examples
+    --------
+    >>> required_samples(error=0.1, confidence=0.95)
+    185
+    """
+    if not 0 < error < 1:
+        raise P4FError(f"error {error:g} is not between 0 and 1")
+    check_confidence(confidence)
+    rows = math.log(2 / (1 - confidence)) / 2 / error / error
+    if rows > MOST_ROWS:
+        raise P4FError(f"error {error:g} is too small: it takes more than {MOST_ROWS:g} rows; choose a larger one")
+    return math.ceil(rows)
+
+
+def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
+    """Rows to draw at random so that, with ``confidence``, at least ``needed`` fall into a cell that holds ``share``.
+
+    Parameters
+    ----------
+    needed, share
+        Rows of the cell, and its share of all rows.
+    confidence
+        How often so many rows are to be enough.
+
+    Examples
+    --------
+    >>> rows_to_draw(185, share=0.25)
+    819
+    """
+    if needed < 0:
+        raise P4FError(f"needed {needed} is negative")
+    if not 0 < share <= 1:
+        raise P4FError(f"share {share:g} is not above 0 and at most 1")
+    check_confidence(confidence)
+    if needed == 0 or share == 1:
+        return needed
+    if needed / share > MOST_ROWS:
+        raise P4FError(f"a cell that holds {share:g} of all rows takes more than {MOST_ROWS:g} rows to get {needed}")
+    from scipy.stats import nbinom
+
+    # The failures before so many successes follow a negative binomial distribution.
+    return needed + int(nbinom.ppf(confidence, needed, share))

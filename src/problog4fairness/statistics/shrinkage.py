@@ -1,4 +1,4 @@
-"""Shares of many cells, each drawn to the others as far as they are alike.
+"""Shares of many cells, each shrunk towards the others as far as they are alike.
 
 Cells j with k_j of n_j rows have probabilities p_j ~ Beta(m v, (1 - m) v) around a common mean m; v says how alike they
 are. Neither is known: what is told of a cell is averaged over both (1 / (1 + v), the correlation of two rows of a cell,
@@ -8,13 +8,20 @@ known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betainc, betaincinv, betaln
 
 from problog4fairness.data import Floats
+from problog4fairness.errors import P4FError
+from problog4fairness.statistics.parameter import Parameter
 from problog4fairness.statistics.priors import Beta
+from problog4fairness.statistics.proportions import Estimate, equal_rows
+
+# How a parameter says that other ones tell of it.
+POOLED = "pooled from the other cells"
 
 # How much two rows of a cell have in common, from almost nothing to as much as officers ever have; means that are tried
 # for each; and how many of both are kept.
@@ -110,3 +117,29 @@ def _quantile(upper: Floats, lower: Floats, chance: float) -> Floats:
         below = betainc(upper, lower, middle[:, None]).mean(axis=1) < chance
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray((low + high) / 2)
+
+
+def pooled(parameters: Sequence[Parameter], confidence: float = 0.95) -> tuple[Parameter, ...]:
+    """The parameters; those that rest on no row are as the others of their kind let expect, with wide intervals.
+
+    Of one kind are the parameters of all groups about the same change of the label or of a feature.
+    """
+    return tuple(_pooled(own, parameters, confidence) if own.without_rows else own for own in parameters)
+
+
+def _pooled(parameter: Parameter, parameters: Sequence[Parameter], confidence: float) -> Parameter:
+    cell = parameter.cell
+    values, rows = [0.0], [0.0]
+    for other in parameters:
+        if not other.rows or other.value is None or other.low is None or other.high is None:
+            continue
+        if other.cell and cell and other.cell._replace(group=cell.group) == cell:
+            values.append(other.value)
+            rows.append(min(equal_rows(other.value, other.low, other.high, confidence), 1e6))
+    if len(rows) == 1:
+        raise P4FError(
+            f"no audited row tells about {parameter.said} in any group, so that nothing can be pooled; audit some"
+        )
+    pooled_cell = shrunk(np.array(rows) * np.array(values), np.array(rows), confidence)[0]
+    estimate = Estimate(pooled_cell.value, pooled_cell.low, pooled_cell.high, 0)
+    return replace(parameter, prior=pooled_cell.prior).estimated(estimate, POOLED)

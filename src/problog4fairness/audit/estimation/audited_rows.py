@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from problog4fairness.audit.audit import Audit
 from problog4fairness.audit.estimation.stratified import Design, Stratified
 from problog4fairness.audit.reading import read_labels
 from problog4fairness.audit.sheet import DESIGN, STRATUM, read_drawing
 from problog4fairness.audit.strata import LABEL, Drawn, Strata, audit_groups
-from problog4fairness.data import Codes, Rows, is_frame, plain, to_frame
+from problog4fairness.data import Codes, Rows, is_frame, one_by_one, plain, to_frame
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ def as_audit(audit: Any, fair: str | Sequence[str], drawn_from: Any = None) -> A
     if DESIGN in columns:
         return Audit.of(audit, fair=fair, table=drawn_from if STRATUM in columns else None)
     return Audit.of(audit, fair=fair) if isinstance(audit, Audit) else Audit.of(audit, fair=fair, sampling="random")
+
+
+def frame_of(audit: Any) -> pd.DataFrame:
+    """The rows of an audit, however it was passed, each by itself."""
+    return audit.frame if isinstance(audit, Audit) else one_by_one(to_frame(audit))
 
 
 def audited_rows(

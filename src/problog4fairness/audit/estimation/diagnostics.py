@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from problog4fairness.audit.audit import Audit
 from problog4fairness.audit.estimation.stratified import SOURCE
 from problog4fairness.audit.reading import warn_audit
 from problog4fairness.audit.sheet import ERROR
-from problog4fairness.data import Rows
+from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.statistics import POOLED, Parameter, in_labels, ways_on
 
 if TYPE_CHECKING:
@@ -94,3 +96,24 @@ def warn_few(parameters: Sequence[Parameter], labels: Sequence[Any] = (), error:
         wide.sort(key=lambda entry: -entry[0])
         more = f", and {len(wide) - 1} more parameters as little" if len(wide) > 1 else ""
         warn_audit(f"{wide[0][1]}{more}; audit more rows")
+
+
+def warn_unweighted(audit: Any, what: str, groups: Codes | Floats | None = None) -> None:
+    """Warn where an estimate counts each audited row once although its design says otherwise.
+
+    Parameters
+    ----------
+    audit
+        However it was passed; only an :class:`Audit` has weights and clusters.
+    what
+        What is estimated.
+    groups
+        ``[rows]``: rows are compared within these only, so that weights matter where they differ within one.
+    """
+    if not isinstance(audit, Audit):
+        return
+    within = pd.Series(audit.weights).groupby(np.zeros(len(audit)) if groups is None else groups)
+    parts = ["sampling weights"] if bool(((within.max() - within.min()) > 1e-9).any()) else []
+    parts += ["clusters"] if audit.clusters is not None else []
+    if parts:
+        warn_audit(f"{what} count each audited row once; {' and '.join(parts)} of the audit are not used")

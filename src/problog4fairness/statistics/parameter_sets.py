@@ -1,0 +1,160 @@
+"""The parameters of a belief together: values by name, tables, plain data, and what to do where one is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError, among
+from problog4fairness.statistics.parameter import HALF, Cell, Parameter, called
+from problog4fairness.statistics.priors import Beta
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def bind(parameters: Sequence[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
+    """The parameters with some values stated."""
+    _check_names(parameters, values)
+    return tuple(own.stated(float(values[own.name])) if own.name in values else own for own in parameters)
+
+
+def checked_priors(prior: Mapping[str, Beta] | None, parameters: Sequence[Parameter]) -> dict[str, Beta]:
+    """The priors that somebody passed, by the names of parameters, or the error that says what is wrong with them."""
+    if prior is None:
+        return {}
+    if not isinstance(prior, Mapping):
+        raise P4FError(f"prior must be a mapping such as {{'p1': Beta(2, 8)}}, not {type(prior).__name__}")
+    _check_names(parameters, prior)
+    for name, own in prior.items():
+        if not isinstance(own, Beta):
+            raise P4FError(f"the prior of {name} must be a Beta, not {type(own).__name__}; write Beta(2, 8)")
+    return dict(prior)
+
+
+def _check_names(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> None:
+    names = [own.name for own in parameters]
+    for name in values:
+        if name not in names:
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
+
+
+def known_values(parameters: Iterable[Parameter]) -> dict[str, float]:
+    """The values that a program computes with, of the parameters that have one, by name; see :attr:`Parameter.used`.
+
+    Outcomes that exclude each other share the rows of their cell: where one of them was never seen, or nothing else
+    was, all have the mean of one Dirichlet distribution, so that they still sum to 1.
+    """
+    cells: dict[Hashable, list[Parameter]] = {}
+    for parameter in parameters:
+        if parameter.value is not None:
+            cells.setdefault(outcomes_of(parameter), []).append(parameter)
+    return {name: value for cell in cells.values() for name, value in _used(cell).items()}
+
+
+def outcomes_of(parameter: Parameter) -> Hashable:
+    """What parameters have in common that are probabilities of different outcomes of the same rows."""
+    cell = parameter.cell
+    if cell is None:
+        return parameter.name
+    # Labels are counted among rows of one fair class, features among those of one recorded value.
+    return cell.feature, cell.group, cell.fair if cell.feature is None else cell.recorded
+
+
+def _used(cell: Sequence[Parameter]) -> dict[str, float]:
+    """The values in use of the parameters of one cell."""
+    values = {own.name: own.value or 0.0 for own in cell}
+    estimated = [own for own in cell if own.rows is not None]
+    rest = 1 - sum(values.values())
+    if len(cell) == 1:
+        return {own.name: own.used or 0.0 for own in cell}
+    if not estimated or not (any(own.at_boundary for own in estimated) or rest < 1e-9):
+        return values
+    share = sum(own.value or 0.0 for own in estimated) + max(rest, 0.0)
+    rows = min(own.equal_rows if own.at_boundary else float(own.rows or 0) for own in estimated)
+    scale = rows + HALF * (len(estimated) + 1)
+    return values | {own.name: ((own.value or 0.0) * rows + HALF * share) / scale for own in estimated}
+
+
+def check_known(parameters: Sequence[Parameter]) -> None:
+    """Raise the error that names the parameters that have no value."""
+    empty = [own for own in parameters if own.without_rows]
+    if empty:
+        raise MissingValueError(
+            f"no audited row tells about {', '.join(own.said for own in empty)}; {ways_on(empty[0])}"
+        )
+    unknown = [own.name for own in parameters if own.value is None]
+    if unknown:
+        raise MissingValueError(
+            f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the belief unknown; "
+            "estimate from audited rows with .estimate(...), or state a value with .bind({...})"
+        )
+
+
+def ways_on(parameter: Parameter) -> str:
+    """What to do about a parameter of which no audited row tells."""
+    return (
+        "audit such rows, take it from the other groups with .pooled(), say what is known of it with "
+        f".with_priors({{{parameter.name!r}: statistics.Beta(1, 4)}}) or .bind({{{parameter.name!r}: ...}}), or leave "
+        "that group out of the belief"
+    )
+
+
+def table(parameters: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
+    """The parameters as a data frame; rows that are still needed are those of probabilities."""
+    import pandas as pd
+
+    from problog4fairness.data import WholeTable
+
+    parameters = list(parameters)
+    columns: dict[str, list[Any]] = {
+        name: [getattr(own, name) for own in parameters] for name in ("value", "low", "high", "rows")
+    }
+    kinds: dict[str, Any] = {"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"}
+    if not parameters or any(own.is_probability for own in parameters):
+        columns["still_needed"] = [own.still_needed(error) if own.is_probability else None for own in parameters]
+        kinds["still_needed"] = "int64" if all(own.is_probability for own in parameters) else "Int64"
+    columns["meaning"] = [own.meaning for own in parameters]
+    index = pd.Index([own.name for own in parameters], name="parameter")
+    return WholeTable(columns, index=index).astype(kinds)
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of parameters, which begins with what they mean where their names only spell out that."""
+    if frame.index.name != "parameter" or "meaning" not in frame.columns or not len(frame):
+        return frame
+    meanings = frame["meaning"].map(str)
+    spelled = all(called(str(name), said) != name for name, said in meanings.items())
+    return frame.set_index("meaning").rename_axis("probability that") if spelled else frame
+
+
+def parameters_json(parameters: Iterable[Parameter]) -> list[dict[str, Any]]:
+    """Parameters as plain data; what only some have is left out of the others."""
+    return [_json(parameter) for parameter in parameters]
+
+
+def _json(parameter: Parameter) -> dict[str, Any]:
+    names = ("name", "meaning", "value", "low", "high", "rows", "cell", "source")
+    plain = {name: getattr(parameter, name) for name in names}
+    plain["cell"] = None if parameter.cell is None else list(parameter.cell)
+    if parameter.prior is not None:
+        plain["prior"] = [float(parameter.prior.a), float(parameter.prior.b)]
+    if parameter.information is not None:
+        plain["information"] = dict(parameter.information)
+    return plain
+
+
+def parameters_from_json(
+    value: Iterable[dict[str, Any]], bounds: Mapping[str, tuple[float, float]] | None = None
+) -> tuple[Parameter, ...]:
+    """The inverse of :func:`parameters_json`; ``bounds`` are by name, of parameters that are no probabilities."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "cell": lambda cell: None if cell is None else Cell(*cell),
+        "prior": lambda prior: Beta(*prior),
+        "information": lambda known: tuple(known.items()),
+    }
+    parameters = []
+    for entry in value:
+        known: dict[str, Any] = {name: read[name](own) if name in read else own for name, own in entry.items()}
+        parameters.append(Parameter(**known, bounds=(bounds or {}).get(entry["name"], (0.0, 1.0))))
+    return tuple(parameters)
