@@ -9,7 +9,14 @@ import pytest
 from scipy import stats
 
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics.repetitions import Ellipse, confidence_ellipse
+from problog4fairness.metrics.repetitions import confidence_ellipse
+
+
+def contains(ellipse, x, y):
+    """Whether the point (x, y) is in the ellipse."""
+    turn, right, up = math.radians(ellipse.angle), x - ellipse.centre[0], y - ellipse.centre[1]
+    along, across = right * math.cos(turn) + up * math.sin(turn), up * math.cos(turn) - right * math.sin(turn)
+    return (2 * along / ellipse.width) ** 2 + (2 * across / ellipse.height) ** 2 <= 1
 
 
 def test_by_hand():
@@ -46,26 +53,14 @@ def test_the_mean_is_covered(n):
     random = np.random.default_rng(4)
     covariance = [[0.02**2, 0.7 * 0.02 * 0.05], [0.7 * 0.02 * 0.05, 0.05**2]]
     points = random.multivariate_normal([0.7, -0.1], covariance, size=(4000, n))
-    covered = np.mean([confidence_ellipse(p[:, 0], p[:, 1]).contains(0.7, -0.1) for p in points])
+    covered = np.mean([contains(confidence_ellipse(p[:, 0], p[:, 1]), 0.7, -0.1) for p in points])
     assert 0.94 <= covered <= 0.96
 
 
 def test_points_that_do_not_vary():
     flat = confidence_ellipse([1, 2, 3], [5, 5, 5])
     assert (flat.centre, flat.height, flat.angle) == ((2.0, 5.0), 0.0, 0.0)
-    assert flat.contains(2.1, 5)
-    assert not flat.contains(2.1, 5.1)
-    assert not flat.contains(2 + flat.width, 5)
     assert confidence_ellipse([1, 1, 1], [5, 5, 5]).width == 0.0
-
-
-def test_contains():
-    ellipse = Ellipse((1.0, 0.0), width=4.0, height=2.0, angle=90.0)
-    assert ellipse.contains(1, 1.99)
-    assert ellipse.contains(1.99, 0)
-    assert not ellipse.contains(1, 2.01)
-    assert not ellipse.contains(2.01, 0)
-    assert not ellipse.contains(1.9, 1.8)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import pytest
 from problog4fairness import metrics as m
 from problog4fairness.errors import P4FError
 
+accuracy, f1, equalized_odds = (m.METRICS[name] for name in ("accuracy", "f1", "equalized_odds"))
+
 Y, A = [1, 0, 1, 0], [1, 1, 0, 0]
 NAN = float("nan")
 
@@ -18,16 +20,16 @@ def rates(y_pred, **options):
 
 
 WRONG = {
-    "lengths": (lambda: m.accuracy([1, 0, 1], [1, 0]), "y_pred has 2 rows, y_true has 3"),
+    "lengths": (lambda: accuracy([1, 0, 1], [1, 0]), "y_pred has 2 rows, y_true has 3"),
     "group lengths": (
         lambda: rates(Y, sensitive_features=[0, 1]),
         "have 2 rows, the labels have 4",
     ),
-    "weight lengths": (lambda: m.f1(Y, Y, sample_weight=[1]), "sample_weight has 1 rows, the labels have 4"),
-    "no rows": (lambda: m.accuracy([], []), "y_true has no rows"),
-    "NaN label": (lambda: m.accuracy([1, NAN, NAN], [1, 0, 0]), "y_true has 2 missing values; drop those rows"),
+    "weight lengths": (lambda: f1(Y, Y, sample_weight=[1]), "sample_weight has 1 rows, the labels have 4"),
+    "no rows": (lambda: accuracy([], []), "y_true has no rows"),
+    "NaN label": (lambda: accuracy([1, NAN, NAN], [1, 0, 0]), "y_true has 2 missing values; drop those rows"),
     "NA label": (
-        lambda: m.f1(Y, pd.Series([1, 0, pd.NA, 1], dtype="Int64")),
+        lambda: f1(Y, pd.Series([1, 0, pd.NA, 1], dtype="Int64")),
         "y_pred has 1 missing value; drop those rows",
     ),
     "NaN group": (
@@ -41,18 +43,18 @@ WRONG = {
         "column 'b' has 1 missing value",
     ),
     "label 2": (
-        lambda: m.accuracy([1, 2], [1, 0]),
+        lambda: accuracy([1, 2], [1, 0]),
         "y_true has the label 2; labels are 0 and 1, or name the favourable",
     ),
-    "label in words": (lambda: m.accuracy(["yes"], ["no"]), "y_true has the label 'yes'"),
+    "label in words": (lambda: accuracy(["yes"], ["no"]), "y_true has the label 'yes'"),
     "probability as label": (
         lambda: rates([0.3, 1], sensitive_features=[0, 1]),
         "has the label 0.3",
     ),
-    "three labels": (lambda: m.f1(["a", "b"], ["b", "c"], favourable="a"), "beside .* 'a' there are 'b', 'c'"),
-    "text against numbers": (lambda: m.f1([0, 1], [0, 1], favourable="1"), "there are 0, 1"),
-    "two columns": (lambda: m.accuracy(np.ones((2, 3)), [1, 1]), r"y_true must be one column, not of shape \(2, 3\)"),
-    "ragged": (lambda: m.accuracy([[1], [1, 0]], [1, 0]), "not lists of different lengths"),
+    "three labels": (lambda: f1(["a", "b"], ["b", "c"], favourable="a"), "beside .* 'a' there are 'b', 'c'"),
+    "text against numbers": (lambda: f1([0, 1], [0, 1], favourable="1"), "there are 0, 1"),
+    "two columns": (lambda: accuracy(np.ones((2, 3)), [1, 1]), r"y_true must be one column, not of shape \(2, 3\)"),
+    "ragged": (lambda: accuracy([[1], [1, 0]], [1, 0]), "not lists of different lengths"),
     "ragged groups": (
         lambda: rates([1, 0], sensitive_features=[[1], [1, 0]]),
         "not lists of different",
@@ -90,18 +92,18 @@ WRONG = {
         lambda: m.statistical_disparity(Y, sensitive_features=A, groups=(0,)),
         "groups must be two different",
     ),
-    "negative weight": (lambda: m.f1(Y, Y, sample_weight=[1, -1, 1, 1]), "sample_weight has the value -1"),
-    "weight in words": (lambda: m.f1(Y, Y, sample_weight=list("abcd")), "'a'; it must hold"),
-    "no weight": (lambda: m.f1(Y, Y, sample_weight=[0] * 4), "sample_weight is 0 in every row"),
+    "negative weight": (lambda: f1(Y, Y, sample_weight=[1, -1, 1, 1]), "sample_weight has the value -1"),
+    "weight in words": (lambda: f1(Y, Y, sample_weight=list("abcd")), "'a'; it must hold"),
+    "no weight": (lambda: f1(Y, Y, sample_weight=[0] * 4), "sample_weight is 0 in every row"),
     "no weight in a group": (
         lambda: m.statistical_disparity(Y, sensitive_features=A, sample_weight=[0, 0, 1, 1]),
         "sample_weight is 0 in every row of the group 1",
     ),
     "a group without a label": (
-        lambda: m.equalized_odds_difference([1, 1, 1, 0], Y, sensitive_features=A),
+        lambda: equalized_odds([1, 1, 1, 0], Y, sensitive_features=A),
         "the group 1 lacks rows of one true label",
     ),
-    "one group": (lambda: m.equalized_odds_difference(Y, Y, sensitive_features=[1] * 4), "have one group"),
+    "one group": (lambda: equalized_odds(Y, Y, sensitive_features=[1] * 4), "have one group"),
     "one group, interval": (lambda: m.interval("equalized_odds", Y, Y, sensitive_features=[1] * 4), "have one group"),
     "confidence": (lambda: m.interval("accuracy", Y, Y, confidence=95), "confidence 95 is not between 0 and 1"),
     "confidence of odds": (

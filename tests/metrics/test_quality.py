@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from problog4fairness.metrics.table import accuracy, f1
+from problog4fairness.metrics import METRICS
+
+accuracy, f1 = METRICS["accuracy"], METRICS["f1"]
 
 # Ten rows: TP 3, FN 1, FP 2, TN 4.
 TRUE = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]

@@ -21,10 +21,10 @@ def test_the_same_as_the_single_metrics():
     label, chance, a = people()
     found, decision = scores(label, chance, a), (chance > 0.5).astype(int)
     assert list(found) == list(METRICS)
-    assert found["accuracy"] == pytest.approx(metrics.accuracy(label, decision))
-    assert found["f1"] == pytest.approx(metrics.f1(label, decision))
+    assert found["accuracy"] == pytest.approx(METRICS["accuracy"](label, decision))
+    assert found["f1"] == pytest.approx(METRICS["f1"](label, decision))
     assert found["disparity"] == pytest.approx(metrics.statistical_disparity(decision, sensitive_features=a))
-    odds = metrics.equalized_odds_difference(label, decision, sensitive_features=a)
+    odds = METRICS["equalized_odds"](label, decision, sensitive_features=a)
     assert found["equalized_odds"] == pytest.approx(odds)
     assert found["positive_rate"] == pytest.approx(decision.mean())
 
@@ -52,7 +52,7 @@ def test_three_groups():
     label, chance, a = people(groups=3)
     found, means = scores(label, chance, a), [(chance[a == group] >= 0.5).mean() for group in range(3)]
     assert found["disparity"] == pytest.approx(max(means) - min(means))
-    odds = metrics.equalized_odds_difference(label, (chance > 0.5).astype(int), sensitive_features=a)
+    odds = METRICS["equalized_odds"](label, (chance > 0.5).astype(int), sensitive_features=a)
     assert found["equalized_odds"] == pytest.approx(odds)
 
 
@@ -87,7 +87,7 @@ def test_metrics_in_each_group_are_fairlearns_metric_frame():
         assert frame.by_group[name].to_dict() == pytest.approx(own["value"].to_dict())
     weighted = metrics.metric_frame(label, decision, sensitive_features=a, sample_weight=np.arange(1, 201))
     assert weighted.overall["accuracy"] == pytest.approx(
-        metrics.accuracy(label, decision, sample_weight=np.arange(1, 201))
+        METRICS["accuracy"](label, decision, sample_weight=np.arange(1, 201))
     )
 
 

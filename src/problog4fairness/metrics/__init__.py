@@ -3,9 +3,9 @@
 :data:`METRICS` has every metric once; the rest is made from it. Five kinds of things, in the order in which a study
 needs them:
 
-- *of one classifier*: :func:`scores` for all of them at once; :func:`accuracy`, :func:`f1`,
-  :func:`statistical_disparity` and :func:`equalized_odds_difference` one by one; :func:`metric_frame` in each group;
-  disparity is that of decisions, that of mean probabilities is :func:`mean_probability_disparity`;
+- *of one classifier*: :func:`scores` for all of them at once, ``METRICS["f1"](y_true, y_pred)`` one by one,
+  :func:`metric_frame` in each group; :func:`statistical_disparity` is that of decisions, that of mean probabilities
+  is :func:`mean_probability_disparity`;
 - *from probabilities to decisions*: :func:`decide`, which everything else here uses as well;
 - *in model selection*: :func:`make_fair_scorer`, on audited fair labels;
 - *how sure one test set makes us of them*: :func:`interval` and :func:`intervals_by_group`, from counts, without

@@ -131,16 +131,6 @@ class Ellipse:
     height: float
     angle: float
 
-    def contains(self, x: float, y: float) -> bool:
-        """Whether the point (x, y) is in the ellipse."""
-        turn = math.radians(self.angle)
-        right, up = x - self.centre[0], y - self.centre[1]
-        along = right * math.cos(turn) + up * math.sin(turn)
-        across = up * math.cos(turn) - right * math.sin(turn)
-        a, b = self.width / 2, self.height / 2
-        # Without divisions, so that a flat ellipse is a line and not an error.
-        return abs(along) <= a and abs(across) <= b and (along * b) ** 2 + (across * a) ** 2 <= (a * b) ** 2
-
 
 def confidence_ellipse(x: Any, y: Any, confidence: float = 0.95) -> Ellipse:
     """The region that holds the *mean* of (x, y) with the given confidence, from the standard errors.

@@ -113,48 +113,6 @@ def metric_named(name: str) -> Metric:
     return METRICS[name]
 
 
-def accuracy(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
-    """Share of rows whose predicted label is the true one.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
-    favourable
-        The label that counts as 1.
-    sample_weight
-        Weight of each row.
-
-    Examples
-    --------
-    >>> accuracy([1, 0, 1, 1], [1, 0, 0, 1])
-    0.75
-    >>> accuracy(["paid", "default"], ["paid", "paid"], favourable="paid")
-    0.5
-    """
-    return METRICS["accuracy"](y_true, y_pred, favourable=favourable, sample_weight=sample_weight)
-
-
-def f1(y_true: Any, y_pred: Any, *, favourable: Any = None, sample_weight: Any = None) -> float:
-    """Harmonic mean of precision and recall of the favourable label: F1 = 2 TP / (2 TP + FP + FN).
-
-    It is 0 where nobody has the label and nobody is predicted to have it, as scikit-learn has it.
-
-    Parameters
-    ----------
-    y_true, y_pred, favourable, sample_weight
-        As for :func:`accuracy`.
-
-    Examples
-    --------
-    One true positive, one false negative, no false positive: 2 / (2 + 0 + 1).
-
-    >>> round(f1([1, 0, 1, 0], [1, 0, 0, 0]), 4)
-    0.6667
-    """
-    return METRICS["f1"](y_true, y_pred, favourable=favourable, sample_weight=sample_weight)
-
-
 def statistical_disparity(
     y_pred: Any,
     *,
@@ -172,12 +130,16 @@ def statistical_disparity(
 
     Parameters
     ----------
-    y_pred, favourable, sample_weight
-        As for :func:`accuracy`.
+    y_pred
+        Labels 0 and 1, or two other labels of which ``favourable`` names the good one.
     sensitive_features
         The group of each row; two groups.
     groups
         The two groups, the sensitive one last.
+    favourable
+        The label that counts as 1.
+    sample_weight
+        Weight of each row.
 
     Examples
     --------
@@ -215,34 +177,6 @@ def mean_probability_disparity(
     chances = probabilities(y_prob, "y_prob")
     options = {"sensitive_features": sensitive_features, "groups": groups, "sample_weight": sample_weight}
     return METRICS["disparity"](None, None, y_prob=chances, **options)
-
-
-def equalized_odds_difference(
-    y_true: Any, y_pred: Any, *, sensitive_features: Any, favourable: Any = None, sample_weight: Any = None
-) -> float:
-    """How far the groups' true positive rates, or their false positive rates, are apart; 0 is equalized odds.
-
-    max(largest TPR - smallest TPR, largest FPR - smallest FPR)
-
-    As fairlearn defines it between groups, but for one thing: where a group has no row of one of the labels, that rate
-    is unknown and this is an error, not a 0.
-
-    Parameters
-    ----------
-    y_true, y_pred, favourable, sample_weight
-        As for :func:`accuracy`.
-    sensitive_features
-        The group of each row; two groups or more.
-
-    Examples
-    --------
-    Of A = 1 one of two good applicants is accepted, of A = 0 all; no bad one is accepted there, one of two here.
-
-    >>> equalized_odds_difference([1, 1, 0, 1, 0, 0], [1, 0, 0, 1, 1, 0], sensitive_features=[1, 1, 1, 0, 0, 0])
-    0.5
-    """
-    options = {"sensitive_features": sensitive_features, "favourable": favourable, "sample_weight": sample_weight}
-    return METRICS["equalized_odds"](y_true, y_pred, **options)
 
 
 def scores(
@@ -363,7 +297,7 @@ def metric_frame(
     Parameters
     ----------
     y_true, y_pred, sensitive_features, favourable, sample_weight
-        As for :func:`accuracy` and :func:`statistical_disparity`.
+        As for :func:`interval`; and the weight of each row.
 
     Examples
     --------

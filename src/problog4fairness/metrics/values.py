@@ -34,7 +34,7 @@ def _right(j: Judged) -> Floats:
 
 
 def f1(j: Judged) -> float:
-    """2 TP / (2 TP + FP + FN), of expected counts where decisions are drawn; 0 where nobody has or gets the label."""
+    """2 TP / (2 TP + FP + FN), of expected counts where decisions are drawn; 0, as in scikit-learn, of no such rows."""
     either = float(j.weights @ (j.label + j.decision))
     return 2 * float(j.weights @ (j.label * j.decision)) / either if either else 0.0
 
@@ -81,7 +81,7 @@ def odds(j: Judged) -> Floats:
 
 
 def equalized_odds(j: Judged) -> float:
-    """max(largest TPR - smallest TPR, largest FPR - smallest FPR) between groups."""
+    """max(largest TPR - smallest TPR, largest FPR - smallest FPR) between groups, as fairlearn defines it."""
     return float(np.ptp(odds(j), axis=1).max())
 
 

@@ -24,7 +24,7 @@ from problog4fairness.data import FileNote, read_table, write_table, write_whole
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, belief_for, stated_audit, train_on_table
 from problog4fairness.evaluation import Gain, compare_rows, compared_rows
-from problog4fairness.metrics import accuracy
+from problog4fairness.metrics import METRICS
 
 RECORDED, FAIR, SENSITIVE = "granted", "repaid", "poor_area"
 ROWS, AUDITED = 5000, 400
@@ -214,7 +214,7 @@ class Demo:
         rows = [
             (
                 method,
-                accuracy(new[FAIR], decided),
+                METRICS["accuracy"](new[FAIR], decided),
                 *(float(decided[new[SENSITIVE] == group].mean()) for group in (1, 0)),
             )
             for method, decided in self.decisions().items()
