@@ -299,7 +299,7 @@ def test_products_are_counted_before_they_are_built(proxies, values, groups, mes
 def test_a_file_with_a_product_is_refused_before_it_is_built():
     belief = UnknownGroup("poor", {"postcode": ("n", "s")})
     plain = belief.to_json()
-    plain["proxies"] = [{**plain["proxies"][0], "columns": [f"c{number}"]} for number in range(32)]
+    plain["proxies"] = {f"c{number}": ["n", "s"] for number in range(32)}
     with pytest.raises(P4FError, match="combinations"):
         belief_of(plain)
 

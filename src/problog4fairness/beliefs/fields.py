@@ -286,7 +286,7 @@ def constructed(
 def _check_room(fields: Sequence[Field], values: Mapping[str, Any], groups: int) -> None:
     """Raise the error of a belief with room for too many parameters, before they are made."""
     options = [values[field.name] or [] for field in fields if field.kind == "classes"]
-    options += [own for field in fields if field.kind == "values" for own in (values[field.name] or {}).values()]
+    options += [own for field in fields if field.name == "values" for own in (values[field.name] or {}).values()]
     cells = groups * max(1, sum(len(own) ** 2 for own in options))
     if cells > MOST_CELLS:
         raise P4FError(f"the belief has room for {cells} parameters, more than {MOST_CELLS}; name fewer groups")

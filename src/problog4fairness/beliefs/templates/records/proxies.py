@@ -1,24 +1,31 @@
-"""P(group | proxies) from a linked sample: counted for each combination of values, or by a model of the proxies."""
+"""P(group | proxies): stated, counted in a linked sample or modelled there, as a program, and what it leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, softmax
 
 from problog4fairness.audit import warn_audit
-from problog4fairness.data import Codes, Floats
+from problog4fairness.beliefs.variables import declaration
+from problog4fairness.data import Codes, Floats, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import POOLED, Estimate, Parameter, Shrunk, proportion, shrunk
+from problog4fairness.program import atom, comment, number
+from problog4fairness.statistics import POOLED, Estimate, Parameter, Shrunk, known_values, proportion, shrunk
 
 # What a squared weight of the model costs, so that values which all linked people of one group share have one.
 PENALTY = 0.02
 SOURCE = "a logistic model of the proxies"
+# How far the probabilities of a table may be from a sum of 1.
+ROUNDING = 1e-6
+# The network that reads the recorded group, where there is one.
+NETWORK = "known_group"
 # Parameters of a model: how sure they are together is a matrix of their square, which the belief's file has, too.
 MOST_TOGETHER = 1_000
 
@@ -158,3 +165,118 @@ def _slopes(matrix: Floats, chance: Floats) -> Floats:
     own = chance[:, 1:]
     between = own[:, :, None] * (np.eye(own.shape[1]) - own[:, None, :])
     return np.asarray(np.einsum("cgk,cw->cgwk", between, matrix)).reshape(len(matrix), own.shape[1], -1)
+
+
+def stated_shares(key: Any, given: Any, variable: Sensitive) -> list[float | None]:
+    """The probability of each group from what was said of a value of the proxies."""
+    if given is None:
+        return [None] * len(variable.levels)
+    if isinstance(given, int | float) and variable.binary:
+        return [1 - float(given), float(given)]
+    whole = dict(given) if isinstance(given, Mapping) else given
+    fits = isinstance(whole, dict) and set(whole) == set(variable.levels)
+    if not fits or abs(sum(whole.values()) - 1) > ROUNDING:
+        raise P4FError(f"shares of {key!r} must be one for each of {list(variable.levels)} and sum to 1, not {whole}")
+    return [float(whole[level]) for level in variable.levels]
+
+
+def proxy_text(group: Sensitive, proxies: Sequence[Sensitive], own: Sequence[Parameter], inner: str) -> str:
+    """The program of a belief in which the group is recorded, or follows from the proxies.
+
+    Parameters
+    ----------
+    group, proxies
+        The sensitive variable, and what tells of it.
+    own
+        P(group | values of the proxies), by cell; the first group has what is left.
+    inner
+        The program in which the group is a network.
+    """
+    networks = [f"nn({NETWORK},[X],G,[{_listed(group)},missing]) :: {NETWORK}(X,G)."]
+    networks += [f"nn({proxy.name},[X],V,[{_listed(proxy)}]) :: {proxy.name}(X,V)." for proxy in proxies]
+    facts: list[str] = []
+    used = known_values(own)
+    cells: dict[int, dict[int, Parameter]] = {}
+    for parameter in own:
+        if parameter.cell is not None:
+            cells.setdefault(parameter.cell.group, {})[parameter.cell.recorded] = parameter
+    for place, key in enumerate(product(*(proxy.levels for proxy in proxies))):
+        goals = ", ".join(f"{proxy.name}(X,{atom(value)})" for proxy, value in zip(proxies, key, strict=True))
+        here = cells.get(place, {})
+        weights = {level: number(used[p.name]) if p.name in used else p.name for level, p in here.items()}
+        heads = [f"{weight} :: {_guess(group, level)}" for level, weight in weights.items()]
+        facts.append(f"{'; '.join(heads)} :- {goals}.{here[1].remark if len(here) == 1 else ''}")
+    rules = [clause for level in range(group.binary, len(group.levels)) for clause in _rules(group, level)]
+    head = comment("The group is known of some people; of the others, proxies tell how likely it is.")
+    inner = inner.replace(declaration(group) + "\n", "")
+    return "\n\n".join([head, *("\n".join(part) for part in (networks, facts, rules)), inner])
+
+
+def _rules(group: Sensitive, level: int) -> list[str]:
+    """When somebody is of a group: it is known, or guessed; the first one where no other is."""
+    name = atom(group.levels[level])
+    goal = f"{group.name}(X)" if group.binary else f"{group.name}(X,{name})"
+    guess = _guess(group, level) if level else ", ".join(f"\\+{_guess(group, k)}" for k in range(1, len(group.levels)))
+    return [f"{goal} :- {NETWORK}(X,{name}).", f"{goal} :- {NETWORK}(X,missing), {guess}."]
+
+
+def _guess(group: Sensitive, level: int) -> str:
+    return "label_guess(X)" if group.binary else f"label_guess(X,{atom(group.levels[level])})"
+
+
+def _listed(variable: Sensitive) -> str:
+    return ",".join(map(atom, variable.levels))
+
+
+@dataclass(frozen=True)
+class Disparity:
+    """A disparity between groups that are not known for certain.
+
+    Attributes
+    ----------
+    value
+        Where decisions have nothing to do with the group beyond the proxies.
+    low, high
+        Between which it lies whatever else they have to do with it: the bounds that ignorance leaves.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def bounded_disparity(values: Floats, shares: Floats, places: Codes) -> Disparity:
+    """The mean of a group minus that of everybody else (Kallus, Mao and Zhou 2022).
+
+    Parameters
+    ----------
+    values
+        ``[rows]``: what was decided.
+    shares
+        ``[rows]``: the probability of the group.
+    places
+        ``[rows]``: the combination of proxies; -1 where the group is known.
+    """
+    inside = [places == place for place in np.unique(places[places >= 0])]
+    sums = np.array([_extremes(values[own], shares[own]) for own in inside])
+    known = places < 0
+    certain = float(values[known] @ shares[known])
+    low, high = sums.sum(axis=0) + certain if len(sums) else (certain, certain)
+    return Disparity(*(_difference(total, shares, values) for total in (float(shares @ values), low, high)))
+
+
+def _extremes(values: Floats, shares: Floats) -> tuple[float, float]:
+    """The least and the most that decisions about a share of these rows can sum to."""
+    ordered, count = np.sort(values), float(shares.sum())
+    sums = np.concatenate([[0.0], ordered.cumsum()])
+    at = np.arange(len(sums))
+    least = float(np.interp(count, at, sums))
+    return least, float(sums[-1] - np.interp(len(values) - count, at, sums))
+
+
+def _difference(total: float, shares: Floats, values: Floats) -> float:
+    """The mean of the group minus that of the others, where decisions about the first sum to ``total``."""
+    inside, outside = float(shares.sum()), float((1 - shares).sum())
+    if min(inside, outside) == 0:
+        raise P4FError("all rows are of one group; there is nothing to compare")
+    return float(total / inside - (values.sum() - total) / outside)

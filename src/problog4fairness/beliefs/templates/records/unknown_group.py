@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -15,17 +16,23 @@ from torch import Tensor
 from problog4fairness.audit import Audit, NoStrataError, frame_of, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import with_proxies
-from problog4fairness.beliefs.describe.proxy_text import NETWORK, proxy_text, stated_shares
 from problog4fairness.beliefs.describe.words import Label, share
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.none import NoBias
-from problog4fairness.beliefs.templates.records.group_bounds import Disparity, bounded_disparity
-from problog4fairness.beliefs.variables import sensitive_from_json, sensitive_json
+from problog4fairness.beliefs.templates.records.proxies import (
+    NETWORK,
+    Disparity,
+    bounded_disparity,
+    linked_shares,
+    proxy_text,
+    stated_shares,
+)
 from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, predicates
-from problog4fairness.statistics import Cell, Parameter, known_values, parameters_from_json, parameters_json
+from problog4fairness.statistics import Cell, Parameter, known_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +84,18 @@ class UnknownGroup(Belief):
 
     title = "unknown group"
     identified_by = "stated probabilities, or rows of which the group is known; the table without them does not."
+    fields: ClassVar[tuple[Field, ...]] = (
+        SENSITIVE,
+        Field("proxies", "values", "The columns that tell of the group, with their values"),
+        Field("belief", "belief", "How the label came about, given the group"),
+        GROUPS,
+    )
+    question = Question(
+        "group",
+        "Other columns tell of it",
+        "The group is missing for some or for all; a postcode or a first name makes it likely.",
+        (("postcode", "first name"), ("?group",)),
+    )
     _counted = False  # in an audit of labels; its own parameters are counted among linked rows
 
     def __init__(
@@ -88,65 +107,63 @@ class UnknownGroup(Belief):
         belief: Belief | None = None,
         groups: Sequence[Level] = (0, 1),
     ) -> None:
-        variable = Sensitive.of(sensitive, groups, name="a")
+        inner = None if isinstance(belief, NoBias) else belief
+        super().__init__(sensitive, proxies=proxies, belief=inner, groups=groups)
+        (variable,) = self.variables
         if len(variable.columns) > 1:
             raise P4FError("UnknownGroup is for one sensitive column")
         if not proxies:
             raise P4FError("name at least one proxy, with its values: {'postcode': ('1010', '1020')}")
+        if isinstance(belief, UnknownGroup):
+            raise P4FError("one UnknownGroup is enough; name all proxies in it")
+        self.belief = inner or NoBias()
+        same = [own for own in self.belief.variables if own.columns == variable.columns]
+        if same and same[0].levels != variable.levels:
+            raise P4FError(f"the belief knows the groups {list(same[0].levels)}, not {list(variable.levels)}")
+        if self.belief.variables and not same:
+            raise P4FError(
+                f"the belief is about {', '.join(self.belief.sensitive_columns)}, not {variable.columns[0]!r}"
+            )
+        self.group = same[0] if same else variable
+        # Each proxy has a name that the program of the belief does not use.
+        taken = {"x", "h", NETWORK, *(own.name for own in self.belief.variables), self.group.name}
+        names = predicates(proxies, "q", taken)
         others = [Sensitive.of(column, values) for column, values in proxies.items()]
-        self._set(variable, tuple(replace(v, people=False) for v in others), belief or NoBias())
-        unknown = [key for key in shares or {} if key not in self._cells]
-        if unknown:
-            raise P4FError(f"shares names {unknown[0]!r}, which is not among the values of {', '.join(proxies)}")
-        found = {key: stated_shares(key, given, variable) for key, given in (shares or {}).items()}
-        self.own = tuple(
-            Parameter(self._name(cell), self._meaning(cell), found[key][level] if key in found else None, cell=cell)
+        self.proxies = tuple(replace(v, name=name, people=False) for v, name in zip(others, names, strict=True))
+        self._check_room()
+        for key in set(shares or {}) - set(self._cells):
+            raise P4FError(f"shares names {key!r}, which is not among the values of {', '.join(proxies)}")
+        stated = {key: stated_shares(key, given, self.group) for key, given in (shares or {}).items()}
+        self.group_parameters = tuple(
+            Parameter(self._name(cell), self._meaning(cell), stated[key][level] if key in stated else None, cell=cell)
             for key, number in self._cells.items()
-            for level in self._levels
+            for level in range(1, len(self.group.levels))
             for cell in [Cell(number, 0, level)]
         )
         self._join()
 
-    def _set(self, variable: Sensitive, proxies: tuple[Sensitive, ...], belief: Belief) -> None:
-        """Take the parts, each proxy under a name that the program of the belief does not use."""
-        if isinstance(belief, UnknownGroup):
-            raise P4FError("one UnknownGroup is enough; name all proxies in it")
-        same = [own for own in belief.variables if own.columns == variable.columns]
-        if same and same[0].levels != variable.levels:
-            raise P4FError(f"the belief knows the groups {list(same[0].levels)}, not {list(variable.levels)}")
-        if belief.variables and not same:
-            raise P4FError(f"the belief is about {', '.join(belief.sensitive_columns)}, not {variable.columns[0]!r}")
-        self.group = same[0] if same else variable
-        taken = {"x", "h", NETWORK, *(own.name for own in belief.variables), self.group.name}
-        names = predicates((own.columns[0] for own in proxies), "q", taken)
-        self.proxies = tuple(replace(own, name=name) for own, name in zip(proxies, names, strict=True))
+    def _check_room(self) -> None:
         cells = prod(len(proxy.levels) for proxy in self.proxies)
         if cells > MOST_CELLS:
             raise P4FError(f"the proxies have {cells:,} combinations of values, more than {MOST_CELLS:,}")
-        count = cells * len(self._levels)
+        count = cells * (len(self.group.levels) - 1)
         if count > MOST_PARAMETERS:
             raise P4FError(f"the groups and proxies need {count:,} parameters, more than {MOST_PARAMETERS:,}")
-        self.belief = belief
 
     def _join(self) -> None:
-        """What follows from the parts."""
+        """What follows from the belief inside."""
         inner = self.belief
         self.variables = (self.group, *(own for own in inner.variables if own != self.group))
         self.features, self.classes, self.favourable = inner.features, inner.classes, inner.favourable
         self.missing_labels, self.recorded_columns = inner.missing_labels, inner.recorded_columns
         self.withheld, self.predicts_from, self.classifier = inner.withheld, inner.predicts_from, inner.classifier
-        self.parameters = (*self.own, *inner.parameters)
+        self.parameters = (*self.group_parameters, *inner.parameters)
 
-    @property
+    @cached_property
     def _cells(self) -> dict[Any, int]:
         """The values of the proxies that stand together, and the number of each combination."""
         keys = product(*(own.levels for own in self.proxies))
         return {key if len(key) > 1 else key[0]: number for number, key in enumerate(keys)}
-
-    @property
-    def _levels(self) -> range:
-        """The groups that have parameters, by position: all but the first."""
-        return range(1, len(self.group.levels))
 
     def _name(self, cell: Cell) -> str:
         key = tuple(own.levels[place] for own, place in zip(self.proxies, self._key(cell), strict=True))
@@ -155,11 +172,7 @@ class UnknownGroup(Belief):
 
     def _key(self, cell: Cell) -> list[int]:
         """The value of each proxy in a cell, by position; the last proxy changes first."""
-        places, rest = [], cell.group
-        for proxy in reversed(self.proxies):
-            rest, place = divmod(rest, len(proxy.levels))
-            places.append(place)
-        return places[::-1]
+        return [int(place) for place in np.unravel_index(cell.group, [len(proxy.levels) for proxy in self.proxies])]
 
     def _meaning(self, cell: Cell) -> str:
         pairs = zip(self.proxies, self._key(cell), strict=True)
@@ -183,7 +196,7 @@ class UnknownGroup(Belief):
 
     def text(self) -> str:
         """The program as text: that of the belief, in which the group follows from the proxies."""
-        return proxy_text(self.group, self.proxies, self.own, self.belief.text())
+        return proxy_text(self.group, self.proxies, self.group_parameters, self.belief.text())
 
     def record(self, rows: Rows) -> Record:
         """See :meth:`Belief.record`."""
@@ -220,8 +233,8 @@ class UnknownGroup(Belief):
         """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
         self.require_columns(rows)
         known, groups = self._known(rows), len(self.group.levels)
-        used = known_values(self.own)
-        values = [used.get(own.name, np.nan) for own in self.own]
+        used = known_values(self.group_parameters)
+        values = [used.get(own.name, np.nan) for own in self.group_parameters]
         others = np.array(values).reshape(-1, groups - 1)[self._places(rows)]
         shares = np.column_stack([1 - others.sum(axis=1), others])
         return np.where((known < 0)[:, None], np.maximum(shares, 0.0), np.eye(groups)[known])
@@ -262,8 +275,8 @@ class UnknownGroup(Belief):
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         """See :meth:`Belief.with_parameters`."""
         other = super().with_parameters(probabilities)
-        other.own = other.parameters[: len(self.own)]
-        other.belief = self.belief.with_parameters(other.parameters[len(self.own) :])
+        other.group_parameters = other.parameters[: len(self.group_parameters)]
+        other.belief = self.belief.with_parameters(other.parameters[len(self.group_parameters) :])
         other._join()
         return other
 
@@ -273,7 +286,7 @@ class UnknownGroup(Belief):
         other.belief = self.belief.with_favourable(label)
         return other
 
-    def estimate(
+    def estimate(  # type: ignore[override]
         self,
         audit: pd.DataFrame | Audit,
         *,
@@ -282,7 +295,6 @@ class UnknownGroup(Belief):
         favourable: Any = None,
         confidence: float = 0.95,
         prior: Mapping[str, Beta] | None = None,
-        drawn_from: Any = None,
         additive: bool = False,
     ) -> Self:
         """Count the groups of a linked sample: rows with both the proxies and the group.
@@ -294,17 +306,12 @@ class UnknownGroup(Belief):
             is estimated, too, from the rows whose group is known.
         recorded, fair, favourable, confidence, prior
             As for :meth:`Belief.estimate`.
-        drawn_from
-            Not for a linked sample, which is counted once.
         additive
             Whether the probabilities are learned by a logistic model, in which each proxy adds its part, instead of
             counted for each combination of values: for several proxies, of which many combinations have few linked
             rows, or none.
         """
-        if drawn_from is not None:
-            raise P4FError("drawn_from=... is for an audit of labels; estimate the inner belief so")
         from problog4fairness.audit import planned_error, warn_few
-        from problog4fairness.beliefs.templates.records.proxies import linked_shares
 
         warn_unweighted(audit, "linked rows")
         error = planned_error(audit)
@@ -317,14 +324,14 @@ class UnknownGroup(Belief):
         linked = np.flatnonzero(known >= 0)
         places, known = self._places(rows.take(linked)), known[linked]
         sizes = [len(proxy.levels) for proxy in self.proxies] if additive else None
-        own = linked_shares(self.own, places, known, confidence, sizes)
-        warn_few(own, error=error)
+        counted = linked_shares(self.group_parameters, places, known, confidence, sizes)
+        warn_few(counted, error=error)
         inner = self.belief
         if recorded is not None and fair is not None and inner.parameters:
             chosen = frame.iloc[linked].reset_index(drop=True)
             inner = inner.estimate(chosen, recorded=recorded, fair=fair, favourable=favourable, confidence=confidence)
-        found = self.with_parameters((*own, *inner.parameters))
-        return (found.with_priors(prior) if prior else found).with_favourable(inner.favourable)
+        estimated = self.with_parameters((*counted, *inner.parameters))
+        return (estimated.with_priors(prior) if prior else estimated).with_favourable(inner.favourable)
 
     def disparity(self, table: pd.DataFrame, decided: Sequence[float] | Floats, *, group: Any = None) -> Disparity:
         """The difference in what was decided between a group and the others, with the bounds that ignorance leaves.
@@ -362,42 +369,15 @@ class UnknownGroup(Belief):
         """See :meth:`Belief.words`."""
         name = self.group.columns[0]
         first = f"{name} is not known of everybody; {', '.join(own.columns[0] for own in self.proxies)} tells of it."
-        told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.own]
+        told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.group_parameters]
         return [first, *told, *self.belief.words(label)]
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: the group is not on record, its proxies are."""
         proxies = [own.columns[0] for own in self.proxies]
-        return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.own)
+        return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.group_parameters)
 
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""
         own = "Differences between groups are estimates: the group of most people is not known, only how likely it is."
         return [own, *self.belief.caveats()]
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": "UnknownGroup",
-            **sensitive_json(self.group),
-            "proxies": [sensitive_json(own) for own in self.proxies],
-            "probabilities": parameters_json(self.own),
-            "belief": self.belief.to_json(),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        proxies = tuple(replace(sensitive_from_json(own), people=False) for own in value["proxies"])
-        belief._set(sensitive_from_json(value), proxies, Belief.from_json(value["belief"]))
-        belief.own = parameters_from_json(value["probabilities"])
-        cells = [Cell(number, 0, level) for number in belief._cells.values() for level in belief._levels]
-        wanted = [(belief._name(cell), cell) for cell in cells]
-        if [(own.name, own.cell) for own in belief.own] != wanted:
-            raise ValueError("a parameter is not about its cell")
-        belief._join()
-        return belief
-
-
-def _rows_of(column: Any, rows: Codes) -> Any:
-    return column if isinstance(column, str) else np.asarray(column)[rows]
