@@ -149,7 +149,7 @@ def test_several_proxies_and_other_names_of_groups():
         belief=LabelBias("sex", 0.2, 0.1, groups=("m", "f")),
         groups=("m", "f"),
     )
-    assert [own.name for own in belief.own][:2] == ["group('Kim',0)", "group('Kim',1)"]
+    assert [own.name for own in belief.group_parameters][:2] == ["group('Kim',0)", "group('Kim',1)"]
     belief.unknown().program().compile()
     assert "It is taken that sex = f where name = Kim and a = 0 in an unknown share of cases." in belief.words()
 
