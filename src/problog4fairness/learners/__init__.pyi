@@ -1,10 +1,9 @@
 from .auto import Auto, FittedChoice, row_losses
 from .base import Learner, Task
-from .calibrated import LARGEST_SHIFT, SLOPES, Calibrated, recalibrated
 from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_trees, require_cluster
 from .em.reweighted import FittedEstimator, LikelihoodWarning, Reweighted
 from .encoder import MISSING, make_encoder, slot_name
-from .fitted import Fitted
+from .fitted import LARGEST_SHIFT, SLOPES, Calibrated, Fitted, recalibrated
 from .linear.logistic import FittedLinear, Linear
 from .named import LEARNERS, learner_json, learner_of_json, named_learner
 from .networks.fit import fit_many

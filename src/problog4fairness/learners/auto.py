@@ -123,15 +123,10 @@ class FittedChoice(FittedAround):
 
     Parameters
     ----------
+    fitted, chosen
+        What the chosen learner learned, and its name.
     compared
         By learner, its loss on held-out recorded rows, and what else was measured.
-
-    Attributes
-    ----------
-    fitted
-        What the chosen learner learned.
-    chosen
-        Its name.
 
     Examples
     --------

@@ -97,12 +97,7 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> Sequence[Fitted]:
         """Fit one classifier for each task; by default one after another.
 
-        Parameters
-        ----------
-        tasks
-            What to fit.
-        progress
-            Whether to show a progress bar; by default only where standard error is a terminal.
+        ``progress`` says whether to show a progress bar; by default only where standard error is a terminal.
         """
         self.check_options()
         fits = []
@@ -122,16 +117,9 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
         progress: bool | None = None,
         quicker: int = 1,
     ) -> Sequence[Fitted]:
-        """Fit one classifier for each task, quickly, near what was learned from almost the same rows.
+        """Fit one classifier for each task, near what was learned from almost the same rows.
 
-        Parameters
-        ----------
-        fitted
-            What was learned.
-        tasks, progress
-            As in :meth:`fit_many`.
-        quicker
-            How many times quicker a learner may learn that starts anew.
+        A learner that starts anew may learn ``quicker`` times as quickly.
         """
         return self.fit_many(tasks, progress)
 
@@ -149,17 +137,7 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
         weights: Tensor | None = None,
         progress: bool | None = None,
     ) -> Fitted:
-        """Fit one classifier.
-
-        Parameters
-        ----------
-        through, rows
-            A belief and the rows to observe through it, or an observation.
-        seed, weights
-            As in :class:`Task`.
-        progress
-            As in :meth:`fit_many`.
-        """
+        """Fit one classifier through a belief and the rows to observe, or through an observation."""
         return self.fit_many([Task(observation_of(through, rows), seed, weights=weights)], progress)[0]
 
 

@@ -34,14 +34,8 @@ CERTAIN = 500.0
 class Slopes(ABC):
     """The loss of some rows of an observation, and its slopes at the logits of the inputs that they need.
 
-    Attributes
-    ----------
-    inputs
-        ``[inputs]``: the rows of ``observation.table`` that they need.
-    mass
-        ``[inputs]``: the total weight of the rows that need each.
-    total
-        The total weight of all rows.
+    ``inputs`` are the rows of ``observation.table`` that they need, ``mass`` the total weight of the rows that need
+    each, and ``total`` that of all rows.
     """
 
     def __init__(self, inputs: Codes, places: Codes, weights: Floats) -> None:
@@ -64,17 +58,7 @@ class Slopes(ABC):
 
 
 def slopes_of(observation: Observation, rows: Tensor | None = None, weights: Tensor | None = None) -> Slopes:
-    """The slopes of some rows.
-
-    Parameters
-    ----------
-    observation
-        What was recorded.
-    rows
-        Which rows, by number; all by default.
-    weights
-        ``[rows of the observation]``: how much each row counts.
-    """
+    """The slopes of some rows by number, or of all; ``weights`` are those of all rows of the observation."""
     check_weights(weights, len(observation))
     observation.require_possible()
     chosen = torch.arange(len(observation)) if rows is None else rows
@@ -91,20 +75,9 @@ def slopes_of(observation: Observation, rows: Tensor | None = None, weights: Ten
 def slopes_of_terms(
     terms: AffineTerms, codes: Codes, inputs: Codes, places: Codes, key: Codes | None, weights: Floats
 ) -> Slopes:
-    """The slopes of rows whose likelihood is affine.
+    """The slopes of rows whose likelihood is affine: row i needs the inputs ``places[i]``, with entry ``codes[i]``.
 
-    Parameters
-    ----------
-    terms
-        The likelihood.
-    codes
-        ``[rows]``: the entry of each row.
-    inputs, places
-        The inputs that are needed; which of them each row needs, ``[rows, variants]``.
-    key
-        ``[rows]``, where rows that need the same inputs have the same number.
-    weights
-        ``[rows]``.
+    Rows that need the same inputs have the same number in ``key``, where there is one.
     """
     kind = BinarySlopes if terms.width == 1 else ClassSlopes
     return kind(terms, codes, inputs, places, key, weights)
@@ -168,12 +141,12 @@ class BinarySlopes(Slopes):
         """(dP/dz)² / (P (1 - P)): never negative, and near the optimum the true curvature."""
         rest = self._not_no * low
         rest += self._not_yes * high
-        found = slope * slope
-        found *= total
+        information = slope * slope
+        information *= total
         # Rows without weight bring nothing; certain ones next to nothing.
         rest *= self._weights
-        found /= np.maximum(rest, 1e-300, out=rest)
-        return found
+        information /= np.maximum(rest, 1e-300, out=rest)
+        return information
 
     def sample(self, count: int) -> tuple[BinarySlopes, Codes]:
         """A random part of the rows, where rows need one input each; and the inputs that they need, in order."""
@@ -247,8 +220,8 @@ class ClassSlopes(Slopes):
         """The gradient, and the expected weight of each input."""
         posterior = terms * (self._weights / total)[:, None, None]
         places, count = self._places.reshape(-1), len(self.inputs)
-        own = [_sums(places, posterior[..., label].reshape(-1), count) for label in range(chance.shape[1])]
-        expected = np.column_stack(own)
+        classes = range(chance.shape[1])
+        expected = np.column_stack([_sums(places, posterior[..., label].reshape(-1), count) for label in classes])
         share = expected.sum(1, keepdims=True)
         return share * chance - expected, share
 
@@ -298,8 +271,8 @@ class GeneralSlopes(Slopes):
         share = torch.zeros(len(z), dtype=torch.float64)
         for rows, places, weights in self._chunks:
             posterior = kernel.posterior(z[places].flatten(-2), rows)  # type: ignore[union-attr]  # checked before
-            own = posterior.unflatten(-1, (-1, classes)).sum(-1) * weights.unsqueeze(1)
-            share.index_add_(0, places.reshape(-1), own.reshape(-1))
+            by_input = posterior.unflatten(-1, (-1, classes)).sum(-1) * weights.unsqueeze(1)
+            share.index_add_(0, places.reshape(-1), by_input.reshape(-1))
         chance = log_outcomes((outputs,), z).exp()
         spread = (chance * (1 - chance))[:, -outputs:]
         return self.gradient(logits)[1], (share.unsqueeze(1) * spread).numpy()

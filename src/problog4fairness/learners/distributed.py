@@ -38,22 +38,9 @@ ROUND = 50
 class ClusterTask:
     """Something to fit on a cluster.
 
-    Parameters
-    ----------
-    observation
-        Of one row of each kind.
-    masses
-        ``[kinds]``: the total weight of the rows of each.
-    keys
-        What tells kinds apart, ``[kinds]`` rows of some columns.
-    data
-        A Dask data frame with these columns and those of the encoder, and with :data:`WEIGHT` where rows have weights.
-    encoder
-        Which columns are read, and how.
-    held
-        Rows that say when to stop, with the columns of the data; None for as many rounds as there may be.
-    seed
-        Of the fit.
+    ``observation`` is of one row of each kind, ``masses`` the total weight of the rows of each, ``keys`` what tells
+    kinds apart, ``[kinds]`` rows of some columns. ``data`` is a Dask data frame with these columns and those of the
+    encoder, and with :data:`WEIGHT` where rows have weights; so are the rows ``held`` out to say when to stop, if any.
     """
 
     observation: Observation

@@ -34,22 +34,17 @@ LEAST_ROWS = 10
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Numbers filled and scaled, (x - mean) / scale; categories as indicators. What a column is, training said.
+    """Numbers filled and scaled, (x - mean) / scale; categories as indicators. What a column is, training decided.
 
     Attributes
     ----------
-    numbers
-        The columns of numbers.
-    marked
-        Those of them with a further input that says whether the number is missing, scaled like a number.
-    categories
-        The other columns, and the values of each that have an input of their own.
-    rare
-        Those of them in which all other values share one more input; elsewhere an unknown value is zeros.
-    fills
-        What stands for a missing number, ``[numbers]``.
-    means, scales
-        ``[numbers + marked]``.
+    numbers, marked
+        The columns of numbers; those with a further input that says whether the number is missing, scaled like it.
+    categories, rare
+        The other columns, and the values of each that have an input; those in which all other values share one more
+        input, while elsewhere an unknown value is zeros.
+    fills, means, scales
+        What stands for a missing number, ``[numbers]``; ``[numbers + marked]``.
     """
 
     numbers: tuple[str, ...]
@@ -137,12 +132,7 @@ class Encoder:
     def of_plain(cls, plain: Any, columns: Sequence[str] | None = None) -> Encoder:
         """The encoder that plain data describe, which may be a stranger's, without its numbers.
 
-        Parameters
-        ----------
-        plain
-            From :meth:`state`.
-        columns
-            The columns that it must read; not checked where they are not given.
+        Where ``columns`` are given, it must read these.
         """
         known = isinstance(plain, dict) and set(plain) == {"numbers", "marked", "categories"}
         require(known and isinstance(plain["categories"], list), "its encoder is another one")
@@ -279,14 +269,7 @@ def frequent(values: Sequence[str], counts: Codes) -> tuple[tuple[str, ...], boo
     """The values of a column that get an input each, in their order, and whether there are others.
 
     What a fit costs does not grow with the number of values: at most ``MAX_CATEGORIES`` inputs come of a column. Of one
-    with more values, those that few rows have are among the others, too, so that nobody is learned by name.
-
-    Parameters
-    ----------
-    values
-        All values, in order.
-    counts
-        How many rows have each.
+    with more values, those that few rows have (``counts``) are among the others, so that nobody is learned by name.
     """
     if len(values) <= MAX_CATEGORIES:
         return tuple(values), False

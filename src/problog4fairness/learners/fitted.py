@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import pandas as pd
+import torch
 from torch import Tensor
 
 from problog4fairness.errors import P4FError
@@ -17,6 +18,11 @@ from problog4fairness.learners.validation import Shape, require
 History: TypeAlias = Mapping[str, list[float]]
 # All that was learned: as tensors and as plain data.
 State: TypeAlias = tuple[dict[str, Tensor], dict[str, Any]]
+# Between these a slope is found, and shifts between minus and plus the largest: beyond, few rows would make it certain.
+SLOPES, LARGEST_SHIFT = (0.05, 10.0), 10.0
+# Standard errors by which probabilities must be off before it is told.
+FAR = 3.0
+_NUMBERS = ("slope", "gain", "error")
 
 
 class Fitted(ABC):
@@ -66,16 +72,9 @@ class Fitted(ABC):
 
     @classmethod
     def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
-        """The tensors that go with plain data from a stranger; ``ValueError`` where that is not of the known shape.
+        """The tensors that go with plain data from a stranger, of a classifier that reads these columns.
 
-        Parameters
-        ----------
-        plain
-            The plain data of :meth:`state`.
-        columns
-            The columns that the classifier reads.
-        classes
-            How many classes the label has.
+        ``ValueError`` where the data are not of the known shape.
         """
         raise ValueError(f"its classifier {cls.kind} is in no file")
 
@@ -198,6 +197,61 @@ class FittedAround(Fitted):
     def _inside(plain: Mapping[str, Any]) -> tuple[type[Fitted], dict[str, Any]]:
         inside = dict(plain["fitted"])
         return Fitted.kinds[inside.pop("kind")], inside
+
+
+def recalibrated(log_proba: Tensor, slope: Tensor | float, shifts: Tensor) -> Tensor:
+    """log P(class), ``[rows, classes]``: P'(f) is in proportion to P(f)^slope exp(shift_f), with shift 0 of class 0."""
+    moved = slope * log_proba.clamp_min(-1e4) + torch.cat([shifts.new_zeros(1), shifts])
+    return moved.log_softmax(-1)
+
+
+class Calibrated(FittedAround):
+    """A fitted classifier, and the slope and shifts that its log-probabilities need to be right.
+
+    Attributes
+    ----------
+    fitted
+        What was learned.
+    slope
+        Above 1 the classifier was too cautious, below 1 too sure.
+    shifts
+        What is added to the log-odds of each class but the first.
+    gain, error
+        By how much that lowers the mean of -log P(fair label) of audited rows that it was not fitted on, and the
+        standard error of that.
+    """
+
+    kind = "calibrated"
+
+    def __init__(self, fitted: Fitted, slope: float, shifts: Sequence[float], gain: float, error: float) -> None:
+        super().__init__(fitted)
+        self.slope, self.shifts = float(slope), tuple(map(float, shifts))
+        self.gain, self.error = gain, error
+        if gain > FAR * error:
+            warning = (
+                f"its own fair probabilities disagree with the audited rows, by which they were put right (log loss "
+                f"lower by {gain:.3f}, standard error {error:.3f}, out of fold); the belief may not hold"
+            )
+            self.concerns = [*fitted.concerns, warning]
+
+    def log_proba(self, table: pd.DataFrame) -> Tensor:
+        return recalibrated(self.fitted.log_proba(table), self.slope, torch.tensor(self.shifts, dtype=torch.float64))
+
+    def around(self) -> dict[str, Any]:
+        return {**{name: getattr(self, name) for name in _NUMBERS}, "shifts": list(self.shifts)}
+
+    @classmethod
+    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
+        require(set(plain) == {*_NUMBERS, "shifts"}, "its calibration is another one")
+        shifts = plain["shifts"]
+        require(isinstance(shifts, list) and len(shifts) == classes - 1, "its calibration does not fit its labels")
+        numbers = [*(plain[name] for name in _NUMBERS), *shifts]
+        plausible = all(type(value) is float and math.isfinite(value) and abs(value) <= 100 for value in numbers)
+        require(plausible and plain["slope"] > 0, "its calibration is not in numbers")
+
+    @classmethod
+    def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> Calibrated:
+        return cls(fitted, plain["slope"], plain["shifts"], plain["gain"], plain["error"])
 
 
 def _check_history(value: Any) -> None:

@@ -14,7 +14,7 @@ LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}
 
 
 def named_learner(name: object) -> Learner:
-    """The learner with this name, with its default options; a learner as it is; one around a scikit-learn estimator.
+    """The learner with this name, with its default options; a learner as it is; one around a scikit-learn classifier.
 
     Parameters
     ----------

@@ -73,19 +73,7 @@ def is_shown(progress: bool | None) -> bool:
 
 @contextmanager
 def progress_bar(work: float, epochs: int, progress: bool | None, unit: str = "epoch") -> Iterator[Bar]:
-    """A bar over fits.
-
-    Parameters
-    ----------
-    work
-        All work, in whatever unit.
-    epochs
-        The most that each fit can have.
-    progress
-        Whether to draw the bar; None draws it where standard error is a terminal.
-    unit
-        What an epoch is called.
-    """
+    """A bar over so much work of fits with so many epochs at most, each called a ``unit``; see :func:`is_shown`."""
     if not is_shown(progress):
         yield Bar(_LISTENER.get(), work)
         return

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from problog4fairness.learners.auto import FittedChoice
 from problog4fairness.learners.base import Learner, Task
-from problog4fairness.learners.calibrated import Calibrated
-from problog4fairness.learners.fitted import Fitted
+from problog4fairness.learners.fitted import Calibrated, Fitted
 from problog4fairness.learners.named import named_learner
 from problog4fairness.learners.trees.boosted import FEW
 
@@ -21,19 +20,7 @@ QUICKER = 4
 def fit_again(
     learner: Learner, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, quicker: int = QUICKER
 ) -> list[Fitted]:
-    """Fit one classifier for each task, near one that is fitted already.
-
-    Parameters
-    ----------
-    learner, fitted
-        What learned, and what it learned; a calibration of its probabilities is kept as it is.
-    tasks
-        What to fit.
-    progress
-        Whether to show a progress bar; by default only where standard error is a terminal.
-    quicker
-        How many times quicker trees learn.
-    """
+    """Fit one classifier for each task, near one that is fitted; a calibration of its probabilities is kept."""
     if isinstance(fitted, Calibrated):
         fits = fit_again(learner, fitted.fitted, tasks, progress, quicker)
         return [Calibrated(fit, fitted.slope, fitted.shifts, fitted.gain, fitted.error) for fit in fits]

@@ -22,16 +22,8 @@ _KINDS: WeakKeyDictionary[Observation, Tensor | None] = WeakKeyDictionary()
 def split(task: Task, share: float, generator: torch.Generator, kinds: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The training and the validation rows of a task, without those of weight 0.
 
-    Parameters
-    ----------
-    task
-        What to fit.
-    share
-        Share of the rows to hold out where no validation rows are given; 0 validates on the training rows.
-    generator
-        Where the choice is drawn from.
-    kinds
-        See :func:`kinds_of`: rows of a kind are held out together.
+    Where it names no validation rows, a ``share`` of its rows is held out; 0 validates on the training rows. Rows of a
+    kind (:func:`kinds_of`) are held out together.
     """
     total, train_rows, validation = len(task.observation), task.train_rows, task.validation_rows
     check_weights(task.weights, total)
@@ -83,17 +75,7 @@ def _kinds_of(observation: Observation) -> Tensor | None:
 
 
 def dealt(rows: Tensor, kinds: Tensor | None, count: int) -> list[Tensor]:
-    """Rows in so many parts, those of a kind in one; parts without rows are left out.
-
-    Parameters
-    ----------
-    rows
-        By number, in random order.
-    kinds
-        See :func:`kinds_of`.
-    count
-        How many parts.
-    """
+    """Rows, in random order, in so many parts, those of a kind in one; parts without rows are left out."""
     if kinds is None:
         parts = rows.tensor_split(count)
     else:

@@ -79,7 +79,7 @@ def _chances(helper: Any, logits: str, name: str, classes: int) -> list[Any]:
 
 
 def _recalibrated(helper: Any, chances: str) -> list[Any]:
-    """As :func:`~problog4fairness.learners.calibrated.recalibrated`."""
+    """As :func:`~problog4fairness.learners.recalibrated`."""
     return [
         helper.make_node("Max", [chances, "least"], ["bounded"]),
         helper.make_node("Log", ["bounded"], ["logs"]),

@@ -57,15 +57,7 @@ def require_complete(observation: Observation, rows: Tensor) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """What the E step expects.
-
-    Attributes
-    ----------
-    weights
-        ``[inputs, classes]``: the expected weight of each pair.
-    posterior
-        ``[rows, variants, classes]``: that of each row.
-    """
+    """What the E step expects: the weights ``[inputs, classes]``, and the posterior ``[rows, variants, classes]``."""
 
     weights: Floats
     posterior: Tensor

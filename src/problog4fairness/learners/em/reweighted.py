@@ -160,14 +160,8 @@ class Reweighted(Learner):
 class FittedEstimator(Fitted):
     """A fitted scikit-learn estimator, or several whose predictions are averaged.
 
-    Attributes
-    ----------
-    encoder
-        Makes numbers of the columns; None where the estimators read columns themselves.
-    estimators
-        Fitted; their predictions are averaged.
-    history
-        The loss of recorded labels out of fold after every round; it never rises.
+    The encoder is None where the estimators read columns themselves; ``history`` has the loss of recorded labels out of
+    fold after every round, which never rises.
     """
 
     kind = "estimator"

@@ -33,20 +33,8 @@ def minimise(
 ) -> tuple[Floats, list[float]]:
     """The coefficients ``[width + 1, outputs]``, the intercept last; and the mean loss after each step.
 
-    Parameters
-    ----------
-    slopes
-        The loss as a function of logits.
-    matrix
-        ``[inputs, width]``.
-    scales
-        ``[width]``: what a coefficient is multiplied with before it is penalised.
-    penalty
-        How strongly.
-    start
-        ``[width + 1, outputs]``: where to begin.
-    tolerance
-        The largest component of the gradient at the end, relative to the total weight of the rows.
+    From ``start``, until the largest component of the gradient, relative to the total weight of the rows, is below the
+    tolerance.
     """
     ridge = penalty * scales**2
     if isinstance(slopes, BinarySlopes) and slopes.alone:

@@ -18,16 +18,9 @@ from problog4fairness.learners.splits import check_weights, numbered, split
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of an observation and the inputs that they need.
+    """Rows of an observation and the inputs ``[n, ...]`` that they need.
 
-    Attributes
-    ----------
-    inputs
-        ``[n, ...]``, for the module.
-    rows
-        ``[rows]``.
-    places
-        ``[rows * variants]``: which of the inputs each row needs; None where they are in order.
+    ``places [rows * variants]`` says which of the inputs each row needs; None where they are in order.
     """
 
     inputs: Tensor

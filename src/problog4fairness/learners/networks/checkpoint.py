@@ -24,15 +24,7 @@ _MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Checkpoint:
-    """The checkpoint file of a fit.
-
-    Parameters
-    ----------
-    path
-        Where it is, or will be.
-    run
-        What makes it a checkpoint of this fit and of no other: names and JSON values.
-    """
+    """The checkpoint file of a fit; ``run`` has what makes it one of this fit and of no other, as JSON values."""
 
     def __init__(self, path: str | os.PathLike[str], run: Mapping[str, Any]) -> None:
         self.path = Path(path)
@@ -79,17 +71,7 @@ class Checkpoint:
 def check_state(
     tensors: Mapping[str, Tensor], rest: Mapping[str, Any], module: Mapping[str, Tensor], learning: Sequence[Tensor]
 ) -> None:
-    """Raise ``ValueError`` where this is not a state in which the fit of a module can have been after an epoch.
-
-    Parameters
-    ----------
-    tensors, rest
-        As in the file.
-    module
-        The state of the module.
-    learning
-        Its parameters, as the optimiser numbers them.
-    """
+    """Raise ``ValueError`` where this is no state of a fit of the module and its learning parameters after an epoch."""
     expected = {f"{place}.{name}": tensor for place in ("module", "best") for name, tensor in module.items()}
     for number, parameter in enumerate(learning):
         # A parameter that no loss depends on has none of these.

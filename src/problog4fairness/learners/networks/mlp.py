@@ -17,19 +17,7 @@ from torch import Tensor, nn
 
 
 class MLP(nn.Module):
-    """A multi-layer perceptron with ReLU.
-
-    Parameters
-    ----------
-    features
-        Numbers that go in.
-    hidden
-        Width of each hidden layer.
-    outputs
-        Logits that come out.
-    dropout
-        Share of hidden units that are switched off while training.
-    """
+    """A multi-layer perceptron with ReLU; ``dropout`` is the share of hidden units switched off while training."""
 
     def __init__(self, features: int, hidden: Sequence[int], outputs: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -48,15 +36,10 @@ class MLP(nn.Module):
 
 @dataclass(frozen=True)
 class Layout:
-    """How the weights and biases of an MLP lie in one row of numbers.
+    """How the weights and biases of an MLP of these sizes (features, hidden layers, outputs) lie in one row of numbers.
 
     Hidden weights lie as ``[in, out]``, those of the last layer as ``[out, in]``: matrix products are quicker with the
     long dimension last.
-
-    Parameters
-    ----------
-    sizes
-        Features, width of each hidden layer, outputs.
     """
 
     sizes: tuple[int, ...]

@@ -143,21 +143,7 @@ def _cut_short(fits: Sequence[Fit[MLP]], limit: int) -> list[str]:
 class FittedNetwork(FittedEncoded):
     """Trained networks whose probabilities are averaged, and the encoder in front of them.
 
-    Attributes
-    ----------
-    networks
-        Their probabilities are averaged.
-    history
-        Training and validation loss of every epoch, of the first network.
-
-    Examples
-    --------
-    >>> import problog4fairness as p4f
-    >>> data = p4f.datasets.loans(rows=200, audited=1, new=1)
-    >>> rows = p4f.data.Rows(data.loans, ("income", "savings"), recorded=data.loans["granted"].to_numpy())
-    >>> fitted = p4f.learners.Network(hidden=(8,), max_epochs=3, networks=2).fit(p4f.NoBias(), rows)
-    >>> len(fitted.networks), fitted.networks[0].sizes
-    (2, (2, 8, 1))
+    ``history`` has the training and validation loss of every epoch, of the first network.
     """
 
     kind = "network"

@@ -29,20 +29,11 @@ STACK_ROWS = 1 << 23
 
 @dataclass(frozen=True)
 class Plan:
-    """Tasks to fit as one stack.
+    """Tasks to fit as one stack, by number.
 
-    Attributes
-    ----------
-    numbers
-        Which of the tasks.
-    observation
-        Over the rows of all of them.
-    first_row, first_input
-        Where in it the rows of each task begin, and where in the matrix of all inputs its inputs do.
-    inputs
-        The matrix of all inputs.
-    few
-        Whether a task has fewer distinct inputs than a batch has inputs, so that the network is evaluated once on all.
+    The observation is over the rows of all of them, and ``inputs`` is the matrix of all inputs; the rows of each task
+    begin at ``first_row``, its inputs at ``first_input``. ``few`` says that a task has fewer distinct inputs than a
+    batch has inputs, so that the network is evaluated once on all.
     """
 
     numbers: list[int]

@@ -133,25 +133,25 @@ class Boosted(Learner):
     def _chosen(self, task: Task, encoder: Encoder, parts: Sequence[Tensor], bar: Bar) -> FittedBoosted:
         """As many trees of the size under which all rows, each held out once, are most likely; from all rows."""
         sizes = LEAVES if self.leaves == "auto" else (self.leaves,)
-        found: dict[int, list[float]] = {}
+        losses: dict[int, list[float]] = {}
         for leaves in sizes:
             runs = [
-                self._run(task, encoder, torch.cat([own for own in parts if own is not held]), held, leaves)
+                self._run(task, encoder, torch.cat([part for part in parts if part is not held]), held, leaves)
                 for held in parts
             ]
-            found[leaves] = grow(runs, self.max_trees, self.patience, bar)
-        best = min(found, key=lambda leaves: min(found[leaves]))
+            losses[leaves] = grow(runs, self.max_trees, self.patience, bar)
+        best = min(losses, key=lambda leaves: min(losses[leaves]))
         run = self._run(task, encoder, torch.cat(list(parts)), None, best)
-        grow([run], int(np.argmin(found[best])) + 1, self.patience, bar)
-        return _fitted(run, encoder, found[best])
+        grow([run], int(np.argmin(losses[best])) + 1, self.patience, bar)
+        return _fitted(run, encoder, losses[best])
 
     def _run(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, leaves: int) -> Growth:
         observation = task.observation
-        own = slopes_of(observation, train, task.weights)
+        learned = slopes_of(observation, train, task.weights)
         other = None if held is None else slopes_of(observation, held, task.weights)
-        share = len(own.inputs) / (len(train) * observation.variants)
+        share = len(learned.inputs) / (len(train) * observation.variants)
         parameters = self.parameters(task.seed, share, leaves)
-        return Growth(own, other, observation.outputs, encoder, observation.table, parameters)
+        return Growth(learned, other, observation.outputs, encoder, observation.table, parameters)
 
     def parameters(self, seed: int, share: float = 1.0, leaves: int = LEAVES[-1]) -> dict[str, Any]:
         """Those of LightGBM; ``share`` is the number of inputs, which it takes for rows, for each row."""
@@ -180,14 +180,7 @@ def _fitted(run: Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted
 class FittedBoosted(FittedEncoded):
     """Trees, what they are added to, and which columns they read.
 
-    Attributes
-    ----------
-    trees
-        What was grown.
-    constant
-        ``[outputs]``: the logits that the trees are added to.
-    history
-        The validation loss after every tree.
+    The ``trees`` are added to the logits ``constant [outputs]``; ``history`` has the validation loss after every tree.
     """
 
     kind = "boosted"

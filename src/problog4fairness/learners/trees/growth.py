@@ -20,45 +20,32 @@ CERTAIN = 10.0
 
 
 class Growth:
-    """Trees in growth: gradient and curvature are those of recorded rows through a belief.
+    """Trees in growth, on the rows of ``train``, while ``held`` says when to stop; None where nothing does.
 
-    Parameters
-    ----------
-    own, held
-        The rows to learn from, and those that say when to stop; None where nothing does.
-    outputs
-        Logits of an input.
-    encoder, table
-        How trees read inputs, and all inputs of the observation.
-    parameters
-        Of LightGBM.
-
-    Attributes
-    ----------
-    constant
-        The logits ``[outputs]`` that trees are added to.
+    Trees read all inputs of the observation, ``table``, through the encoder, and are added to ``constant``, the logits
+    ``[outputs]`` of the best classifier that says the same of all inputs.
     """
 
     def __init__(
         self,
-        own: Slopes,
+        train: Slopes,
         held: Slopes | None,
         outputs: int,
         encoder: Encoder,
         table: pd.DataFrame,
         parameters: dict[str, Any],
     ) -> None:
-        self._own, self.held = own, held
-        self.constant = best_constant(own, outputs)
+        self._train, self.held = train, held
+        self.constant = best_constant(train, outputs)
         self._booster: Any = None
-        matrix = encoder.columns(inputs_of(table, own.inputs))
+        matrix = encoder.columns(inputs_of(table, train.inputs))
         package = light()
         if not (matrix != matrix[:1]).any():
             return  # nothing to split by, which LightGBM takes for a mistake
         places = list(range(len(encoder.numbers), len(encoder.numbers) + len(encoder.categories)))
         options = {**parameters, "objective": "none", "metric": "none", "num_class": outputs}
         data = package.Dataset(
-            matrix, categorical_feature=places, init_score=self._start(own), params=options, free_raw_data=True
+            matrix, categorical_feature=places, init_score=self._start(train), params=options, free_raw_data=True
         )
         self._booster = package.Booster(options, data)
         if held is not None:
@@ -88,7 +75,7 @@ class Growth:
         return np.tile(self.constant, (len(slopes.inputs), 1))
 
     def _slope(self, scores: Floats, _: Any) -> tuple[Floats, Floats]:
-        gradient, curvature = self._own.curved(scores.reshape(-1, len(self.constant), order="A"))
+        gradient, curvature = self._train.curved(scores.reshape(-1, len(self.constant), order="A"))
         return (gradient[:, 0], curvature[:, 0]) if len(self.constant) == 1 else (gradient, curvature)
 
     def _evaluated(self, scores: Floats, _: Any) -> tuple[str, float, bool]:
@@ -98,23 +85,9 @@ class Growth:
 
 
 def grow(runs: Sequence[Growth], trees: int, patience: int, bar: Bar) -> list[float]:
-    """Grow all runs, tree by tree, until their held-out rows together no longer become more likely.
+    """Grow all runs, tree by tree, until their held-out rows did not become more likely for ``patience`` trees.
 
-    Parameters
-    ----------
-    runs
-        Fits with other rows held out.
-    trees
-        At most.
-    patience
-        Trees in a row without a lower loss after which to stop; where nothing is held out, all trees are grown.
-    bar
-        Is told of every tree.
-
-    Returns
-    -------
-    list of float
-        The mean loss of held-out rows after each tree; empty where nothing is held out.
+    The mean loss of held-out rows after each tree; empty where nothing is held out, and all trees are grown.
     """
     total = sum(run.held.total for run in runs if run.held is not None)
     losses: list[float] = []
@@ -136,6 +109,6 @@ def inputs_of(table: pd.DataFrame, chosen: Codes) -> pd.DataFrame:
 def best_constant(slopes: Slopes, outputs: int) -> Floats:
     """The logits ``[outputs]`` of the best classifier that says the same of all inputs."""
     nothing = np.zeros((len(slopes.inputs), 0))
-    found, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
-    constant: Floats = np.clip(found[0], -CERTAIN, CERTAIN)
+    numbers, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
+    constant: Floats = np.clip(numbers[0], -CERTAIN, CERTAIN)
     return constant
