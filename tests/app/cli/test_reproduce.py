@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from problog4fairness.app.cli import reproduce
+from problog4fairness.app.cli.app import add_studies
 from problog4fairness.errors import P4FError
 
 
@@ -39,7 +39,7 @@ def test_wrong_words_are_one_line(inside):
 def test_an_installed_library_says_where_the_studies_are(tmp_path):
     app = typer.Typer()
     app.callback()(lambda: None)
-    reproduce.register(app, tmp_path)
+    add_studies(app, tmp_path)
     for words in (["reproduce"], ["reproduce", "dependent", "--quick"]):
         error = CliRunner().invoke(app, words).exception
         assert isinstance(error, P4FError)

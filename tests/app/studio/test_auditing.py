@@ -78,7 +78,7 @@ def test_rows_that_nobody_drew_are_told(project):
 def test_numbers_that_are_used_are_those_of_all_answers(project):
     """Also of those that came after the page last showed any."""
     pytest.importorskip("nicegui", reason="the extra studio is not installed")
-    from problog4fairness.app.studio.audit_results import Results
+    from problog4fairness.app.studio.screens.audit import Results
 
     audit, went = Audit(project), []
     results = Results(audit, went.append)
@@ -86,7 +86,7 @@ def test_numbers_that_are_used_are_those_of_all_answers(project):
     results.belief = audit.estimate()
     audit.reviews.take(dict.fromkeys(audit.numbers[10:], "0"), "ana")
     asyncio.run(results._keep())
-    assert went == ["doubts"]
+    assert went == ["check"]
     assert project.belief().parameter_table()["rows"].sum() > results.belief.parameter_table()["rows"].sum()
     assert project.belief().parameter_table()["value"].tolist() == audit.estimate().parameter_table()["value"].tolist()
     assert len([label for label in cells(project).values() if label]) == len(audit.numbers)

@@ -76,7 +76,7 @@ def test_from_a_dropped_table_to_the_report(tmp_path, page, loans):
         page.says("To the report")
         assert (folder / MODEL).exists()
         page.click("Check")
-        page.begin("doubt")
+        page.begin("check")
         page.until(f"document.querySelectorAll('[data-test]').length === {len(CHECKS)}")
         page.click("Train")
         page.click("To the report")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from problog4fairness import datasets
+from problog4fairness.app.studio.auditing import features_in_a_sheet, sheet, told_by_sheet
 from problog4fairness.app.studio.belief_form.form import Form
 from problog4fairness.app.studio.project import Project
-from problog4fairness.app.studio.sheets import features_in_a_sheet, sheet, told_by_sheet
 from problog4fairness.app.studio.work.tasks import train
 from problog4fairness.errors import P4FError
 

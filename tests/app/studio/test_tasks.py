@@ -11,7 +11,7 @@ from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, Project
 from problog4fairness.app.studio.state import RESULTS, Studio
 from problog4fairness.app.studio.work import process as work
 from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.hearing import heard
+from problog4fairness.app.studio.work.process import heard
 from problog4fairness.estimators import DebiasedClassifier
 from problog4fairness.learners.progress import each, progress_bar
 from tests.app.studio.folders import audited_project

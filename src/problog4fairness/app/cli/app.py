@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from problog4fairness.app.cli import reproduce
 from problog4fairness.app.cli.bands import bands, bounds
 from problog4fairness.app.cli.check import check
 from problog4fairness.app.cli.compare import compare
 from problog4fairness.app.cli.demo import demo
 from problog4fairness.app.cli.estimate import estimate
-from problog4fairness.app.cli.helping import Group, fit_help
 from problog4fairness.app.cli.options import add
 from problog4fairness.app.cli.output import say
 from problog4fairness.app.cli.plan import plan
@@ -22,9 +25,105 @@ from problog4fairness.app.cli.program import draw, lint, query
 from problog4fairness.app.cli.report import report, verify
 from problog4fairness.app.cli.studio import studio
 from problog4fairness.app.cli.train import train
+from problog4fairness.errors import P4FError
 
+# src/problog4fairness/app/cli/app.py, in a checkout.
+ROOT = Path(__file__).parents[4]
+# Longer names of options stand on a line of their own, so that sentences keep most of the width.
+NAMES = 27
+# A blank at which no line is broken.
+_TOGETHER = "\xa0"
+_RANGE = re.compile(r"\bx ?[<>]|[<>]=? ?x\b")
 # Newer releases of typer carry their own copy of click: this is the root of usage errors in either.
 UsageProblem: type[Any] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+class Command(TyperCommand):
+    """A command whose options are told in sections."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What is written after the name of the command: ``[OPTIONS] TABLE``."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+
+    def get_help(self, ctx: Any) -> str:
+        """The whole help."""
+        return super().get_help(ctx).replace(_TOGETHER, " ")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options; those with a panel come below its name."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            name, about = record
+            argument = parameter.param_type_name == "argument"
+            section = "Arguments" if argument else getattr(parameter, "rich_help_panel", None) or "Options"
+            shown = name.split()[0] if argument else re.sub(r"<(\S+)>", r"\1", name)
+            sections.setdefault(section, []).append((shown, _unbroken(without_range(about))))
+        for section, rows in sections.items():
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows, col_max=NAMES)
+
+
+class Group(TyperGroup):
+    """A command of commands, each with a whole sentence."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each command does, on as many lines as it needs."""
+        known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = [(name, one.get_short_help_str(limit=500)) for name, one in known.items() if one and not one.hidden]
+        if rows:
+            with formatter.section("Commands"):
+                formatter.write_dl(rows)
+
+
+def without_range(about: str) -> str:
+    """What an option is for, without the numbers it takes: an error says them where they matter.
+
+    >>> without_range("Number of seeds.  [default: 5; x>=1]")
+    'Number of seeds.  [default: 5]'
+    """
+    text, bracket, inside = about.rpartition("  [")
+    kept = [part for part in inside.removesuffix("]").split("; ") if not _RANGE.search(part)]
+    return about if not bracket else f"{text}  [{'; '.join(kept)}]" if kept else text
+
+
+def _unbroken(about: str) -> str:
+    """With what stands in brackets at the end on one line."""
+    text, bracket, inside = about.rpartition("  [")
+    return f"{text}{bracket}{inside.replace(' ', _TOGETHER)}" if bracket else about
+
+
+def fit_help(app: typer.Typer) -> None:
+    """Give all commands of an application, and of those inside it, this help."""
+    for command in app.registered_commands:
+        command.cls = Command
+    for group in app.registered_groups:
+        group.cls = Group
+        if group.typer_instance is not None:
+            fit_help(group.typer_instance)
+
+
+def add_studies(app: typer.Typer, root: Path = ROOT) -> None:
+    """Add the studies' own commands to the application, or one that says where they are."""
+    if (root / "studies" / "commands.py").is_file():
+        if str(root) not in sys.path:
+            sys.path.insert(0, str(root))  # it stays there, for the processes that a study starts
+        app.add_typer(import_module("studies.commands").app, name="reproduce")
+        return
+    options = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(context_settings=options)(reproduce)
+
+
+def reproduce() -> None:
+    """Run one of the paper's studies: only in a checkout of the sources."""
+    raise P4FError(
+        "the paper's studies are in the folder studies/ of problog4fairness' source repository, not in the installed "
+        "library; run `p4f reproduce` or `python -m studies` in a checkout"
+    )
+
 
 app = typer.Typer(
     name="p4f",
@@ -57,7 +156,7 @@ _EXAMPLES: dict[Callable[..., Any], str] = {
 }
 for command, example in _EXAMPLES.items():
     add(app, command, example)
-reproduce.register(app)
+add_studies(app)
 fit_help(app)
 
 

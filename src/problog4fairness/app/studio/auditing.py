@@ -12,7 +12,14 @@ from problog4fairness.app.studio.facts import cell
 from problog4fairness.app.studio.project import AUDIT, REVIEWS, Project
 from problog4fairness.app.studio.reviews import Reviews
 from problog4fairness.audit import OWN, ROW, AuditTable
-from problog4fairness.beliefs import Annotators, HistoricalBias, MeasurementBias, NumericMeasurementBias, UnknownGroup
+from problog4fairness.beliefs import (
+    Annotators,
+    Belief,
+    HistoricalBias,
+    MeasurementBias,
+    NumericMeasurementBias,
+    UnknownGroup,
+)
 from problog4fairness.data import Roles, read_table, write_table
 from problog4fairness.errors import P4FError
 
@@ -261,3 +268,60 @@ def _row_numbers(frame: pd.DataFrame) -> list[int]:
         raise P4FError(
             f"the column {ROW!r} of {AUDIT} does not hold the numbers of rows; draw into a new file"
         ) from None
+
+
+SHEET = "sheet.csv"
+# Rows of each group that are drawn.
+DRAWN = 100
+
+
+def features_in_a_sheet(project: Project, belief: Belief) -> tuple[str, ...]:
+    """The features that are looked at in a spreadsheet; none where rows are reviewed on the page."""
+    if isinstance(belief, HistoricalBias) and belief.label is None:
+        belief = belief.measurement
+    if isinstance(belief, NumericMeasurementBias):
+        return belief.features
+    several = isinstance(belief, MeasurementBias) and len(belief.features) > 1
+    many = isinstance(belief, MeasurementBias) and len(project.values(belief.features[0])) != 2
+    return belief.features if several or many else ()
+
+
+def fair_column(feature: str) -> str:
+    """Where the fair value of a feature is filled in."""
+    return f"fair_{feature}"
+
+
+def sheet(project: Project) -> pd.DataFrame:
+    """Rows of each group, drawn at random, with columns to fill in."""
+    frame, sensitive = project.frame, project.roles().sensitive
+    groups = frame[frame[sensitive].notna()].groupby(sensitive, group_keys=False, observed=True)
+    size = int(min(DRAWN, groups.size().min()))
+    drawn = groups.sample(size, random_state=project.choices.seed).sort_index()
+    drawn.insert(0, ROW, drawn.index + 1)
+    features = features_in_a_sheet(project, project.belief())
+    return drawn.assign(**{fair_column(name): "" for name in features})
+
+
+def told_by_sheet(project: Project, file: Path) -> Belief:
+    """The belief with what a sheet tells of it; rows that are not filled in do not count."""
+    belief, roles = project.belief().unknown(), project.roles()
+    features = features_in_a_sheet(project, belief)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns may be empty
+        filled = read_table(file)
+    fair = {name: fair_column(name) for name in features}
+    for name in (roles.sensitive, *fair, *fair.values()):
+        if name not in filled:
+            raise P4FError(f"the sheet has no column {name!r}; fill in the one that was downloaded")
+    filled = filled[filled[list(fair.values())].notna().all(axis=1)].reset_index(drop=True)
+    if filled.empty:
+        raise P4FError(f"no row of the sheet has a value in {' and '.join(fair.values())}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(belief, NumericMeasurementBias):
+            return belief.estimate(
+                filled, recorded={name: name for name in features}, fair=fair, favourable=roles.favourable
+            )
+        said: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}
+        said |= {"features": list(features), "fair_features": list(fair.values())}
+        return belief.estimate_table(AuditTable(filled, file.name, roles.sensitive, **said))

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
+from problog4fairness.app.report import VARIABLES
+from problog4fairness.app.studio.project import BELIEF
+from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -117,3 +120,59 @@ def guarded(action: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
             ui.notify(" ".join(str(error).split()), type="negative", multi_line=True, timeout=8000, close_button=True)
 
     return act
+
+
+def belief_is_known(studio: Studio, go: Go) -> bool:
+    """Whether there is a belief with numbers; if not, the screen says so and leads there."""
+    if not studio.project.has(BELIEF):
+        lead("There is no belief yet.", "To the belief", "belief", go)
+        return False
+    try:
+        studio.project.belief().require_known()
+    except P4FError as error:
+        lead(str(error), "To the audit", "audit", go)
+        return False
+    return True
+
+
+def lead(why: str, button: str, screen: str, go: Go) -> None:
+    """Say what is missing, and lead to where it is made."""
+    box(" ".join(why.split()), "note")
+    ui.button(button, on_click=lambda: go(screen)).props("unelevated no-caps").classes("self-start")
+
+
+# Named, since letters are measured before they are drawn.
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+INK, SOFT, GRID = "var(--ink)", "var(--soft-ink)", "var(--grid)"
+
+
+def colour(figure: str) -> str:
+    """What a colour of figures is on the page."""
+    variable = VARIABLES.get(figure.lower())
+    return f"var({variable})" if variable else figure
+
+
+def axis(name: str, **options: Any) -> dict[str, Any]:
+    """An axis with a name at its middle."""
+    return {
+        "type": "value",
+        "scale": True,
+        "name": name,
+        "nameLocation": "middle",
+        "nameTextStyle": {"color": SOFT, "fontSize": 12},
+        "axisLabel": {"color": SOFT, "hideOverlap": True},
+        "axisLine": {"show": True, "lineStyle": {"color": GRID}},
+        "axisTick": {"lineStyle": {"color": GRID}},
+        "splitLine": {"lineStyle": {"color": GRID, "opacity": 0.5}},
+        **options,
+    }
+
+
+def chart(options: dict[str, Any], words: str, height: str = "20rem") -> Chart:
+    """A chart; ``words`` say what it shows to those who do not see it."""
+    base = {"animation": False, "textStyle": {"fontFamily": FONT, "color": INK}}
+    # As SVG, whose colours may be variables of the page; a canvas would keep those that it was drawn in.
+    made = Chart({**base, **options}, renderer="svg")
+    made.style(f"height: {height}; width: 100%; max-width: 46rem").props["role"] = "img"
+    made.props["aria-label"] = words
+    return made

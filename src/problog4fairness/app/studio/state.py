@@ -13,7 +13,7 @@ from problog4fairness.app.studio.work.process import Work, start
 
 Go = Callable[[str], None]
 # What work is done on; all other work is on the model.
-INPUTS = {"doubt": (BELIEF, AUDIT), "train": (BELIEF, AUDIT), "compare": (BELIEF, AUDIT)}
+INPUTS = {"check": (BELIEF, AUDIT), "train": (BELIEF, AUDIT), "compare": (BELIEF, AUDIT)}
 RESULTS = "results"
 
 

@@ -19,8 +19,7 @@ from problog4fairness.app.studio.belief_form.filled import PROGRAM
 from problog4fairness.app.studio.belief_form.form import Form, with_number
 from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
 from problog4fairness.app.studio.belief_form.sketch import sketch
-from problog4fairness.app.studio.known import lead
-from problog4fairness.app.studio.parts import box, columns, guarded, heading, same, soft, text, title
+from problog4fairness.app.studio.parts import box, columns, guarded, heading, lead, same, soft, text, title
 from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.beliefs import MARK, Belief, Label, belief_text, read_belief

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio.charts import GRID, INK, SOFT, axis, chart, colour
-from problog4fairness.app.studio.parts import box, guarded, same, soft, text
+from problog4fairness.app.studio.parts import GRID, INK, SOFT, axis, box, chart, colour, guarded, same, soft, text
 from problog4fairness.app.studio.project import BELIEF, COMPARISON
 from problog4fairness.app.studio.state import Studio
 from problog4fairness.app.studio.work import process as work

@@ -9,8 +9,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio.known import lead
-from problog4fairness.app.studio.parts import box, download, guarded, heading, same, soft, text, title
+from problog4fairness.app.studio.parts import box, download, guarded, heading, lead, same, soft, text, title
 from problog4fairness.app.studio.project import EVIDENCE, MODEL, REPORT, SCORED, SUSPECTS, TAKEN, Project
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.app.studio.work import process as work

@@ -8,19 +8,32 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from nicegui import ui
+from nicegui import events, ui
 
-from problog4fairness.app.studio.charts import INK, axis, chart, colour
-from problog4fairness.app.studio.known import belief_is_known, lead
-from problog4fairness.app.studio.parts import box, heading, same, soft, text, title
+from problog4fairness.app.report import Markup, plain, tag
+from problog4fairness.app.studio.parts import (
+    INK,
+    axis,
+    belief_is_known,
+    box,
+    chart,
+    colour,
+    heading,
+    lead,
+    same,
+    soft,
+    table,
+    text,
+    title,
+)
 from problog4fairness.app.studio.project import MODEL, MOVES, PEOPLE
 from problog4fairness.app.studio.screens import compare, queue
-from problog4fairness.app.studio.screens.sliders import Sliders
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.app.studio.work import process as work
 from problog4fairness.app.studio.work import tasks
 from problog4fairness.app.studio.work.running import long_work
-from problog4fairness.statistics import count
+from problog4fairness.robustness import Answer, WhatIf
+from problog4fairness.statistics import count, percent
 
 TEACH = (
     "What if a parameter of the belief is wrong? The model is fitted again for beliefs that the audit leaves open, and "
@@ -133,3 +146,209 @@ def _band(row: dict[str, object]) -> None:
     with ui.element("div").classes("interval"):
         ui.element("i").style(f"left: {place(low):.1f}%; right: {100 - place(high):.1f}%")
         ui.element("b").style(f"left: {place(value):.1f}%")
+
+
+# Seconds between two moves that are sent while a slider is dragged.
+PAUSE = 0.04
+STEPS = 200
+# Rows that are shown of those whose decision changes.
+SHOWN = 6
+NOWHERE = (
+    "At these values recorded labels would say almost nothing about fair ones, and nothing was fitted there: the "
+    "numbers are a guess."
+)
+
+
+class Sliders:
+    """All sliders, and what they move.
+
+    Parameters
+    ----------
+    studio
+        The project, with its moves.
+    found
+        The result of :func:`.tasks.stress`.
+    """
+
+    def __init__(self, studio: Studio, found: dict[str, Any]) -> None:
+        self._studio, self._found = studio, found
+        self._moves: WhatIf = studio.read(MOVES, WhatIf.load)
+        self._values: dict[str, float] = {}
+        self._uncertain = _uncertain(studio)
+        self._told: dict[Any, Any] = {}
+
+    def show(self) -> None:
+        """Show them."""
+        own = self._moves.at()
+        with ui.element("div").classes("figures sticky").props("role=status aria-live=polite data-part=numbers"):
+            self._figure("disparity", f"disparity in points; the model: {_points(own.disparity)}")
+            if own.accuracy is not None:
+                self._figure("accuracy", f"right on audited rows; the model: {percent(own.accuracy)}")
+            self._figure("changed", "decisions change")
+            self._figure("stable", "of them were stable")
+        self._told["outside"] = text("p", "", "soft").props("role=status")
+        soft("Move a slider. The line above it is the disparity at each value; dashed is no gap, and shaded what the "
+             "audit leaves open.")  # fmt: skip
+        with ui.element("div").classes("two"):
+            with ui.element("div").classes("stack parts"):
+                for number, name in enumerate(self._moves.names):
+                    self._slider(number, name)
+                ui.button("Back to the belief", on_click=self._reset).props("outline no-caps data-do=reset").classes(
+                    "self-start"
+                )
+            with ui.element("div").classes("stack parts"):
+                heading("Who is affected")
+                self._groups()
+                self._rows = ui.refreshable(self._affected)
+                self._rows()
+        soft(self._moves.words()).props("data-part=origin")
+        self._tell(own)
+
+    def _figure(self, key: str, words: str) -> None:
+        with ui.element("div").classes("figure"):
+            self._told[key] = text("b", "").props(f"data-number={key}")
+            text("span", words, "soft")
+
+    def _slider(self, number: int, name: str) -> None:
+        moves = self._moves
+        low, high = moves.ranges[number]
+        with ui.element("label").classes("slider"):
+            with ui.element("div").classes("ends"):
+                text("b", name)
+                self._told[name] = text("b", percent(moves.values[number]))
+            text("span", moves.meanings[number], "soft")
+            strip = ui.html(self._strip(name), sanitize=False)
+            self._told[f"{name} strip"] = strip
+            step = max((high - low) / STEPS, 1e-6)
+            bar = ui.element("input").props("type=range")
+            # Not its value, which would be set again with all that is drawn; and last, since it must fit the ends.
+            ends = {"min": low, "max": high, "step": step, "defaultValue": moves.values[number]}
+            bar.props.update({key: f"{value:.6f}" for key, value in ends.items()})
+            bar.props.update({"aria-label": name, "data-slider": name})
+            self._told[f"{name} bar"] = bar
+            value = "(e) => emit(Number(e.target.value))"
+            bar.on("input", lambda event: self._move(name, event), js_handler=value, throttle=PAUSE)
+            bar.on("change", lambda event: self._rest(name, event), js_handler=value)
+            text("span", self._known(number, name), "soft")
+
+    def _known(self, number: int, name: str) -> str:
+        """What is known of a parameter, and where the gap would close."""
+        low, high = self._found["intervals"].get(name, (None, None))
+        said = f"stated: {percent(self._moves.values[number])}"
+        if low is not None and high is not None:
+            said = f"the audit says {percent(low)} to {percent(high)}"
+        tip = self._found["tipping"].get(name)
+        return (
+            f"{said}; the gap closes at {percent(tip)}" if tip is not None else f"{said}; no value of it closes the gap"
+        )
+
+    def _move(self, name: str, event: events.GenericEventArguments) -> None:
+        self._values[name] = float(event.args)
+        self._told[name].set_text(percent(self._values[name]))
+        self._tell(self._moves.at(self._values))
+
+    def _rest(self, name: str, event: events.GenericEventArguments) -> None:
+        """A slider was let go: what takes longer than a move is brought up to date."""
+        self._move(name, event)
+        for other in self._moves.names:
+            if other != name:
+                self._told[f"{other} strip"].set_content(self._strip(other))
+        self._rows.refresh()
+
+    def _reset(self) -> None:
+        self._values.clear()
+        for number, name in enumerate(self._moves.names):
+            own = self._moves.values[number]
+            self._told[name].set_text(percent(own))
+            ui.run_javascript(f"getHtmlElement({self._told[f'{name} bar'].id}).value = {own:.6f}")
+            self._told[f"{name} strip"].set_content(self._strip(name))
+        self._tell(self._moves.at())
+        self._rows.refresh()
+
+    def _tell(self, answer: Answer) -> None:
+        told = self._told
+        told["disparity"].set_text(_points(answer.disparity))
+        if "accuracy" in told:
+            told["accuracy"].set_text(percent(answer.accuracy))
+        told["changed"].set_text(f"{answer.changed:,}")
+        told["stable"].set_text(f"{int((self._changed(answer) & ~self._uncertain).sum()):,}")
+        told["outside"].set_text(NOWHERE if answer.outside else "")
+        for group, row in answer.groups.iterrows():
+            for name, value in row.items():
+                told[group, name].set_text(f"{value:,.0f}")
+
+    def _changed(self, answer: Answer) -> Any:
+        return (answer.chance >= 0.5) != (self._moves.log_odds >= 0)
+
+    def _groups(self) -> None:
+        """Favourable decisions by group; the numbers are filled in by every move."""
+        with ui.element("div").classes("scroll"), ui.element("table").classes("plain").props("data-part=groups"):
+            with ui.element("thead"), ui.element("tr"):
+                for words in ("group", "favourable before", "now", "gained", "lost"):
+                    text("th", words).props("scope=col")
+            with ui.element("tbody"):
+                for group in self._moves.groups:
+                    with ui.element("tr"):
+                        text("th", group).props("scope=row")
+                        for name in ("before", "now", "gained", "lost"):
+                            self._told[group, name] = text("td", "")
+
+    def _affected(self) -> None:
+        """Some rows whose decision changes, those that move furthest first."""
+        answer, numbers = self._moves.at(self._values), self._found["numbers"]
+        changed = np.flatnonzero(self._changed(answer))
+        if not len(changed):
+            soft("Nobody: move a slider.")
+            return
+        own = 1 / (1 + np.exp(-self._moves.log_odds[changed]))
+        order = changed[np.argsort(-np.abs(answer.chance[changed] - own), kind="stable")][:SHOWN]
+        frame = self._studio.project.frame
+        known = [place for place in order if numbers and numbers[place] < len(frame)]
+        if not known:
+            return
+        rows = frame.iloc[[numbers[place] for place in known]].map(plain)
+        told = pd.DataFrame({"row": [numbers[place] + 1 for place in known]})
+        told["now"] = [f"{answer.chance[place]:.0%}" for place in known]
+        told["was"] = ["uncertain" if self._uncertain[place] else "stable" for place in known]
+        soft("Those that move furthest:")
+        table(pd.concat([told, rows.reset_index(drop=True)], axis=1))
+
+    def _strip(self, name: str) -> Markup:
+        """The disparity over the range of a parameter, with what the audit says shaded, and where it is 0."""
+        number = self._moves.names.index(name)
+        curve, (low, high) = self._moves.along(name, self._values), self._moves.ranges[number]
+        least, most = min(0.0, curve["disparity"].min()), max(0.0, curve["disparity"].max())
+        width, height = 300.0, 44.0
+
+        def x(value: float) -> float:
+            return float(width * (value - low) / max(high - low, 1e-9))
+
+        def y(value: float) -> float:
+            return float(3 + (height - 6) * (most - value) / max(most - least, 1e-9))
+
+        line = " ".join(f"{x(v):.1f},{y(d):.1f}" for v, d in curve.itertuples(index=False))
+        parts = []
+        start, end = self._found["intervals"].get(name, (None, None))
+        if start is not None and end is not None:
+            left, right = max(x(start), 0), min(x(end), width)
+            parts.append(
+                tag("rect", x=f"{left:.1f}", y=0, width=f"{max(right - left, 0):.1f}", height=height, class_="known")
+            )
+        parts.append(tag("line", x1=0, x2=width, y1=f"{y(0):.1f}", y2=f"{y(0):.1f}", class_="zero"))
+        parts.append(tag("polyline", points=line))
+        tip = self._found["tipping"].get(name)
+        if tip is not None and low <= tip <= high:
+            parts.append(tag("line", x1=f"{x(tip):.1f}", x2=f"{x(tip):.1f}", y1=0, y2=height, class_="tip"))
+        first, last = (_points(curve["disparity"].iloc[place]) for place in (0, -1))
+        box = {"viewBox": f"0 0 {width:.0f} {height:.0f}", "preserveAspectRatio": "none"}
+        return tag("svg", *parts, class_="strip", role="img", aria_label=f"disparity from {first} to {last}", **box)
+
+
+def _uncertain(studio: Studio) -> Any:
+    """Which decisions are uncertain, row by row."""
+    people: pd.DataFrame = studio.read(PEOPLE, pd.read_csv)
+    return (people["decision"] == "uncertain").to_numpy()
+
+
+def _points(disparity: float) -> str:
+    return f"{100 * disparity:+.1f}".replace("-", "−")

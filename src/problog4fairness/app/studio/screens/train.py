@@ -7,9 +7,18 @@ from typing import Any
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio.charts import axis, chart, colour
-from problog4fairness.app.studio.known import belief_is_known
-from problog4fairness.app.studio.parts import box, guarded, heading, same, text, title
+from problog4fairness.app.studio.parts import (
+    axis,
+    belief_is_known,
+    box,
+    chart,
+    colour,
+    guarded,
+    heading,
+    same,
+    text,
+    title,
+)
 from problog4fairness.app.studio.project import BELIEF, MODEL
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.app.studio.work import process as work

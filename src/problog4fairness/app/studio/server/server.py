@@ -54,8 +54,7 @@ def serve(
     except ImportError:
         raise P4FError("the page needs the extra studio: pip install 'problog4fairness[studio]'") from None
     from problog4fairness.app.studio.project import Project
-    from problog4fairness.app.studio.server.guard import Guard
-    from problog4fairness.app.studio.server.reviewer_links import ReviewerLinks
+    from problog4fairness.app.studio.server.guard import Guard, ReviewerLinks
     from problog4fairness.app.studio.server.shell import application
 
     listening = _listen(host, port)

@@ -19,7 +19,7 @@ from nicegui.elements.mixins.text_element import TextElement
 from problog4fairness.app.studio.belief_form import editor
 from problog4fairness.app.studio.parts import box, ended, text
 from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, REPORT, TAKEN, Project
-from problog4fairness.app.studio.server.reviewer_links import REVIEW
+from problog4fairness.app.studio.server.guard import REVIEW
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.errors import P4FError
 
@@ -74,7 +74,7 @@ SCREENS = (
     Screen("data", "Data", _chosen),
     Screen("belief", "Belief", _made(BELIEF)),
     Screen("audit", "Audit", _made(AUDIT)),
-    Screen("doubts", "Check", _worked("doubt")),
+    Screen("check", "Check", _worked("check")),
     Screen("train", "Train", _made(MODEL)),
     Screen("stress", "Compare", _worked("stress")),
     Screen("report", "Report", _made(REPORT)),

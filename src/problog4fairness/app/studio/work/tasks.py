@@ -60,37 +60,37 @@ def _said(project: Project) -> dict[str, Any]:
     }
 
 
-def doubt(tell: Tell, folder: str) -> dict[str, Any]:
+def check(tell: Tell, folder: str) -> dict[str, Any]:
     """Test the project's belief against its data."""
-    from problog4fairness.checks import check
+    from problog4fairness import checks
 
     project = Project.open(Path(folder))
     tell({"step": "testing"})
     said = _said(project)
     said["use_sensitive"] = said["use_sensitive"] is True
     frame = project.frame.drop(columns=said.pop("drop"))
-    found = check(project.belief(), frame, **said, random_state=project.choices.seed)
+    result = checks.check(project.belief(), frame, **said, random_state=project.choices.seed)
     tests = [
         {
-            "name": own.name,
-            "question": own.question,
-            "found": own.found,
-            "p": own.p_text,
-            "done": own.done,
-            "contradicts": own.contradicts,
-            "advice": own.advice,
-            "count": len(own.rows),
-            "columns": [str(name) for name in own.rows.columns],
-            "rows": [list(map(cell, values)) for values in own.rows.head(SHOWN).itertuples(index=False)],
+            "name": test.name,
+            "question": test.question,
+            "found": test.found,
+            "p": test.p_text,
+            "done": test.done,
+            "contradicts": test.contradicts,
+            "advice": test.advice,
+            "count": len(test.rows),
+            "columns": [str(name) for name in test.rows.columns],
+            "rows": [list(map(cell, values)) for values in test.rows.head(SHOWN).itertuples(index=False)],
         }
-        for own in found
+        for test in result
     ]
-    return {"tests": tests, "verdict": found.verdict, "contradicted": found.contradicted, "notes": list(found.notes)}
+    return {"tests": tests, "verdict": result.verdict, "contradicted": result.contradicted, "notes": list(result.notes)}
 
 
 def train(tell: Tell, folder: str) -> dict[str, Any]:
     """Train the project's model and save it; what there is to say about it."""
-    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.app.studio.work.process import heard
     from problog4fairness.estimators import learner_words, train_on_table
 
     project = Project.open(Path(folder))
@@ -121,7 +121,7 @@ def _thinned(values: list[float]) -> list[tuple[int, float]]:
 def compare(tell: Tell, folder: str) -> dict[str, Any]:
     """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
     from problog4fairness.app.report import model_learner, save_comparison
-    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.app.studio.work.process import heard
     from problog4fairness.estimators import DebiasedClassifier
     from problog4fairness.evaluation import compare_rows, compared_rows
 
@@ -146,7 +146,7 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
 
 def stress(tell: Tell, folder: str) -> dict[str, Any]:
     """How far the audit's uncertainty reaches, where the gap would close, and what other parameters would give."""
-    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.app.studio.work.process import heard
     from problog4fairness.errors import P4FError
     from problog4fairness.estimators import DebiasedClassifier, training_rows
     from problog4fairness.robustness import what_if
@@ -246,7 +246,7 @@ def _is_compared(project: Project) -> bool:
 def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
     """Write the project's page, the evidence behind it as a folder and as one file, and the scored table."""
     from problog4fairness.app.report import write_bundle
-    from problog4fairness.app.studio.work.hearing import heard
+    from problog4fairness.app.studio.work.process import heard
 
     project = Project.open(Path(folder))
     made_from = inputs(project, comparison)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from nicegui import ui
 
-from problog4fairness.app.studio.known import belief_is_known
-from problog4fairness.app.studio.parts import box, same, soft, table, text, title
+from problog4fairness.app.studio.parts import belief_is_known, box, same, soft, table, text, title
 from problog4fairness.app.studio.project import BELIEF
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.app.studio.work import process as work
@@ -29,9 +28,9 @@ def show(studio: Studio, go: Go) -> None:
         return
     with ui.element("div").classes("stack") as taught:
         _teach()
-    taught.set_visibility("doubt" not in studio.work)
-    ui.timer(0.4, lambda: taught.set_visibility("doubt" not in studio.work))
-    long_work(studio, "doubt", "Test the belief", tasks.doubt, _cards)
+    taught.set_visibility("check" not in studio.work)
+    ui.timer(0.4, lambda: taught.set_visibility("check" not in studio.work))
+    long_work(studio, "check", "Test the belief", tasks.check, _cards)
     same(
         project.command("check", project.choices.table or "", "--belief", BELIEF),
         f"belief.check(frame, recorded={project.choices.recorded!r}, audit=audit, fair={project.choices.fair!r})",
