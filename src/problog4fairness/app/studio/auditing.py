@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
 
 IN_A_SHEET = f"this belief is audited in a spreadsheet, not row by row; take {AUDIT} out of the folder to get one"
+# Seconds after which a page asks whether somebody answered.
+LOOK = 0.5
 # Held by who changes the file of drawn rows, which several pages may have open.
 _CHANGING = threading.Lock()
 

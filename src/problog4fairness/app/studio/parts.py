@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
-from problog4fairness.app.report import VARIABLES
 from problog4fairness.app.studio.project import BELIEF
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.errors import P4FError
@@ -148,6 +147,8 @@ INK, SOFT, GRID = "var(--ink)", "var(--soft-ink)", "var(--grid)"
 
 def colour(figure: str) -> str:
     """What a colour of figures is on the page."""
+    from problog4fairness.app.report import VARIABLES
+
     variable = VARIABLES.get(figure.lower())
     return f"var({variable})" if variable else figure
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from nicegui import events, ui
 
 from problog4fairness.app.studio.auditing import (
+    LOOK,
     SHEET,
     Audit,
     draw,
@@ -245,10 +246,6 @@ def _files(audit: Audit) -> None:
         ui.button(f"Download {AUDIT}", on_click=guarded(agreed)).props("outline no-caps")
         ui.button("Download every answer", on_click=guarded(answers)).props("outline no-caps")
     uploader("Take answers from a CSV; its name is the reviewer's", took, ".csv", "30rem")
-
-
-# How often it looks whether somebody said something, in seconds.
-LOOK = 0.5
 
 
 class Results:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from problog4fairness.app.studio.auditing import Audit
+from problog4fairness.app.studio.auditing import LOOK, Audit
 from problog4fairness.app.studio.parts import guarded, heading, soft, text
 from problog4fairness.app.studio.reviews import Agreement, Answer, checked_name
-from problog4fairness.app.studio.screens.audit import LOOK
 from problog4fairness.app.studio.screens.review import cells
 from problog4fairness.app.studio.state import Studio
 
