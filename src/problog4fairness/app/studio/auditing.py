@@ -325,5 +325,5 @@ def told_by_sheet(project: Project, file: Path) -> Belief:
                 filled, recorded={name: name for name in features}, fair=fair, favourable=roles.favourable
             )
         said: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}
-        said |= {"features": list(features), "fair_features": list(fair.values())}
+        said["answers"] = {"features": list(features), "fair_features": list(fair.values())}
         return belief.estimate_table(AuditTable(filled, file.name, roles.sensitive, **said))
