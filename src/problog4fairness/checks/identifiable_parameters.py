@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.beliefs import Belief, every
-from problog4fairness.checks.learned_parameters import LEARNED
-from problog4fairness.checks.record_profile import Profile
+from problog4fairness.checks.learned_parameters import LEARNED, Profile
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
@@ -56,21 +55,19 @@ class Identifiability:
 
     def words(self) -> list[str]:
         """In sentences."""
-        found = []
-        said = {str(name): called(str(name), meaning) for name, meaning in self.table["meaning"].items()}
+        called_as = {str(name): called(str(name), meaning) for name, meaning in self.table["meaning"].items()}
+        sentences = []
         for members, within in self.groups:
-            names = [said[name] for name in members]
+            *others, last = [called_as[name] for name in members]
             effect = "" if np.isnan(within) else f"; their combined effect is known to ±{_short(within)}"
-            if len(names) == 1:
-                found.append(f"{names[0]} cannot be told: nothing here depends on it enough.")
-            else:
-                found.append(f"{', '.join(names[:-1])} and {names[-1]} cannot be told apart{effect}.")
-        told = self.table[self.table["told"]]
+            alone = f"{last} cannot be told: nothing here depends on it enough."
+            sentences.append(f"{', '.join(others)} and {last} cannot be told apart{effect}." if others else alone)
+        told = self.table.loc[self.table["told"], "within"]
         if len(told):
-            parts = [f"{said[str(name)]} to ±{_short(within)}" for name, within in told["within"].items()]
-            found.append(f"Known: {', '.join(parts)}.")
-        found = [f"H{own[1:]}" if own.startswith("how often") else own for own in found]
-        return [*found, f"By {' and '.join(self.sources)}."]
+            known = [f"{called_as[str(name)]} to ±{_short(within)}" for name, within in told.items()]
+            sentences.append(f"Known: {', '.join(known)}.")
+        sentences = [f"H{one[1:]}" if one.startswith("how often") else one for one in sentences]
+        return [*sentences, f"By {' and '.join(self.sources)}."]
 
     def __repr__(self) -> str:
         return f"Identifiability({' '.join(self.words())})"

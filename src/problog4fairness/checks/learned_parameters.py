@@ -1,4 +1,9 @@
-"""Parameters that nobody audited, learned from recorded rows together with a learner, where these can tell them."""
+"""Parameters that nobody audited, learned from recorded rows together with a linear learner, where these can tell them.
+
+    l(p) = max over w of  sum_i log P(recorded_i | x_i, A_i; w, p) - penalty / 2 sum_j (sd_j w_j)²
+
+At the maximum the slope in p is that with w held fixed, so it takes no further fit.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +14,25 @@ from statistics import NormalDist
 from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from scipy.optimize import minimize
 
 from problog4fairness.audit import warn_audit
-from problog4fairness.beliefs import Belief
-from problog4fairness.checks.record_profile import Profile
-from problog4fairness.data import Floats
+from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
+from problog4fairness.learners import Bar, FittedLinear, Linear, Task, fit_again
 from problog4fairness.statistics import Beta, Parameter, checked_priors
 
 Known = TypeVar("Known", bound=Belief)
 
 # Where the search starts without a prior, and how near to 0 it goes.
 START, MARGIN = 0.1, 1e-4
-# A parameter whose standard deviation is larger than this is not told: its 95% interval is most of what may be.
-TOLD = 0.15
+# A parameter whose standard deviation is larger than this is not identified: its 95% interval is most of what may be.
+IDENTIFIED = 0.15
+# How far slopes of the likelihood look to either side, and curvatures.
+STEP, APART = 1e-4, 5e-3
 LEARNED = "recorded rows"
 
 
@@ -46,9 +54,7 @@ def learn_parameters(
     The likelihood of the record is maximised over the parameters and the learner's coefficients at once. That rests on
     more than an audit does: that the fair label is logistic in the columns, and that the belief is right. A parameter
     that the rows cannot tell, and that has no prior, stays unknown, with a warning that says so; with a prior, it is
-    drawn to that. What was found carries its information, so that ``draws`` and ``bands`` know how sure it is.
-
-    It lives here and not in ``belief.estimate``, because beliefs do not know of learners.
+    shrunk to that. Each carries its information, so that posterior draws know how sure it is.
 
     Parameters
     ----------
@@ -70,13 +76,13 @@ def learn_parameters(
     >>> import problog4fairness as p4f
     >>> loans = p4f.datasets.loans(rows=2000).loans
     >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
-    >>> found = p4f.checks.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
-    >>> found.parameters[0].source
+    >>> learned = p4f.checks.learn_parameters(belief, loans.drop(columns="granted"), loans["granted"], learn="p1")
+    >>> learned.parameters[0].source
     'likelihood of 2000 recorded rows with a linear learner (penalty 1)'
     """
     names = _checked(belief, learn)
-    chosen = [own for own in belief.parameters if own.name in names]
-    priors = [checked_priors(prior, chosen).get(name) for name in names]
+    given = checked_priors(prior, [own for own in belief.parameters if own.name in names])
+    priors = [given.get(name) for name in names]
     start = np.array([START if own is None else own.mean for own in priors])
     known = belief.with_values(dict(zip(names, start.tolist(), strict=True)))
     model = DebiasedClassifier(known, "linear", use_sensitive=use_sensitive, favourable=favourable)
@@ -91,62 +97,47 @@ def learn_parameters(
                 slopes[place] += (own.a - 1) / point[place] - (own.b - 1) / (1 - point[place])
         return -value, -slopes
 
-    chosen = [own for own in known.parameters if own.name in names]
-    limits = {own.name: known.admissible(own, rows)[1] for own in chosen}
-    bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limits[name]))) for name in names]
-    found = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
-    inside = np.clip(found, 0.01, 0.99)
-    information = profile.information(inside)
-    spread = _spread(information, priors)
-    source = f"likelihood of {len(rows)} {LEARNED} with a linear learner (penalty {profile.penalty:g})"
-    values = {
-        name: _Learned(float(found[place]), float(spread[place]), priors[place], information[place], source)
-        for place, name in enumerate(names)
-    }
-    lost = [name for name, own in values.items() if own.prior is None and own.deviation > TOLD]
+    chosen = {own.name: own for own in known.probabilities}
+    limits = [known.admissible(chosen[name], rows)[1] for name in names]
+    bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limit))) for limit in limits]
+    values = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
+    information = profile.information(np.clip(values, 0.01, 0.99))
+    known_of_priors = np.diag([_prior_information(own) for own in priors])
+    deviations = _deviations(information + known_of_priors)
+    lost = [
+        name for name, own, deviation in zip(names, priors, deviations, strict=True)
+        if own is None and deviation > IDENTIFIED
+    ]  # fmt: skip
     if lost:
-        said = ", ".join(own.called for own in chosen if own.name in lost)
-        warn_audit(f"recorded rows do not tell {said}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
-    return belief.with_parameters(
-        tuple(
-            own.stated(None) if own.name in lost else _learned(own, values, names, len(rows), confidence)
-            for own in belief.parameters
-        )
-    )
+        called = ", ".join(chosen[name].called for name in lost)
+        warn_audit(f"recorded rows do not tell {called}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
+    source = f"likelihood of {len(rows)} {LEARNED} with a linear learner (penalty {profile.penalty:g})"
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * deviations
+
+    def learned(parameter: Parameter) -> Parameter:
+        if parameter.name in lost:
+            return parameter.stated(None)
+        if parameter.name not in names:
+            return parameter
+        place = names.index(parameter.name)
+        value, own = float(values[place]), priors[place]
+        low, high = max(0.0, value - float(half[place])), min(1.0, value + float(half[place]))
+        carried = tuple(zip(names, map(float, (information + known_of_priors)[place]), strict=True))
+        told = source if own is None else f"{source}, prior {own}"
+        stated = replace(parameter, value=value, low=low, high=high, rows=len(rows))
+        return replace(stated, source=told, prior=own, information=carried)
+
+    return belief.with_parameters(tuple(learned(parameter) for parameter in belief.parameters))
 
 
-class _Learned:
-    """What was learned of one parameter."""
-
-    def __init__(self, value: float, deviation: float, prior: Beta | None, row: Floats, source: str) -> None:
-        self.value, self.deviation, self.prior = value, deviation, prior
-        self.row = row
-        self.source = source if prior is None else f"{source}, prior {prior}"
-
-
-def _learned(
-    own: Parameter, values: Mapping[str, _Learned], names: Sequence[str], rows: int, confidence: float
-) -> Parameter:
-    if own.name not in values:
-        return own
-    found = values[own.name]
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * found.deviation
-    low, high = max(0.0, found.value - half), min(1.0, found.value + half)
-    row = found.row.copy()
-    row[names.index(own.name)] += prior_information(found.prior)
-    known = tuple(zip(names, map(float, row), strict=True))
-    stated = replace(own, value=found.value, low=low, high=high, rows=rows)
-    return replace(stated, source=found.source, prior=found.prior, information=known)
-
-
-def prior_information(prior: Beta | None) -> float:
+def _prior_information(prior: Beta | None) -> float:
     """What a prior adds to the information: that of the rows that it is worth."""
     return 0.0 if prior is None else (prior.a + prior.b) / (prior.mean * (1 - prior.mean))
 
 
-def _spread(information: Floats, priors: Sequence[Beta | None]) -> Floats:
+def _deviations(information: Floats) -> Floats:
     """Standard deviations, infinite where nothing tells."""
-    sizes, directions = np.linalg.eigh(information + np.diag([prior_information(own) for own in priors]))
+    sizes, directions = np.linalg.eigh(information)
     with np.errstate(divide="ignore"):
         variances = directions**2 @ np.where(sizes > 1e-6, 1 / np.maximum(sizes, 1e-6), np.inf)
     return np.asarray(np.sqrt(np.nan_to_num(variances, nan=np.inf)))
@@ -160,7 +151,71 @@ def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
     for name in names:
         if name not in known:
             raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
-    left = [name for name, own in known.items() if own.value is None and name not in names]
-    if left:
-        raise P4FError(f"parameter {left[0]} is unknown and not learned; estimate or state it, or name it in learn")
+    unknown = [name for name, own in known.items() if own.value is None and name not in names]
+    if unknown:
+        raise P4FError(f"parameter {unknown[0]} is unknown and not learned; estimate or state it, or name it in learn")
     return names
+
+
+class Profile:
+    """The likelihood of recorded rows as a function of some parameters of a belief.
+
+    Parameters
+    ----------
+    belief
+        With a value for every parameter.
+    names
+        The parameters that vary.
+    rows
+        What was recorded.
+    """
+
+    def __init__(self, belief: Belief, names: Sequence[str], rows: Rows) -> None:
+        self._belief, self._names, self._rows = belief, list(names), rows
+        self._weights = torch.ones(len(rows)) if rows.weights is None else torch.from_numpy(rows.weights).float()
+        self._near: FittedLinear = Linear().fit_task(self._task(belief.observe(rows)), Bar())
+        self.penalty = self._near.penalty
+
+    def at(self, point: Floats) -> tuple[float, Floats]:
+        """The penalised log-likelihood and its slopes."""
+        observation = self._observation(point)
+        fitted = fit_again(Linear(self.penalty), self._near, [self._task(observation)], progress=False)[0]
+        self._near = fitted if isinstance(fitted, FittedLinear) else self._near
+        value = -self._near.history["training"][-1] * float(self._weights.double().sum())
+        logs = self._near.log_proba(observation.table)
+        logits = logs[:, 1:] - logs[:, :1] if observation.outputs == 1 else logs
+        slopes = []
+        for low, high, place in _neighbours(point, STEP, 0.0):
+            ends = [self._likelihood(self._observation(end), logits) for end in (low, high)]
+            slopes.append((ends[1] - ends[0]) / (high[place] - low[place]))
+        return value, np.array(slopes)
+
+    def information(self, point: Floats) -> Floats:
+        """How sharply the likelihood falls around a point, ``[parameters, parameters]``."""
+        columns = [
+            (self.at(low)[1] - self.at(high)[1]) / (high[place] - low[place])
+            for low, high, place in _neighbours(point, APART, STEP)
+        ]
+        matrix = np.array(columns).reshape(len(point), len(point))
+        return np.asarray((matrix + matrix.T) / 2)
+
+    def _observation(self, point: Floats) -> Observation:
+        values = dict(zip(self._names, map(float, point), strict=True))
+        return self._belief.with_values(values).observe(self._rows)
+
+    def _task(self, observation: Observation) -> Task:
+        return Task(observation, 0, weights=self._weights)
+
+    def _likelihood(self, observation: Observation, logits: torch.Tensor) -> float:
+        with torch.no_grad():
+            return float(self._weights.double() @ observation.log_likelihood(logits))
+
+
+def _neighbours(point: Floats, step: float, margin: float) -> list[tuple[Floats, Floats, int]]:
+    """For each parameter the points on both sides of this one, and its place."""
+    neighbours = []
+    for place, value in enumerate(point):
+        low, high = point.copy(), point.copy()
+        low[place], high[place] = max(margin, value - step), min(1 - margin, value + step)
+        neighbours.append((low, high, place))
+    return neighbours
