@@ -15,10 +15,10 @@ from problog4fairness.beliefs import Belief
 from problog4fairness.checks.case import Case
 from problog4fairness.data import (
     FileNote,
+    Roles,
     Rows,
     check_column,
     is_frame,
-    label_codes,
     matches,
     to_frame,
     with_audit,
@@ -150,13 +150,12 @@ def _rows(belief: Belief, given: TrainingRows, recorded: str, frame: pd.DataFram
     lacking = [name for name in dict.fromkeys([*belief.other_columns, *days]) if name not in whole.columns]
     if lacking:
         whole = pd.concat([whole, frame[lacking].reset_index(drop=True)], axis=1)
-    fair = None if given.fair is None else label_codes(given.fair.to_numpy(dtype=object), classes, "fair", missing=True)
     weights = None
     if given.audit_weights is not None and given.audit_weights.nunique() > 1:
         weights = given.audit_weights.fillna(0.0).to_numpy()
     features = tuple(name for name in map(str, given.features.columns) if name not in belief.withheld)
-    codes = label_codes(given.label, classes, missing=belief.missing_labels)
-    return Rows(whole, features, classes, codes, fair, audit_weights=weights)
+    roles = Roles(given.label, fair=given.fair, labels=classes)
+    return replace(Rows.from_table(whole, roles, belief, features=features), audit_weights=weights)
 
 
 def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) -> Case:

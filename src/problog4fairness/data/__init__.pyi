@@ -2,13 +2,10 @@ from .columns import (
     beside,
     column_values,
     complete_rows,
-    frame_with,
     is_frame,
     refuse_sparse,
     require_column,
-    sensitive_frame,
     to_frame,
-    warn_swapped,
 )
 from .counts import COUNT, counted_rows, counts_of, one_by_one
 from .covariates import OTHER, Category, Period, Score, days_of, numbers_of
@@ -30,7 +27,7 @@ from .io.writing import (
     write_whole,
 )
 from .joining import matches, numbered, positions, with_audit
-from .labels import MAX_CLASSES, find_classes, find_labels, label_codes, majority, ordered_pair
+from .labels import find_classes, find_labels, label_codes, majority
 from .problems import FileNote, FileWarning, GroupUseNote, TableError, listed, note, reason_of, warn
 from .roles import (
     MAX_GROUPS,
@@ -48,7 +45,6 @@ from .values import Codes, Floats, Level, Value, conventional, plain, plain_colu
 
 __all__ = [
     "COUNT",
-    "MAX_CLASSES",
     "MAX_GROUPS",
     "MEBIBYTE",
     "OTHER",
@@ -87,7 +83,6 @@ __all__ = [
     "find_labels",
     "find_levels",
     "find_roles",
-    "frame_with",
     "has_others",
     "identifiers",
     "inline_figure",
@@ -104,7 +99,6 @@ __all__ = [
     "numbered",
     "numbers_of",
     "one_by_one",
-    "ordered_pair",
     "parse_json",
     "plain",
     "plain_column",
@@ -118,11 +112,9 @@ __all__ = [
     "refuse_sparse",
     "require_column",
     "rewritten",
-    "sensitive_frame",
     "to_frame",
     "values_of",
     "warn",
-    "warn_swapped",
     "whole_file",
     "whole_output",
     "with_audit",

@@ -73,11 +73,8 @@ def complete_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame[~gone].reset_index(drop=True) if gone.any() else frame
 
 
-def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int, data: str = "X has") -> pd.DataFrame:
-    """The sensitive columns as a data frame, from an array, a series, a frame or a dictionary.
-
-    ``data`` says in the error what has another number of rows.
-    """
+def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
+    """The sensitive columns as a data frame, from an array, a series, a frame or a dictionary."""
     if isinstance(sensitive_features, dict):
         frame = pd.DataFrame({str(k): np.asarray(v) for k, v in sensitive_features.items()})
     elif is_frame(sensitive_features):
@@ -92,8 +89,8 @@ def sensitive_frame(sensitive_features: Any, columns: Sequence[str], rows: int, 
             )
         frame = pd.DataFrame({name: values[:, i] for i, name in enumerate(columns)})
     if len(frame) != rows:
-        raise P4FError(f"sensitive_features have {len(frame)} rows, {data} {rows}")
-    return frame.reset_index(drop=True)
+        raise P4FError(f"sensitive_features have {len(frame)} rows, the data have {rows}")
+    return frame
 
 
 def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataFrame:
@@ -110,26 +107,11 @@ def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataF
     return sensitive_frame(sensitive_features, names, rows)
 
 
-def frame_with(table: Any, sensitive_features: Any, columns: Sequence[str], rows: int) -> pd.DataFrame:
-    """A table, or None, as a data frame with the sensitive columns that were passed beside it, if any were."""
-    if table is None and sensitive_features is None and columns:
-        raise P4FError(f"the sensitive values are missing; pass sensitive_features, or {', '.join(columns)} in a table")
-    frame = pd.DataFrame(index=range(rows)) if table is None else to_frame(table)
-    if sensitive_features is None:
-        return frame
-    passed = sensitive_frame(sensitive_features, columns, rows, "the data have")
-    return pd.concat([frame.drop(columns=passed.columns, errors="ignore"), passed], axis=1)
-
-
-def column_values(table: Any, what: Any, role: str, gaps: bool = False, empty: bool = False) -> pd.Series[Any]:
+def column_values(frame: pd.DataFrame, what: Any, role: str, gaps: bool = False, empty: bool = False) -> pd.Series[Any]:
     """A column by name, or the values themselves; with ``gaps`` some may be missing, with ``empty`` all."""
-    if isinstance(what, str):
-        frame = pd.DataFrame() if table is None else to_frame(table)
-        if what not in frame.columns:
-            raise P4FError(f"no column {what!r} for the {role} values; {among(what, frame.columns)}")
-        values = frame[what]
-    else:
-        values = pd.Series(np.asarray(what), name=getattr(what, "name", None))
+    if isinstance(what, str) and what not in frame.columns:
+        raise P4FError(f"no column {what!r} for the {role} values; {among(what, frame.columns)}")
+    values = frame[what] if isinstance(what, str) else pd.Series(np.asarray(what), name=getattr(what, "name", None))
     missing = int(values.isna().sum())
     if missing and not gaps:
         raise P4FError(f"the {role} values have {missing} missing ones; audit those rows or drop them")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data.columns import column_values, frame_with, warn_swapped
+from problog4fairness.data.columns import column_values, sensitive_frame, to_frame, warn_swapped
 from problog4fairness.data.counts import COUNT, counts_of
 from problog4fairness.data.groups import Sensitive, as_shares
 from problog4fairness.data.labels import find_classes, label_codes, majority
@@ -79,7 +79,7 @@ class Rows:
         Parameters
         ----------
         table
-            A table; None where all columns are passed by ``roles``.
+            A data frame of any library, or an array.
         roles
             Which column is what; columns by name, or their values. With ``roles.labels``, the classes are known.
         belief
@@ -108,28 +108,27 @@ class Rows:
         votes = () if belief is None else belief.recorded_columns
         gaps = belief is not None and belief.missing_labels
         warn_swapped(roles.recorded, roles.fair, roles.sensitive, columns, stacklevel=4)
+        frame = to_frame(table)
         recorded = None
         if roles.recorded is not None:
-            record = (
-                roles.recorded if votes else {"": column_values(table, roles.recorded, "recorded", gaps, not audited)}
-            )
-            recorded = pd.DataFrame(record).reset_index(drop=True)
-        fair = None if roles.fair is None else column_values(table, roles.fair, "fair", partly, not audited)
-        rows = len(table) if table is not None else len(recorded if recorded is not None else fair)  # type: ignore[arg-type]
+            label = roles.recorded if votes else column_values(frame, roles.recorded, "recorded", gaps, not audited)
+            recorded = pd.DataFrame(label if votes else {"": label}).reset_index(drop=True)
+        fair = None if roles.fair is None else column_values(frame, roles.fair, "fair", partly, not audited)
         for role, values in (("recorded", recorded), ("fair", fair)):
-            if values is not None and len(values) != rows:
-                raise P4FError(f"there are {rows} rows and {len(values)} {role} labels; give one for each row")
+            if values is not None and len(values) != len(frame):
+                raise P4FError(f"there are {len(frame)} rows and {len(values)} {role} labels; give one for each row")
         classes = tuple(roles.labels) or (None if belief is None else belief.classes)
         if classes is None:
-            given = [] if recorded is None else [recorded[name] for name in recorded]
-            given += [] if fair is None or not audited else [fair]
-            labels = pd.concat(given).dropna()
-            name = None if votes else _name_of(roles.recorded)
-            favourable = roles.favourable
+            parts = [] if recorded is None else [recorded[name] for name in recorded]
+            parts += [] if fair is None or not audited else [fair]
+            labels = pd.concat(parts).dropna()
+            favourable, name = roles.favourable, None if votes else _name_of(roles.recorded)
             if belief is not None:
                 favourable = belief.favourable_among(labels.unique().tolist(), favourable)
             classes = find_classes(labels.to_numpy(), favourable, name, ordered=ordered, audited=audited)
-        frame = frame_with(table, roles.sensitive, columns, rows)
+        if roles.sensitive is not None:
+            passed = sensitive_frame(roles.sensitive, columns, len(frame))
+            frame = pd.concat([frame.drop(columns=passed.columns, errors="ignore"), passed], axis=1)
         codes = None
         if recorded is not None:
             name, missing = _called(roles.recorded, "y"), gaps or bool(votes)
