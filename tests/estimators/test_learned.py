@@ -50,7 +50,7 @@ def test_audited_rows_that_disagree():
     assert any("on 40 audited rows the model is right in" in line for line in lines), lines
 
 
-@pytest.mark.filterwarnings("ignore::problog4fairness.learners.em.reweighted.LikelihoodWarning")
+@pytest.mark.filterwarnings("ignore::problog4fairness.learners.em.LikelihoodWarning")
 def test_audited_rows_are_asked_out_of_fold():
     """A forest knows by heart what it was told of audited rows, and is wrong about any other of their kind."""
     wrong = np.where(np.arange(800) < 160, 1 - FAIR, np.nan)

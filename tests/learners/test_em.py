@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError, TrainingError
-from problog4fairness.learners.em.reweighted import LikelihoodWarning, Reweighted
+from problog4fairness.learners.em import LikelihoodWarning, Reweighted
 from problog4fairness.learners.linear.logistic import Linear
 from tests.learners.contract import LABEL, SELECTED, LearnerContract, accuracy, people, recorded, rows_of
 
@@ -64,7 +64,7 @@ def test_the_likelihood_never_falls_in_the_history():
 
 
 def test_many_rows_are_gone_through_with_drawn_labels_and_end_with_weights(monkeypatch):
-    monkeypatch.setattr("problog4fairness.learners.em.reweighted.FEW", 500)
+    monkeypatch.setattr("problog4fairness.learners.em.FEW", 500)
     sizes = []
 
     class Counted(LogisticRegression):
@@ -182,6 +182,6 @@ def test_rows_that_share_few_inputs_count_one_by_one(belief):
 
 
 def test_more_inputs_than_any_estimator_fits_are_refused(monkeypatch):
-    monkeypatch.setattr("problog4fairness.learners.em.expectation.MOST", 100)
+    monkeypatch.setattr("problog4fairness.learners.em.MOST", 100)
     with pytest.raises(TrainingError, match="200 rows that may stand for 1 fair inputs each are too many for EM"):
         Reweighted(LogisticRegression()).fit(LABEL, rows_of(*people(200, 0)))

@@ -1,7 +1,7 @@
 from .auto import Auto, FittedChoice, row_losses
 from .base import Learner, Task
 from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_trees, require_cluster
-from .em.reweighted import FittedEstimator, LikelihoodWarning, Reweighted
+from .em import FittedEstimator, LikelihoodWarning, Reweighted
 from .encoder import MISSING, make_encoder, slot_name
 from .fitted import LARGEST_SHIFT, SLOPES, Calibrated, Fitted, recalibrated
 from .linear.logistic import FittedLinear, Linear

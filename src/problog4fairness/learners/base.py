@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.learners.fitted import Fitted
-from problog4fairness.learners.progress import Bar, listening, progress_bar
+from problog4fairness.learners.progress import Bar, each, listening, progress_bar
 from problog4fairness.learners.validation import check_seed, checked_options
 
 
@@ -110,18 +110,19 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
                     fits.append(self.fit_task(task, bar))
         return fits
 
-    def fit_near(
-        self,
-        fitted: Fitted,
-        tasks: Sequence[Task],
-        progress: bool | None = None,
-        quicker: int = 1,
-    ) -> Sequence[Fitted]:
-        """Fit one classifier for each task, near what was learned from almost the same rows.
+    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted] | None:
+        """How to fit a task quickly, near what was learned from almost the same rows; None where that takes as long.
 
         A learner that starts anew may learn ``quicker`` times as quickly.
         """
-        return self.fit_many(tasks, progress)
+        return None
+
+    def fit_near(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, quicker: int = 1
+    ) -> Sequence[Fitted]:
+        """Fit one classifier for each task, near what was learned from almost the same rows."""
+        near = self.near(fitted, quicker)
+        return self.fit_many(tasks, progress) if near is None else each(near, tasks, progress)
 
     def check_options(self) -> None:
         """Raise the error that names an option which makes no sense."""

@@ -7,7 +7,7 @@ from typing import Any
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.learners.auto import CANDIDATES, Auto
 from problog4fairness.learners.base import Learner
-from problog4fairness.learners.em.reweighted import Reweighted
+from problog4fairness.learners.em import Reweighted
 from problog4fairness.learners.validation import require
 
 LEARNERS: dict[str, type[Learner]] = {"auto": Auto, **CANDIDATES}

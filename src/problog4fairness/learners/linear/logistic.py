@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder, slot_name
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
 from problog4fairness.learners.linear.newton import minimise
-from problog4fairness.learners.progress import Bar, each
+from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.splits import learning_rows
 from problog4fairness.learners.validation import Number, Shape, option, require
 from problog4fairness.program import log_outcomes
@@ -82,19 +82,13 @@ class Linear(Learner):
         bar.show(1, losses[-1], 1)
         return FittedLinear(encoder, numbers, penalty, {"training": losses})
 
-    def fit_near(
-        self,
-        fitted: Fitted,
-        tasks: Sequence[Task],
-        progress: bool | None = None,
-        quicker: int = 1,
-    ) -> Sequence[Fitted]:
-        """See :meth:`Learner.fit_near`: from the coefficients and with the penalty that were found."""
+    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted] | None:
+        """See :meth:`Learner.near`: from the coefficients and with the penalty that were found."""
         if not isinstance(fitted, FittedLinear):
-            return self.fit_many(tasks, progress)
+            return None
         encoded: dict[int, tuple[pd.DataFrame, Floats]] = {}
 
-        def near(task: Task) -> FittedLinear:
+        def fit(task: Task) -> FittedLinear:
             table = task.observation.table
             if id(table) not in encoded:
                 encoded[id(table)] = table, fitted.encoder.transform(table, np.float64)
@@ -105,7 +99,7 @@ class Linear(Learner):
             numbers, losses = minimise(slopes, matrix, scales, fitted.penalty, fitted.numbers, ROUGH)
             return FittedLinear(fitted.encoder, numbers, fitted.penalty, {"training": losses})
 
-        return each(near, tasks, progress)
+        return fit
 
     def _penalty(self, task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:
         if self.penalty != "auto":

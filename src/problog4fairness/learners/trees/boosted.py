@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.derivatives import slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
-from problog4fairness.learners.progress import Bar, each
+from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.splits import dealt, kinds_of, split
 from problog4fairness.learners.trees.arrays import Trees, trees_of, trees_shapes
 from problog4fairness.learners.trees.growth import Growth, grow, inputs_of
@@ -93,15 +93,13 @@ class Boosted(Learner):
     def most_rounds(self) -> int:
         return self.max_trees
 
-    def fit_near(
-        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, quicker: int = 1
-    ) -> Sequence[Fitted]:
-        """See :meth:`Learner.fit_near`: fewer trees at a higher learning rate, from the start.
+    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted] | None:
+        """See :meth:`Learner.near`: fewer trees at a higher learning rate, from the start.
 
         A booster that went on from its own trees would keep what they say.
         """
         if not isinstance(fitted, FittedBoosted):
-            return self.fit_many(tasks, progress)
+            return None
         trees = math.ceil(len(fitted.trees.leaves) / max(1, fitted.constant.size) / quicker)
         quick: Boosted = clone(self).set_params(
             learning_rate=max(self.learning_rate, min(QUICKEST, quicker * self.learning_rate)),
@@ -109,7 +107,7 @@ class Boosted(Learner):
             leaves=max(2, int(np.max(fitted.trees.leaves, initial=2))),
             validation=0,
         )
-        return each(lambda task: quick.fit_many([task])[0], tasks, progress)
+        return lambda task: quick.fit_many([task])[0]
 
     def fit_task(self, task: Task, bar: Bar) -> FittedBoosted:
         generator = torch.Generator().manual_seed(int(task.seed))

@@ -1,1 +1,0 @@
-"""Any scikit-learn classifier through an observation, by expectation and maximisation."""
