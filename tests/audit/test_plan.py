@@ -119,7 +119,7 @@ def test_the_same_seed_draws_the_same_rows():
 def test_guesses_make_a_pilot_unnecessary():
     guessed = FULL.bind({"p1": 0.4, "p2": 0.1, "p3": 0.1, "p4": 0.1}).plan_audit(LOANS, **COLUMNS)
     assert guessed.to_draw > FULL.plan_audit(LOANS, **COLUMNS).to_draw
-    assert "parameters are as guessed" in str(guessed)
+    assert "parameters are as stated" in str(guessed)
     # Not the same of each: most where a share is uncertain and counts for many people.
     assert guessed.strata["to_draw"].max() > 3 * guessed.strata["to_draw"].min()
     assert p4f.LabelBias("poor_area", negative=0.2, positive=0.1).plan_audit(LOANS, **COLUMNS).to_draw > 60

@@ -4,20 +4,20 @@ from .estimation.audited_rows import as_audit, audited_rows, frame_of
 from .estimation.counting import counted_cells, counted_features, counted_labels
 from .estimation.diagnostics import FEW_ROWS, LITTLE_SIGNAL, group_signal, warn_few, warn_signal, warn_unweighted
 from .estimation.maximum_likelihood import LabelModel, most_likely
-from .estimation.posterior_draws import drawn, generator
+from .estimation.posterior_draws import generator, posterior_draws
 from .estimation.record_likelihood import Learned, Terms, learn, least_loss
 from .estimation.scores import fitted_score
-from .estimation.stratified import Design, Stratified, Target, design_json, design_of
+from .estimation.stratified import Design, Stratified, Target, design_of
 from .planning.allocation import next_round, wanted_rows
 from .planning.hoeffding import hoeffding_plan
 from .planning.plan import AuditPlan
 from .planning.planning import PILOT, plan_audit, rounds, strata_table
 from .reading import AuditWarning, by_feature, read_labels, warn_audit
 from .sampling import NOT_STATED
-from .sheet import DESIGN, OWN, PROBABILITY, ROW, STRATUM, Todo, is_filled, planned_error
+from .sheet import DESIGN, OWN, PROBABILITY, ROW, STRATUM, Sheet, is_filled, planned_error
 from .strata import (
-    Drawn,
     NoStrataError,
+    SamplingFrame,
     Strata,
     audit_groups,
     feature_strata,
@@ -43,15 +43,15 @@ __all__ = [
     "AuditTable",
     "AuditWarning",
     "Design",
-    "Drawn",
     "LabelModel",
     "Learned",
     "NoStrataError",
+    "SamplingFrame",
+    "Sheet",
     "Strata",
     "Stratified",
     "Target",
     "Terms",
-    "Todo",
     "as_audit",
     "audit_groups",
     "audited_rows",
@@ -59,9 +59,7 @@ __all__ = [
     "counted_cells",
     "counted_features",
     "counted_labels",
-    "design_json",
     "design_of",
-    "drawn",
     "feature_strata",
     "fitted_score",
     "frame_of",
@@ -77,6 +75,7 @@ __all__ = [
     "next_round",
     "plan_audit",
     "planned_error",
+    "posterior_draws",
     "read_labels",
     "recorded_column",
     "rounds",

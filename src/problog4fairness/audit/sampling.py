@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.audit.reading import warn_audit
-from problog4fairness.audit.sheet import DESIGN, ROW, STRATUM, Drawing, read_drawing, stratum_keys
+from problog4fairness.audit.sheet import DESIGN, ROW, STRATUM, SheetDesign, read_design
 from problog4fairness.data import Codes, Floats, to_frame
 from problog4fairness.errors import P4FError, among
 
@@ -31,7 +31,7 @@ def sample_of(
     table: Any,
 ) -> Sample:
     """How the rows of a frame were sampled; the parameters are those of :meth:`Audit.of`."""
-    drawing = read_drawing(frame, known=True)
+    drawing = read_design(frame, known=True)
     if drawing is not None:
         if sampling is not None or strata is not None or inclusion is not None:
             raise P4FError("the rows say how they were sampled, in their columns p4f_...; state nothing else")
@@ -67,7 +67,7 @@ class Sample:
         return np.asarray(weights / weights.mean())
 
 
-def _of_drawing(frame: pd.DataFrame, drawing: Drawing) -> Sample:
+def _of_drawing(frame: pd.DataFrame, drawing: SheetDesign) -> Sample:
     """The design that a plan wrote into the rows."""
     missing = [name for name in (ROW, STRATUM) if name not in frame.columns]
     if missing:
@@ -77,7 +77,7 @@ def _of_drawing(frame: pd.DataFrame, drawing: Drawing) -> Sample:
     rows = frame[ROW].tolist()
     keys = frame[STRATUM].map(str).str.strip().to_numpy()
     for place, name in enumerate(names):
-        strata[keys == stratum_keys(drawing, name, rows)] = place
+        strata[keys == drawing.keys(name, rows)] = place
     silent = frame[DESIGN].isna().to_numpy() if DESIGN in frame.columns else np.zeros(len(frame), dtype=bool)
     wrong = (strata < 0) & ~silent
     if wrong.any():

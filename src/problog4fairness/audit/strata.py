@@ -1,4 +1,4 @@
-"""The strata of an audit: the kinds of rows that are drawn from separately, by group and by what was recorded."""
+"""The strata of an audit: kinds of rows that are sampled separately, by group and by what was recorded."""
 
 from __future__ import annotations
 
@@ -69,16 +69,15 @@ class Strata:
         )
 
     def codes(self, groups: Codes, *recorded: Codes) -> Codes:
-        """The stratum of each row, -1 where something of it is not known."""
-        known = np.all([own >= 0 for own in (groups, *recorded)], axis=0)
-        places = [np.where(known, own, 0) for own in (groups, *recorded)]
-        found: Codes = np.where(known, np.ravel_multi_index(places, self.shape), -1).astype(np.int64)
-        return found
+        """The stratum of each row, -1 where its group or something recorded is not known."""
+        parts = np.stack([groups, *recorded])
+        known = (parts >= 0).all(axis=0)
+        return np.where(known, np.ravel_multi_index(tuple(np.maximum(parts, 0)), self.shape), -1).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """A table from which rows are drawn: the stratum of each.
+class SamplingFrame:
+    """A table from which rows are sampled, with the stratum of each.
 
     Attributes
     ----------
@@ -116,7 +115,9 @@ class Drawn:
         return hashlib.sha256(text + place[self.codes].astype("<i8").tobytes()).hexdigest()[:12]
 
 
-def label_strata(belief: Belief, table: Any, recorded: str | None, favourable: Any, divided: bool = True) -> Drawn:
+def label_strata(
+    belief: Belief, table: Any, recorded: str | None, favourable: Any, divided: bool = True
+) -> SamplingFrame:
     """The rows of a table by group, unless they are not ``divided``, and recorded label.
 
     Rows without one of the two are in no stratum.
@@ -136,16 +137,16 @@ def label_strata(belief: Belief, table: Any, recorded: str | None, favourable: A
     groups, words = audit_groups(belief, frame) if divided else everybody
     strata = Strata(words, (recorded,), (tuple(str(plain(label)) for label in classes),), (LABEL,))
     _refuse_many(strata)
-    return Drawn(frame, strata, strata.codes(groups, labels))
+    return SamplingFrame(frame, strata, strata.codes(groups, labels))
 
 
-def feature_strata(belief: Belief, table: Any, strata: Strata, values: Mapping[str, Sequence[Any]]) -> Drawn:
+def feature_strata(belief: Belief, table: Any, strata: Strata, values: Mapping[str, Sequence[Any]]) -> SamplingFrame:
     """The rows of a table by group and recorded features."""
     frame = table_frame(table)
     _refuse_many(strata)
     groups, _ = audit_groups(belief, frame)
     codes = [_codes(recorded_column(frame, name), options, name) for name, options in values.items()]
-    return Drawn(frame, strata, strata.codes(groups, *codes))
+    return SamplingFrame(frame, strata, strata.codes(groups, *codes))
 
 
 def index_of(table: Any) -> pd.Index[Any] | None:
@@ -157,33 +158,31 @@ def index_of(table: Any) -> pd.Index[Any] | None:
 def audit_groups(belief: Belief, frame: pd.DataFrame) -> tuple[Codes, tuple[str, ...]]:
     """The group of each row, -1 where it is missing, and all groups in words.
 
-    Several sensitive variables are taken together. A belief that does not name its groups has those that occur.
+    Of several sensitive variables, groups are combinations. A belief that does not name its groups has those that
+    occur.
     """
     columns = list(belief.sensitive_columns)
     belief.require_columns(Rows(frame, ()))
     known = frame[columns].notna().all(axis=1).to_numpy() if columns else np.ones(len(frame), dtype=bool)
-    found = np.full(len(frame), -1, dtype=np.int64)
-    some = frame[known].reset_index(drop=True)
+    groups = np.full(len(frame), -1, dtype=np.int64)
+    rows = frame[known].reset_index(drop=True)
     if not belief.variables:
-        texts = [some[name].map(plain).map(lambda value, name=name: f"{name} = {value}") for name in columns]
-        joined = [" and ".join(parts) for parts in zip(*texts, strict=True)] if texts else ["everybody"] * len(some)
-        codes, words = pd.factorize(np.asarray(joined, dtype=object), sort=True)
-        found[known] = codes
-        return found, tuple(map(str, words))
-    place, total = np.zeros(len(some), dtype=np.int64), 1
+        texts = [rows[name].map(plain).map(lambda value, name=name: f"{name} = {value}") for name in columns]
+        joined = [" and ".join(parts) for parts in zip(*texts, strict=True)] if texts else ["everybody"] * len(rows)
+        groups[known], words = pd.factorize(np.asarray(joined, dtype=object), sort=True)
+        return groups, tuple(map(str, words))
+    names, places = [""], np.zeros(len(rows), dtype=np.int64)
     for variable in belief._audit_variables:
-        own = variable.positions(some)
-        if own.ndim != 1:
+        positions = variable.positions(rows)
+        if positions.ndim != 1:
             raise NoStrataError(f"the groups of {', '.join(variable.columns)} are uncertain")
-        place, total = place * len(variable.levels) + own.astype(np.int64), total * len(variable.levels)
-        if total > MOST_STRATA:
-            raise NoStrataError("there are too many combinations of groups")
-    found[known] = place
-    words = [""]
-    for variable in belief._audit_variables:
         texts = [variable.group_text(level) for level in range(len(variable.levels))]
-        words = [f"{before} and {text}" if before else text for before in words for text in texts]
-    return found, tuple(words)
+        if len(names) * len(texts) > MOST_STRATA:
+            raise NoStrataError("there are too many combinations of groups")
+        names = [f"{name} and {text}" if name else text for name in names for text in texts]
+        places = places * len(texts) + positions.astype(np.int64)
+    groups[known] = places
+    return groups, tuple(names)
 
 
 class NoStrataError(P4FError):

@@ -23,7 +23,7 @@ from problog4fairness.statistics import Beta, Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Design, Drawn, Stratified
+    from problog4fairness.audit import Audit, AuditPlan, AuditTable, Design, SamplingFrame, Stratified
     from problog4fairness.checks import CheckResult
     from problog4fairness.program import Diagram
 
@@ -233,9 +233,9 @@ class Belief(Observing):
         >>> [f"{drawn.parameters[0].value:.2f}" for drawn in belief.draws(3, random_state=0)]
         ['0.38', '0.34', '0.39']
         """
-        from problog4fairness.audit import drawn
+        from problog4fairness.audit import posterior_draws
 
-        return [self.with_parameters(own) for own in drawn(self, count, random_state)]
+        return [self.with_parameters(own) for own in posterior_draws(self, count, random_state)]
 
     def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
         """``[count]`` posterior draws, by name, of parameters that are no probabilities."""
@@ -396,7 +396,7 @@ class Belief(Observing):
             favourable=favourable,
         )
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """The kinds of rows that an audit is sampled from: by group and recorded label."""
         from problog4fairness.audit import NoStrataError, label_strata
 

@@ -24,11 +24,13 @@ def checked_priors(prior: Mapping[str, Beta] | None, parameters: Sequence[Parame
     if prior is None:
         return {}
     if not isinstance(prior, Mapping):
-        raise P4FError(f"prior must be a mapping such as {{'p1': Beta(2, 8)}}, not {type(prior).__name__}")
+        kind = type(prior).__name__
+        raise P4FError(f"prior must be a mapping such as {{'p1': p4f.statistics.Beta(2, 8)}}, not {kind}")
     _check_names(parameters, prior)
     for name, own in prior.items():
         if not isinstance(own, Beta):
-            raise P4FError(f"the prior of {name} must be a Beta, not {type(own).__name__}; write Beta(2, 8)")
+            kind = type(own).__name__
+            raise P4FError(f"the prior of {name} must be a Beta, not {kind}; write p4f.statistics.Beta(2, 8)")
     return dict(prior)
 
 

@@ -71,7 +71,7 @@ def test_rounds_until_it_says_stop(folder):
     assert "random sample" not in run.stderr
     assert "They were drawn by group and by what was recorded" in (folder / "belief.pl").read_text()
     run = p4f("plan", *OPTIONS, "--belief", "belief.pl", folder=folder)
-    assert "parameters are as guessed" in run.stdout
+    assert "parameters are as stated" in run.stdout
 
 
 def test_an_audit_that_does_not_say_how_it_was_drawn_is_taken_as_random(folder):

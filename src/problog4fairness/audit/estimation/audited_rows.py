@@ -12,8 +12,8 @@ import pandas as pd
 from problog4fairness.audit.audit import Audit
 from problog4fairness.audit.estimation.stratified import Design, Stratified
 from problog4fairness.audit.reading import read_labels
-from problog4fairness.audit.sheet import DESIGN, STRATUM, read_drawing
-from problog4fairness.audit.strata import LABEL, Drawn, Strata, audit_groups
+from problog4fairness.audit.sheet import DESIGN, STRATUM, read_design
+from problog4fairness.audit.strata import LABEL, SamplingFrame, Strata, audit_groups
 from problog4fairness.data import Codes, Rows, is_frame, one_by_one, plain, to_frame
 from problog4fairness.errors import P4FError
 
@@ -67,15 +67,15 @@ def by_record(audit: Audit, drawn_from: Any) -> bool:
     """Whether rows were sampled by what was recorded, and each counts for itself alone."""
     if audit.clusters is not None:
         return False
-    drawing = read_drawing(audit.frame, known=drawn_from is not None)
+    drawing = read_design(audit.frame, known=drawn_from is not None)
     return drawn_from is not None or (drawing is not None and drawing.design == "neyman")
 
 
 def counted_design(
-    belief: Belief, audit: Audit, strata: Strata, codes: Codes, fair: Sequence[Codes], table: Drawn | None
+    belief: Belief, audit: Audit, strata: Strata, codes: Codes, fair: Sequence[Codes], table: SamplingFrame | None
 ) -> Design:
     """What audited rows say by stratum; the sizes are those of the whole table, or those that the rows carry."""
-    drawing = read_drawing(audit.frame, known=table is not None)
+    drawing = read_design(audit.frame, known=table is not None)
     if table is not None and drawing is not None and drawing.table != table.fingerprint:
         raise P4FError("the audited rows were drawn from another table than drawn_from=...; pass the one they are from")
     if table is not None:
@@ -97,4 +97,4 @@ def counted_design(
         if count > size:
             raise P4FError(f"{count} audited rows have {name}, more than the {size} of the table that they are from")
     ruled = belief._ruled_out(strata.shape)
-    return Design.of(strata.things, strata.shape, sizes, codes, fair, ruled).held(strata)
+    return Design.of(strata, sizes, codes, fair, ruled)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST = 100_000
 
 
-def drawn(belief: Belief, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
+def posterior_draws(belief: Belief, count: int, random_state: Any) -> list[tuple[Parameter, ...]]:
     """For each draw the parameters of the belief, as stated ones; see :meth:`Belief.draws`."""
     if type(count) is not int or not 1 <= count <= MOST:
         raise P4FError(f"count={count!r} is not a whole number from 1 to {MOST:,}")
@@ -64,40 +64,33 @@ def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
 
 def _counted(cell: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
     """Shares of one cell, by Dirichlet's distribution; a single one by a Beta."""
-    first = cell[0]
-    rows = float(first.rows or 0)
-    if first.prior is not None:
-        worth = rows + first.prior.a + first.prior.b
+    rows, prior = float(cell[0].rows or 0), cell[0].prior
+    if prior is not None:
+        worth = rows + prior.a + prior.b
         alpha = [(own.value or 0.0) * worth for own in cell]
         alpha.append(worth - sum(alpha))
     else:
-        seen = [(own.value or 0.0) * rows for own in cell]
-        alpha = [*(own + HALF for own in seen), max(0.0, rows - sum(seen)) + HALF]
+        hits = [(own.value or 0.0) * rows for own in cell]
+        alpha = [*(own + HALF for own in hits), max(0.0, rows - sum(hits)) + HALF]
     shares = rng.dirichlet(np.maximum(alpha, 1e-3), count)
     return {own.name: shares[:, place] for place, own in enumerate(cell)}
 
 
-def _joint(probabilities: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
-    """Parameters that were estimated together: normal by their information, turned back at 0 and 1.
+def _joint(parameters: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
+    """Parameters that were estimated jointly: normal by their information, reflected at 0 and 1.
 
-    The information of those that are still there, given the others, is their part of the matrix. In directions that no
-    row tells about nothing is drawn.
+    Means are half a row away from 0 and 1. Directions that no row tells about do not vary.
     """
-    known = [own for own in probabilities if own.information is not None]
+    known = [own for own in parameters if own.information is not None]
     if not known:
         return {}
     entries = [dict(own.information or ()) for own in known]
     matrix = np.array([[entry.get(own.name, 0.0) for own in known] for entry in entries])
     sizes, directions = np.linalg.eigh((matrix + matrix.T) / 2)
-    told = sizes > ALIKE * max(float(sizes.max()), 1e-300)
-    spread = directions[:, told] / np.sqrt(sizes[told])
-    values = _inside(known) + rng.standard_normal((count, int(told.sum()))) @ spread.T
+    informed = sizes > ALIKE * max(float(sizes.max()), 1e-300)
+    spread = directions[:, informed] / np.sqrt(sizes[informed])
+    rows = np.array([float(own.rows or 0) for own in known])
+    means = (np.array([own.value or 0.0 for own in known]) * rows + HALF) / (rows + 1)
+    values = means + rng.standard_normal((count, int(informed.sum()))) @ spread.T
     values = 1 - np.abs(1 - np.abs(values))
     return {own.name: np.clip(column, 0.0, 1.0) for own, column in zip(known, values.T, strict=True)}
-
-
-def _inside(known: Sequence[Parameter]) -> Floats:
-    """The values, half a row away from 0 and 1."""
-    rows = np.array([float(own.rows or 0) for own in known])
-    values = np.array([0.0 if own.value is None else own.value for own in known])
-    return np.asarray((values * rows + HALF) / (rows + 1))

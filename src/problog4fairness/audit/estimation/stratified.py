@@ -1,11 +1,10 @@
-"""What an audit says that was drawn by group and by what was recorded: shares by stratum, turned round.
+"""Estimates from rows that were sampled by group and by what was recorded: shares by stratum, inverted by Bayes' rule.
 
-Rows of stratum (group, recorded) tell P(fair | recorded, group). With the sizes N of the strata in the whole table, by
-Bayes,
+Rows of stratum (group, recorded) tell P(fair | recorded, group). With the sizes N of the strata in the whole table,
 
     P(recorded = r | fair = f, group) = N_r P(f | r) / sum_r' N_r' P(f | r')
 
-Features are believed the other way round, P(fair | recorded, group), and need no turning.
+Parameters of features are P(fair | recorded, group) and need no inversion.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from problog4fairness.statistics import (
 )
 
 if TYPE_CHECKING:
-    from problog4fairness.beliefs import Belief
+    pass
 
 SOURCE = "drawn by what was recorded"
 # Jeffreys' prior: half a row of each kind.
@@ -40,7 +39,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A probability that strata tell together: a ratio of sums of their shares, see :mod:`.intervals`.
+    """A probability that strata determine: a ratio of sums of their shares, see :mod:`.intervals`.
 
     Attributes
     ----------
@@ -76,17 +75,22 @@ class Target:
         return np.asarray(np.nan_to_num(slope) ** 2 * shares * (1 - shares))
 
     def interval(
-        self,
-        counts: Floats,
-        sizes: Floats,
-        confidence: float,
-        corrected: bool = True,
+        self, counts: Floats, sizes: Floats, confidence: float, corrected: bool = True
     ) -> tuple[Floats, Floats]:
         """Of counts ``[..., strata, fair values]``; see :func:`.score_interval`."""
         used = self.used
         rows = counts[..., used, :]
         ratio = (self.top[used], self.bottom[used], self.constant)
         return score_interval(rows[..., self.fair], rows.sum(-1), sizes[used], *ratio, confidence, corrected)
+
+    def estimate(self, counts: Floats, sizes: Floats, confidence: float) -> Estimate:
+        """Value and interval from counts ``[strata, fair values]``; from 0 rows where one that matters has none."""
+        rows = counts.sum(-1)
+        value = float(self.value(counts[:, self.fair] / np.maximum(rows, 1)))
+        if np.isnan(value) or (rows[self.used] == 0).any():
+            return Estimate(float("nan"), 0.0, 1.0, 0)
+        low, high = self.interval(counts, sizes, confidence)
+        return Estimate(value, min(float(low), value), max(float(high), value), int(rows[self.used].sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,34 +126,19 @@ class Design:
     ruled: tuple[int, ...] = ()
 
     @classmethod
-    def of(
-        cls,
-        things: Sequence[str],
-        shape: Sequence[int],
-        sizes: Sequence[int] | Codes,
-        strata: Codes,
-        fair: Sequence[Codes],
-        ruled: Iterable[int] = (),
-    ) -> Design:
-        """Count audited rows: ``strata`` and, for each thing, ``fair`` are ``[rows]``."""
+    def of(cls, strata: Strata, sizes: Any, codes: Codes, fair: Sequence[Codes], ruled: Iterable[int] = ()) -> Design:
+        """Count audited rows: their strata ``codes`` and, for each thing, their ``fair`` values are ``[rows]``.
+
+        A stratum that the belief rules out is not ruled out where audited rows have another fair label all the same.
+        """
         counts = []
         for thing, values in enumerate(fair):
-            own = np.zeros((len(sizes), shape[1 + thing]))
-            np.add.at(own, (strata, values), 1)
-            counts.append(own)
-        return cls(tuple(things), tuple(shape), np.asarray(sizes, dtype=np.float64), tuple(counts), tuple(ruled))
-
-    @property
-    def rows(self) -> Floats:
-        """Audited rows of each stratum."""
-        return np.asarray(self.counts[0].sum(-1))
-
-    def held(self, strata: Strata) -> Design:
-        """The same, without ruling out what was seen all the same; that is told."""
+            table = np.zeros((len(sizes), strata.shape[1 + thing]))
+            np.add.at(table, (codes, values), 1)
+            counts.append(table)
         kept = []
-        for stratum in self.ruled:
-            recorded = stratum % self.shape[1]
-            total, right = self.rows[stratum], self.counts[0][stratum, recorded]
+        for stratum in ruled:
+            total, right = counts[0][stratum].sum(), counts[0][stratum, stratum % strata.shape[1]]
             if right == total:
                 kept.append(stratum)
                 continue
@@ -157,21 +146,26 @@ class Design:
                 f"{total - right:.0f} of {total:.0f} audited rows with {strata.names[stratum]} have another fair "
                 "label; the belief rules that out, and is not followed in it"
             )
-        return replace(self, ruled=tuple(kept))
+        return cls(strata.things, strata.shape, np.asarray(sizes, dtype=np.float64), tuple(counts), tuple(kept))
+
+    @property
+    def rows(self) -> Floats:
+        """Audited rows of each stratum."""
+        return np.asarray(self.counts[0].sum(-1))
 
     def target(self, cell: Cell, name: str, meaning: str) -> Target:
         """What the strata tell of a cell."""
         places = np.indices(self.shape).reshape(len(self.shape), -1)
+        of_group = places[0] == cell.group
         if cell.feature is not None:
             thing = self.things.index(cell.feature)
-            mine = (places[0] == cell.group) & (places[1 + thing] == cell.recorded)
-            top, constant = np.where(mine, self.sizes, 0.0), float(self.sizes[mine].sum())
+            inside = of_group & (places[1 + thing] == cell.recorded)
+            top, constant = np.where(inside, self.sizes, 0.0), float(self.sizes[inside].sum())
             return Target(name, meaning, thing, cell.fair, top, np.zeros_like(top), constant)
-        mine = places[0] == cell.group
         ruled = np.isin(np.arange(len(self.sizes)), self.ruled)
-        top = np.where(mine & (places[1] == cell.recorded) & ~ruled, self.sizes, 0.0)
-        bottom = np.where(mine & ~ruled, self.sizes, 0.0)
-        constant = float(self.sizes[mine & ruled & (places[1] == cell.fair)].sum())
+        top = np.where(of_group & (places[1] == cell.recorded) & ~ruled, self.sizes, 0.0)
+        bottom = np.where(of_group & ~ruled, self.sizes, 0.0)
+        constant = float(self.sizes[of_group & ruled & (places[1] == cell.fair)].sum())
         return Target(name, meaning, 0, cell.fair, top, bottom, constant)
 
     def is_ruled(self, cell: Cell | None) -> bool:
@@ -195,51 +189,37 @@ class Design:
         return tuple(own.estimated(known[own.name], SOURCE) if own.name in known else own for own in parameters)
 
     def estimate(self, target: Target, confidence: float) -> Estimate:
-        """The value of a target with its interval; from 0 rows where a stratum that matters has none."""
-        counts, used = self.counts[target.thing], target.used
-        rows = counts.sum(-1)
-        value = float(target.value(counts[:, target.fair] / np.maximum(rows, 1)))
-        if np.isnan(value) or (rows[used] == 0).any():
-            return Estimate(float("nan"), 0.0, 1.0, 0)
-        low, high = target.interval(counts, self.sizes, confidence)
-        return Estimate(value, min(float(low), value), max(float(high), value), int(rows[used].sum()))
+        """The value of a target with its interval."""
+        return target.estimate(self.counts[target.thing], self.sizes, confidence)
 
     def weights(self, strata: Codes, fair: Codes) -> Floats:
         """``[rows]``: how much each audited row counts, so that a likelihood of plain counts is right for this design.
 
         Rows of (group, fair) are weighted by how many rows of the table each stands for, and their sum is the number of
-        rows drawn at random whose interval would be as long.
+        rows of a random sample whose intervals for P(recorded | fair, group) would be as wide, on average.
         """
         stands = (self.sizes / np.maximum(self.rows, 1))[strata]
-        total = np.zeros(len(strata))
-        for group in range(self.shape[0]):
-            for label in range(self.shape[1]):
-                mine = (strata // self.shape[1] == group) & (fair == label)
-                total[mine] = stands[mine].sum() / max(self._equal_rows(group, label), 1e-9)
-        return np.asarray(stands / np.maximum(total, 1e-300))
+        scale = np.zeros(len(strata))
+        groups, classes = self.shape
+        for group, label in np.ndindex(groups, classes):
+            inside = (strata // classes == group) & (fair == label)
+            cells = (self.target(Cell(group, label, recorded), "", "") for recorded in range(classes))
+            estimates = [self.estimate(cell, CONFIDENCE) for cell in cells]
+            rows = [equal_rows(own.value, own.low, own.high, CONFIDENCE) for own in estimates if own.rows]
+            scale[inside] = stands[inside].sum() / max(float(np.mean(rows)) if rows else 0.0, 1e-9)
+        return np.asarray(stands / np.maximum(scale, 1e-300))
 
-    def _equal_rows(self, group: int, fair: int) -> float:
-        """Rows drawn at random that would tell as much of P(recorded | fair, group) as the strata do, on average."""
-        estimates = [
-            self.estimate(self.target(Cell(group, fair, recorded), "", ""), CONFIDENCE)
-            for recorded in range(self.shape[1])
-        ]
-        found = [equal_rows(own.value, own.low, own.high, CONFIDENCE) for own in estimates if own.rows]
-        return float(np.mean(found)) if found else 0.0
-
-    def draws(
-        self, parameters: Iterable[Parameter], count: int, random_state: np.random.Generator
-    ) -> dict[str, Floats]:
+    def draws(self, parameters: Iterable[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:
         """Values of parameters from their distribution given the audit, ``[count]`` for each by name.
 
         Jeffreys' prior in each stratum; rows that were not audited are drawn from what those say that were.
         """
         shares = []
         for counts in self.counts:
-            chance = random_state.gamma(counts + PRIOR, size=(count, *counts.shape))
+            chance = rng.gamma(counts + PRIOR, size=(count, *counts.shape))
             chance /= chance.sum(-1, keepdims=True)
             left = np.maximum(self.sizes - counts.sum(-1), 0).astype(np.int64)
-            whole = counts + random_state.multinomial(np.broadcast_to(left, chance.shape[:-1]), chance)
+            whole = counts + rng.multinomial(np.broadcast_to(left, chance.shape[:-1]), chance)
             shares.append(whole / np.maximum(whole.sum(-1, keepdims=True), 1))
         return {
             own.name: np.nan_to_num(own.value(shares[own.thing][..., own.fair]), nan=0.5)
@@ -259,23 +239,25 @@ class Design:
     @classmethod
     def from_json(cls, value: Any) -> Design:
         """The inverse of :meth:`to_json`; a ``ValueError`` says what is wrong."""
-        names = {"things", "shape", "sizes", "counts", "ruled"}
-        if not isinstance(value, dict) or set(value) != names:
+        if not isinstance(value, dict) or set(value) != {"things", "shape", "sizes", "counts", "ruled"}:
             raise ValueError("its design is not as it should be")
-        things, shape, sizes, ruled = (value[name] for name in ("things", "shape", "sizes", "ruled"))
-        plain = [*shape, *sizes, *ruled]
-        counts = [np.asarray(own, dtype=np.float64) for own in value["counts"]]
+        things, shape, ruled = (tuple(value[name]) for name in ("things", "shape", "ruled"))
+        counts = tuple(np.asarray(table, dtype=np.float64) for table in value["counts"])
+        whole = [*shape, *value["sizes"], *ruled]
+        if not all(type(number) is int and 0 <= number < 10**15 for number in whole):
+            raise ValueError("its design does not fit itself")
+        sizes = np.asarray(value["sizes"], dtype=np.float64)
         fits = (
-            all(type(own) is int and 0 <= own < 10**15 for own in plain)
-            and all(isinstance(own, str) for own in things)
+            all(isinstance(thing, str) for thing in things)
             and len(things) == len(counts) == len(shape) - 1
             and float(np.prod(np.asarray(shape, dtype=np.float64))) == len(sizes)
-            and [own.shape for own in counts] == [(len(sizes), k) for k in shape[1:]]
-            and all(own < len(sizes) for own in ruled)
+            and [table.shape for table in counts] == [(len(sizes), k) for k in shape[1:]]
+            and all(stratum < len(sizes) for stratum in ruled)
+            and not any((table < 0).any() or (table.sum(-1) > sizes).any() for table in counts)
         )
-        if not fits or any((own < 0).any() or (own.sum(-1) > np.asarray(sizes)).any() for own in counts):
+        if not fits:
             raise ValueError("its design does not fit itself")
-        return cls(tuple(things), tuple(shape), np.asarray(sizes, dtype=np.float64), tuple(counts), tuple(ruled))
+        return cls(things, shape, sizes, counts, ruled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,30 +292,20 @@ class Stratified:
         """
         design, classes = self.design, self.design.shape[1]
         hits = np.bincount(self.strata, inside, len(design.sizes))
-        groups = np.unique(self.strata[inside > 0] // classes)
         places = np.arange(len(design.sizes))
-        mine = np.isin(places // classes, groups) & (design.sizes > 0)
-        top = np.where(mine & (places % classes == recorded), design.sizes, 0.0)
-        bottom = np.where(mine, design.sizes, 0.0)
-        target = Target("", "", 0, 0, top, bottom, 0.0)
+        of_group = np.isin(places // classes, np.unique(self.strata[inside > 0] // classes)) & (design.sizes > 0)
+        top = np.where(of_group & (places % classes == recorded), design.sizes, 0.0)
+        target = Target("", "", 0, 0, top, np.where(of_group, design.sizes, 0.0), 0.0)
         counts = np.stack([hits, design.rows - hits], axis=1)
         rows = float(inside.sum())
-        if not rows or (design.rows[mine] == 0).any():
+        if not rows:
             return Estimate(float("nan"), 0.0, 1.0, 0)
-        value = float(target.value(hits / np.maximum(design.rows, 1)))
-        low, high = target.interval(counts, design.sizes, confidence)
-        return Estimate(value, min(float(low), value), max(float(high), value), round(rows))
+        estimate = target.estimate(counts, design.sizes, confidence)
+        return replace(estimate, rows=round(rows)) if estimate.rows else estimate
 
 
-def design_json(belief: Belief) -> dict[str, Any]:
-    """The design of an audit as an entry of a belief's plain data, where there is one."""
-    return {} if belief.design is None else {"design": belief.design.to_json()}
-
-
-def design_of(value: dict[str, Any], shape: Sequence[int]) -> Design | None:
-    """The inverse of :func:`design_json`, for a belief with strata of this shape."""
-    if "design" not in value:
-        return None
+def design_of(value: dict[str, Any], shape: Sequence[int]) -> Design:
+    """The design in a belief's plain data, which has strata of this shape."""
     design = Design.from_json(value["design"])
     if design.shape != tuple(shape):
         raise ValueError("its design is about other groups or values")

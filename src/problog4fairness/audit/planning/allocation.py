@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problog4fairness.audit.estimation.stratified import Target
+from problog4fairness.audit.estimation.stratified import PRIOR, Design, Target
+from problog4fairness.audit.strata import LABEL
 from problog4fairness.data import Floats
 
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
+
 STEPS = 100
+# Imagined rows of each stratum, and the value of a parameter of which nothing is known.
+IMAGINED, USUAL = 4, 0.2
 # The part of the missing rows that is drawn at once, and the smallest round.
 PART, SMALLEST = 0.6, 10
 
@@ -129,3 +137,67 @@ def next_round(wanted: Floats, rows: Floats, least: Floats) -> Floats:
     total = missing.sum(-1, keepdims=True)
     part = np.where(total > 2 * SMALLEST, PART, np.maximum(1.0, SMALLEST / np.maximum(total, 1)))
     return np.asarray(np.maximum(np.ceil(missing * part), least - rows))
+
+
+@dataclass(frozen=True, eq=False)
+class ImaginedRows:
+    """Rows from which shares are guessed where few were audited.
+
+    Attributes
+    ----------
+    rows
+        For each audited thing ``[strata, fair values]``.
+    stated
+        Whether the belief states values, so that no pilot is needed.
+    note
+        What was assumed, in words.
+    """
+
+    rows: tuple[Floats, ...]
+    stated: bool
+    note: str
+
+
+def imagined_rows(belief: Belief, audit: Design, values: Mapping[str, float]) -> ImaginedRows:
+    """Imagined rows of each stratum, from known values of parameters by name."""
+    parameters = {
+        own.cell: values.get(own.name, USUAL)
+        for own in belief.parameters
+        if belief._counted and own.cell is not None and not audit.is_ruled(own.cell)
+    }
+    stated = any(own.name in values for own in belief.parameters if own.cell in parameters)
+    if audit.rows.any() and not stated:
+        return ImaginedRows(tuple(np.full_like(counts, PRIOR) for counts in audit.counts), False, "")
+    rows = []
+    for number, (thing, counts) in enumerate(zip(audit.things, audit.counts, strict=True)):
+        size = counts.shape[1]
+        chances = np.zeros((audit.shape[0], size, size))
+        for cell, value in parameters.items():
+            if (cell.feature or LABEL) == thing:
+                first, second = (cell.fair, cell.recorded) if thing == LABEL else (cell.recorded, cell.fair)
+                chances[cell.group, first, second] = value
+        if not belief._counted:
+            chances[:] = USUAL / max(1, size - 1)
+        # The probability that nothing changes is the rest.
+        same = np.arange(size)
+        chances[:, same, same] = 0
+        chances[:, same, same] = np.clip(1 - chances.sum(-1), 0, 1)
+        if thing == LABEL:
+            shares = _inverted(chances, audit)
+        else:
+            places = np.indices(audit.shape).reshape(len(audit.shape), -1)
+            shares = chances[places[0], places[1 + number]]
+        rows.append(IMAGINED * np.clip(shares, 0.01, 0.99))
+    values_used = "as stated" if stated else f"{USUAL:g} each, until a first round tells"
+    return ImaginedRows(tuple(rows), stated, f"assumed for the number of rows: parameters are {values_used}")
+
+
+def _inverted(chances: Floats, audit: Design) -> Floats:
+    """P(fair | recorded, group) by stratum, from P(recorded | fair, group) and the recorded shares."""
+    shares = []
+    for table, sizes in zip(chances, audit.sizes.reshape(audit.shape), strict=True):
+        recorded = sizes / max(float(sizes.sum()), 1.0)
+        fair = np.clip(np.linalg.lstsq(table.T, recorded, rcond=None)[0], 0.01, None)
+        joint = (fair / fair.sum())[:, None] * table
+        shares.append((joint / np.maximum(joint.sum(axis=0), 1e-12)).T)
+    return np.concatenate(shares)

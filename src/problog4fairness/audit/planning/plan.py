@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.audit.planning.hoeffding import Hoeffding
-from problog4fairness.audit.sheet import Drawing, Todo, drawn_rows
-from problog4fairness.audit.strata import Drawn
+from problog4fairness.audit.sheet import Sheet, SheetDesign, draw_rows
+from problog4fairness.audit.strata import SamplingFrame
 from problog4fairness.errors import P4FError, among
 
 DesignName: TypeAlias = Literal["neyman", "hoeffding", "random"]
@@ -58,8 +58,8 @@ class AuditPlan:
     strata: pd.DataFrame
     hoeffding: Hoeffding | None
     notes: tuple[str, ...]
-    _table: Drawn = field(repr=False)
-    _before: Todo | None = field(repr=False)
+    _table: SamplingFrame = field(repr=False)
+    _before: Sheet | None = field(repr=False)
     columns: tuple[str, ...] = ()
 
     @property
@@ -116,15 +116,15 @@ class AuditPlan:
         """
         before = self._before
         if before is not None and rows is not None:
-            before = Todo(rows, before.places, before.round)
+            before = Sheet(rows, before.places, before.round)
         sizes = dict(zip(self._table.strata.names, self._table.sizes.tolist(), strict=True))
-        drawing = Drawing(self.design, self._table.fingerprint, sizes, self.error)
+        drawing = SheetDesign(self.design, self._table.fingerprint, sizes, self.error)
         rng = np.random.default_rng([random_state, 0 if before is None else before.round])
         wanted = self.strata["to_draw"].to_numpy(dtype=np.int64)
         for name in hide:
             if name not in self._table.frame.columns:
                 raise P4FError(f"no column {name!r} to hide; {among(name, self._table.frame.columns)}")
-        return drawn_rows(self._table, drawing, wanted, self.columns, before, rng, cells, hide)
+        return draw_rows(self._table, drawing, wanted, self.columns, before, rng, cells, hide)
 
     def lines(self) -> list[str]:
         """What to do, in words."""

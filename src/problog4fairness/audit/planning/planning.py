@@ -12,12 +12,19 @@ import pandas as pd
 
 from problog4fairness.audit.estimation.stratified import Design, Target
 from problog4fairness.audit.planning import hoeffding
-from problog4fairness.audit.planning.allocation import next_round, wanted_rows
-from problog4fairness.audit.planning.guesses import guessed_rows
+from problog4fairness.audit.planning.allocation import imagined_rows, next_round, wanted_rows
 from problog4fairness.audit.planning.plan import DESIGNS, AuditPlan
 from problog4fairness.audit.reading import AuditWarning
-from problog4fairness.audit.sheet import DESIGN, Todo, is_filled
-from problog4fairness.audit.strata import LABEL, Drawn, NoStrataError, Strata, index_of, label_strata, table_frame
+from problog4fairness.audit.sheet import DESIGN, Sheet, is_filled
+from problog4fairness.audit.strata import (
+    LABEL,
+    NoStrataError,
+    SamplingFrame,
+    Strata,
+    index_of,
+    label_strata,
+    table_frame,
+)
 from problog4fairness.data import Codes, FileWarning, Floats, Rows, TableError, label_codes, plain, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Cell, Estimate, Parameter, required_samples
@@ -58,12 +65,12 @@ def plan_audit(
         return _random_plan(belief, drawn, paper, design, pilot, columns, notes)
     before, audit = _audited(belief, drawn, pilot, columns)
     targets = _targets(belief, audit, drawn.strata, notes)
-    guess = guessed_rows(belief, audit, _guesses(belief, pilot, before, recorded, fair, notes))
+    imagined = imagined_rows(belief, audit, _known_values(belief, pilot, before, recorded, fair, notes))
     estimates = [audit.estimate(target, confidence) for target in targets]
     halves = np.array([estimate.width / 2 for estimate in estimates])
     # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
     whole = error / belief._parts_found**0.5
-    wanted = wanted_rows(targets, audit.counts, guess.rows, audit.sizes, halves, whole, confidence)
+    wanted = wanted_rows(targets, audit.counts, imagined.rows, audit.sizes, halves, whole, confidence)
     rows, finished = audit.rows, bool((halves <= error).all())
     active = np.isin(np.arange(len(rows)), np.concatenate([target.used for target in targets]))
     if belief._parts_found > 1:
@@ -81,9 +88,9 @@ def plan_audit(
             halves = np.array([estimate.width / 2 for estimate in estimates])
         finished = bool((halves <= error).all()) and (bool(known) or belief._parts_found == 1)
         wanted = np.where(active, np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2), wanted)
-    least = np.minimum(np.where(active, 0 if guess.stated else PILOT * belief._parts_found, TEST), audit.sizes)
-    now, in_all = rounds(rows, wanted, least, audit.sizes, guess.stated, finished)
-    notes += [*_notes(audit, drawn), *([] if rows.any() else [guess.note])]
+    least = np.minimum(np.where(active, 0 if imagined.stated else PILOT * belief._parts_found, TEST), audit.sizes)
+    now, in_all = rounds(rows, wanted, least, audit.sizes, imagined.stated, finished)
+    notes += [*_notes(audit, drawn), *([] if rows.any() else [imagined.note])]
     return AuditPlan(
         "neyman",
         error,
@@ -122,7 +129,7 @@ def rounds(
 
 def _random_plan(
     belief: Belief,
-    drawn: Drawn,
+    drawn: SamplingFrame,
     paper: hoeffding.Hoeffding,
     design: str,
     pilot: Any,
@@ -134,9 +141,9 @@ def _random_plan(
     words = drawn.strata.groups
     if design == "random":
         groups, words = np.minimum(groups, 0), ("everybody",)
-    coarse = Drawn(drawn.frame, Strata(words, (), (), ()), groups, drawn.index)
+    coarse = SamplingFrame(drawn.frame, Strata(words, (), (), ()), groups, drawn.index)
     wanted = np.array([paper.simple]) if design == "random" else paper.groups["to_draw"].to_numpy(dtype=np.float64)
-    before = None if pilot is None else Todo.of(to_frame(pilot), coarse, design)
+    before = None if pilot is None else Sheet.of(to_frame(pilot), coarse, design)
     filled = np.zeros(len(words))
     if before is not None:
         codes = np.stack([_fair_codes(before.frame, *own) for own in zip(columns, drawn.strata.values, strict=True)])
@@ -159,12 +166,12 @@ def _random_plan(
     )
 
 
-def _everybody(belief: Belief, table: Any, recorded: str | None, favourable: Any) -> Drawn:
+def _everybody(belief: Belief, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
     """All rows as one group, by what was recorded."""
     if belief.missing_labels or belief.recorded_columns or recorded is None:
         frame = table_frame(table)
         strata = Strata(("everybody",), ("recorded",), (("",),), (LABEL,))
-        return Drawn(frame, strata, np.zeros(len(frame), dtype=np.int64))
+        return SamplingFrame(frame, strata, np.zeros(len(frame), dtype=np.int64))
     return label_strata(belief, table, recorded, favourable, divided=False)
 
 
@@ -178,7 +185,7 @@ def _fair_columns(fair: str | Sequence[str] | Mapping[str, str], strata: Strata)
     return tuple(names)
 
 
-def _paper_plan(drawn: Drawn, error: float, confidence: float, quiet: bool) -> hoeffding.Hoeffding:
+def _paper_plan(drawn: SamplingFrame, error: float, confidence: float, quiet: bool) -> hoeffding.Hoeffding:
     """The paper's plan for the same table; warns of the rows that it lacks only where it is the plan."""
     strata, sizes = drawn.strata, drawn.sizes.reshape(len(drawn.strata.groups), -1)
     labels = strata.values[0] if len(strata.values) == 1 else [name.split(", ", 1)[1] for name in strata.names]
@@ -190,19 +197,18 @@ def _paper_plan(drawn: Drawn, error: float, confidence: float, quiet: bool) -> h
         return hoeffding.of_table(error, confidence, groups, labels[: sizes.shape[1]], sizes[occurring])
 
 
-def _audited(belief: Belief, drawn: Drawn, pilot: Any, columns: tuple[str, ...]) -> tuple[Todo | None, Design]:
+def _audited(belief: Belief, drawn: SamplingFrame, pilot: Any, columns: tuple[str, ...]) -> tuple[Sheet | None, Design]:
     """The rows that were drawn before, and what is filled in; another audit's rows are not of this plan."""
     strata = drawn.strata
     ruled = belief._ruled_out(strata.shape)
     if pilot is None or DESIGN not in pilot.columns:
         nothing = np.zeros(0, dtype=np.int64)
-        return None, Design.of(strata.things, strata.shape, drawn.sizes, nothing, [nothing] * len(columns), ruled)
-    before = Todo.of(to_frame(pilot), drawn, "neyman")
+        return None, Design.of(strata, drawn.sizes, nothing, [nothing] * len(columns), ruled)
+    before = Sheet.of(to_frame(pilot), drawn, "neyman")
     codes = [_fair_codes(before.frame, *own) for own in zip(columns, strata.values, strict=True)]
     filled = np.all([own >= 0 for own in codes], axis=0)
     places = drawn.codes[before.places][filled]
-    design = Design.of(strata.things, strata.shape, drawn.sizes, places, [own[filled] for own in codes], ruled)
-    return before, design.held(strata)
+    return before, Design.of(strata, drawn.sizes, places, [own[filled] for own in codes], ruled)
 
 
 def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Codes:
@@ -236,8 +242,8 @@ def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) ->
 
 def _parameters_of(
     belief: Belief,
-    before: Todo | None,
-    drawn: Drawn,
+    before: Sheet | None,
+    drawn: SamplingFrame,
     recorded: str | None,
     columns: tuple[str, ...],
     favourable: Any,
@@ -268,8 +274,8 @@ def _parameters_of(
     return known, apart
 
 
-def _guesses(
-    belief: Belief, pilot: Any, before: Todo | None, recorded: str | None, fair: Any, notes: list[str]
+def _known_values(
+    belief: Belief, pilot: Any, before: Sheet | None, recorded: str | None, fair: Any, notes: list[str]
 ) -> Mapping[str, float]:
     """Values of parameters that the belief states, or that another audit showed."""
     known = {own.name: own.value for own in belief.probabilities if own.value is not None}
@@ -283,7 +289,7 @@ def _guesses(
     return known
 
 
-def _notes(audit: Design, drawn: Drawn) -> list[str]:
+def _notes(audit: Design, drawn: SamplingFrame) -> list[str]:
     """What is to be said of rows that get few, or none."""
     found, unknown = [], int((drawn.codes < 0).sum())
     few = [drawn.strata.names[own] for own in audit.ruled if audit.sizes[own] > 0]
@@ -308,7 +314,7 @@ def _parameter_table(targets: Sequence[Target], estimates: Sequence[Estimate], d
     )
 
 
-def strata_table(drawn: Drawn, rows: Floats, before: Todo | None, now: Floats, in_all: Floats) -> pd.DataFrame:
+def strata_table(drawn: SamplingFrame, rows: Floats, before: Sheet | None, now: Floats, in_all: Floats) -> pd.DataFrame:
     """The strata of a plan with their rows: audited, open, to draw now, and in all."""
     sizes = drawn.sizes
     taken = np.zeros(len(sizes)) if before is None else np.bincount(drawn.codes[before.places], minlength=len(sizes))

@@ -27,7 +27,7 @@ from problog4fairness.statistics import Beta, Parameter
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Audit, AuditTable, Design, Drawn
+    from problog4fairness.audit import Audit, AuditTable, Design, SamplingFrame
 
 
 class HistoricalBias(Belief):
@@ -171,7 +171,7 @@ class HistoricalBias(Belief):
             label = label.estimate(audit, recorded=recorded_label, fair=fair_label, **beside)
         return self._of(measurement, label).with_priors(prior or {})
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """See :meth:`Belief._audit_strata`; not by features and labels at once."""
         if self.label is not None:
             raise NoStrataError("the belief is about features and labels")

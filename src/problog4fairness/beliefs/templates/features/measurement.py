@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from torch import Tensor
 
-from problog4fairness.audit import Drawn, NoStrataError, Strata, feature_strata
+from problog4fairness.audit import NoStrataError, SamplingFrame, Strata, feature_strata
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
 from problog4fairness.beliefs.describe.words import Label
@@ -263,7 +263,7 @@ class MeasurementBias(Belief):
         words = tuple(tuple(str(plain(value)) for value in own) for own in self.values.values())
         return Strata(groups, self.features, words, self.features)
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:  # noqa: ARG002
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:  # noqa: ARG002
         """See :meth:`Belief._audit_strata`: by group and recorded features."""
         if self.joint:
             raise NoStrataError("features that are distorted together have more parameters than a plan can be for")

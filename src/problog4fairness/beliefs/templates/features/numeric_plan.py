@@ -15,9 +15,9 @@ from problog4fairness.audit import (
     PILOT,
     Audit,
     AuditPlan,
-    Drawn,
+    SamplingFrame,
+    Sheet,
     Strata,
-    Todo,
     audit_groups,
     index_of,
     is_filled,
@@ -73,7 +73,7 @@ def plan_numbers(
     required_samples(error, confidence)  # raises where the two are no numbers to plan for
     drawn = _drawn(belief, table)
     columns = _columns(belief, fair)
-    before = None if pilot is None or DESIGN not in pilot.columns else Todo.of(to_frame(pilot), drawn, "neyman")
+    before = None if pilot is None or DESIGN not in pilot.columns else Sheet.of(to_frame(pilot), drawn, "neyman")
     if pilot is not None and before is None:
         raise P4FError("the pilot was not drawn by this plan; pass what its draw(...) gave, filled in")
     guessed = belief.by_group()
@@ -109,14 +109,14 @@ def plan_numbers(
     )
 
 
-def _drawn(belief: NumericMeasurementBias, table: Any) -> Drawn:
+def _drawn(belief: NumericMeasurementBias, table: Any) -> SamplingFrame:
     """The rows of a table by group, whatever was recorded."""
     frame = table_frame(table)
     for name in belief.features:
         recorded_column(frame, name)
     groups, words = audit_groups(belief, frame)
     unknown = frame[list(belief.features)].isna().any(axis=1).to_numpy()
-    return Drawn(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups), index_of(table))
+    return SamplingFrame(frame, Strata(words, (), (), ()), np.where(unknown, -1, groups), index_of(table))
 
 
 def _columns(belief: NumericMeasurementBias, fair: str | Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def _columns(belief: NumericMeasurementBias, fair: str | Sequence[str] | Mapping
 
 
 def _guess(
-    feature: str, group: int, parameters: Mapping[str, Parameter], belief: NumericMeasurementBias, drawn: Drawn
+    feature: str, group: int, parameters: Mapping[str, Parameter], belief: NumericMeasurementBias, drawn: SamplingFrame
 ) -> _Known:
     """What is stated of noise and spread, or a guess by how recorded values differ."""
     recorded = finite(drawn.frame[feature][drawn.codes == group], f"feature {feature!r}")

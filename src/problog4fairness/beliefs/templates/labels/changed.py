@@ -23,7 +23,7 @@ from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.statistics import Parameter, equal_rows
 
 if TYPE_CHECKING:
-    from problog4fairness.audit import Drawn, Stratified
+    from problog4fairness.audit import SamplingFrame, Stratified
 
 # A chance above this does not show that anything changed.
 LEVEL = 0.05
@@ -141,7 +141,7 @@ class ChangedBias(RowBias):
         """Whether somebody said the day; one that was found may turn out another one with more audited rows."""
         return bool(self.period.changes) and self.found is None
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """See :meth:`Belief._audit_strata`; days that cannot be read are told before anybody audits a row."""
         drawn = super()._audit_strata(table, recorded, favourable)
         days_of(drawn.frame[self.period.columns[0]])

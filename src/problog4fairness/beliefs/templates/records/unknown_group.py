@@ -37,7 +37,7 @@ from problog4fairness.statistics import Cell, Parameter, known_values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from problog4fairness.audit import Drawn
+    from problog4fairness.audit import SamplingFrame
     from problog4fairness.program import Diagram, Leaf
     from problog4fairness.statistics import Beta
 
@@ -359,7 +359,7 @@ class UnknownGroup(Belief):
         shares = self.group_shares(rows)[:, 1 if group is None else levels.index(group)]
         return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self._places(rows), -1))
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> Drawn:
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """See :meth:`Belief._audit_strata`: by group where the table has it."""
         if self.group.columns[0] not in getattr(table, "columns", ()):
             raise NoStrataError(f"the table has no column {self.group.columns[0]!r}, which the audit has to find out")
