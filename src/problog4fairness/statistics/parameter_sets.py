@@ -19,7 +19,7 @@ def bind(parameters: Sequence[Parameter], values: Mapping[str, float]) -> tuple[
     return tuple(own.stated(float(values[own.name])) if own.name in values else own for own in parameters)
 
 
-def checked_priors(prior: Mapping[str, Beta] | None, parameters: Sequence[Parameter]) -> dict[str, Beta]:
+def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Beta]:
     """The priors that somebody passed, by the names of parameters, or the error that says what is wrong with them."""
     if prior is None:
         return {}
