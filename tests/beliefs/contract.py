@@ -11,6 +11,7 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
+from problog4fairness.beliefs import admissible_values
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.files import belief_text, read_belief
 from problog4fairness.beliefs.templates.custom import ProgramBelief
@@ -100,7 +101,7 @@ class BeliefContract:
             return about_the_label(belief, frame)
         two = {v.name: v.levels for v in belief.variables if v.binary and v.levels != (0, 1)}
         several = [variable for variable in belief.variables if len(variable.columns) > 1]
-        columns = belief.network_columns() | {variable.name: variable.name for variable in several}
+        columns = belief._network_columns() | {variable.name: variable.name for variable in several}
         program = ProgramBelief(str(belief), columns=columns, values=two, recorded=belief.recorded_columns)
         joined = {
             own.name: [atom(level) for level in frame[list(own.columns)].itertuples(index=False, name=None)]
@@ -263,7 +264,7 @@ class BeliefContract:
         assert belief.identified_by.endswith(".") or not ours
         frame = self.people(belief, 40, np.random.default_rng(0))
         for own in belief.parameters:
-            low, high = belief.admissible(own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))
+            low, high = admissible_values(belief, own, Rows(frame, tuple(frame.columns), belief.classes or (0, 1)))
             assert 0 <= low <= high <= 1
 
     def test_a_belief_file_is_read_back(self):
@@ -323,7 +324,7 @@ def about_the_label(
         clauses.append(f"y_h(X) :- {', '.join(goals)}, asked({constant}).")
     if not any(line.startswith("?-") for line in kept):
         clauses.append("?- y_h(x).")
-    columns, values = belief.network_columns(), {}
+    columns, values = belief._network_columns(), {}
     for part in parts:
         # Under a name of its own: learners do not read what networks read.
         columns[part.name] = f"{part.title} on record"

@@ -104,7 +104,7 @@ def test_tables_are_what_the_program_says(soft, audited, contract):
         inputs,
         belief.record(rows),
         classifier="h",
-        value=lambda leaf: belief.leaf_value(leaf, rows),
+        value=lambda leaf: belief._leaf_value(leaf, rows),
         place=lambda leaf: inputs.index[:, 0],
     )
     found = belief.observe(rows)

@@ -40,13 +40,13 @@ class InPeriods(BeliefContract):
 class AfterProgram(ProgramBelief):
     """The printed program, with the days as its network ``after`` reads them."""
 
-    def leaf_value(self, leaf, rows):
+    def _leaf_value(self, leaf, rows):
         if leaf.name == "after":
             rows = rows.take(np.arange(len(rows)))
             rows.frame["after"] = (rows.frame["day"] >= REFORM).astype(int)
-        return super().leaf_value(leaf, rows)
+        return super()._leaf_value(leaf, rows)
 
-    def require_columns(self, rows):
+    def _require_columns(self, rows):
         pass
 
 

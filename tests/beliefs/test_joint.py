@@ -65,7 +65,7 @@ def test_what_is_looked_up_is_what_the_program_says():
     contract = TestJoint()
     belief = contract.make().bind(contract.known())
     (found,) = belief.feature_tables().values()
-    said = program_tables(belief.parts, belief.bound_program().compile(), belief.variables, every(belief.variables))
+    said = program_tables(belief.parts, belief._bound_program().compile(), belief.variables, every(belief.variables))
     torch.testing.assert_close(found, said["income, Job title"], rtol=0, atol=1e-12)
 
 

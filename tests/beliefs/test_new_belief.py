@@ -13,7 +13,7 @@ import torch
 from typer.testing import CliRunner
 
 import problog4fairness as p4f
-from problog4fairness.beliefs import Belief, read_belief
+from problog4fairness.beliefs import Belief, admissible_values, read_belief
 from problog4fairness.data import Rows
 from tests.beliefs.contract import BeliefContract
 
@@ -91,7 +91,7 @@ def test_it_says_itself(belief):
     assert "called overlooked" in words
     assert "a fair 1 is recorded as 0 where poor_area = 1" in words
     assert any(node.classifier for node in belief.picture().nodes)
-    low, high = belief.admissible(belief.parameters[0], Rows(DATA, ("income",)))
+    low, high = admissible_values(belief, belief.parameters[0], Rows(DATA, ("income",)))
     assert (low, high) == (0, pytest.approx(0.95))
 
 

@@ -67,7 +67,7 @@ def test_each_annotator_alone_is_a_bias_of_the_label():
 
 def test_votes_of_a_program_of_ones_own_are_not_taken_apart(people):
     belief = Annotators(NAMES, "area", 0.2, 0.1)
-    program = ProgramBelief(str(belief), columns=belief.network_columns(), recorded=NAMES)
+    program = ProgramBelief(str(belief), columns=belief._network_columns(), recorded=NAMES)
     with pytest.raises(P4FError, match="pass Annotators, and a data frame"):
         program.check(people, recorded="ann")
 

@@ -1,4 +1,4 @@
-from .admissible import LEAST_SIGNAL
+from .admissible import LEAST_SIGNAL, admissible_values
 from .belief import Belief
 from .convert import as_belief, belief_types, named_belief
 from .describe.files import MARK, belief_text, read_belief
@@ -67,6 +67,7 @@ __all__ = [
     "RowBias",
     "SelectiveLabels",
     "UnknownGroup",
+    "admissible_values",
     "as_belief",
     "belief_of",
     "belief_text",

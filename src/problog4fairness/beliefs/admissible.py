@@ -21,11 +21,13 @@ _HALVINGS = 10
 
 
 def admissible_values(belief: Belief, parameter: Parameter, rows: Rows) -> tuple[float, float]:
-    """See :meth:`Belief.admissible`.
+    """Between which values a parameter makes sense in these rows, all others fixed.
 
-    Margins are mostly affine in one parameter, so two points tell where they become too small; a third one, at the
-    limit, tells whether that was right.
+    Recorded labels stay informative: each class is recorded more often where it is the fair one than where another is.
+    Probabilities sum to 1 at most. Margins are mostly affine in one parameter, so two points tell where they become too
+    small; a third one, at the limit, tells whether that was right.
     """
+    rows = belief.kinds_of(rows)
     value = parameter.value or 0.0
     probe = value / 2 if value > 0 else 0.01
     here = _margins(belief, parameter, value, rows)

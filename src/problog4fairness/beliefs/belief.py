@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from problog4fairness.beliefs.admissible import admissible_values
 from problog4fairness.beliefs.describe.diagrams import MOST_NAMES, of_program
 from problog4fairness.beliefs.describe.plain_data import declared_belief, from_plain, plain_of
 from problog4fairness.beliefs.describe.words import Label, html_of, share
 from problog4fairness.beliefs.favourable import agreed, plain_label
-from problog4fairness.beliefs.fields import Field, FieldTable, Question, answered, constructed
+from problog4fairness.beliefs.fields import Field, FieldTable, Question, answered, constructed, table_answers
 from problog4fairness.beliefs.observing import Observing
 from problog4fairness.data import Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError
@@ -102,6 +101,7 @@ class Belief(Observing):
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Check arguments as the fields declare them, keep them, and set the sensitive variable."""
+        self.favourable = plain_label(named.pop("favourable", None))
         self._field_values, variable, self.affected = constructed(self.fields, positional, named)
         self.variables = () if variable is None else (variable,)
 
@@ -135,23 +135,7 @@ class Belief(Observing):
         if not cls.fields:
             make: Callable[..., Belief] = cls
             return make(table.sensitive, groups=table.levels)
-        columns, numbers = list(table.answer("by", ())), list(table.answer("model", ()))
-        answers: dict[str, Any] = {"when": table.answer("when"), "changed": list(table.answer("changed", ())) or None}
-        answers |= {name: table.answer(name, True) for name in ("negative", "positive")}
-        answers["noise"] = table.answer("noise", False)
-        depends = {"columns": columns, "model": numbers} if columns or numbers else True
-        for field in cls.fields:
-            if field.kind == "sensitive":
-                answers[field.name] = table.sensitive
-            elif field.kind == "affected":
-                answers[field.name] = table.acting
-            elif field.kind == "depends_on":
-                answers[field.name] = depends if answers[field.name] else False
-            elif field.name == "features":
-                answers[field.name] = [recorded for recorded, _ in table.feature_pairs]
-        return cls.from_fields(
-            {field.name: answers[field.name] for field in cls.fields if field.name in answers}, table
-        )
+        return cls.from_fields(table_answers(cls.fields, table), table)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data from which :meth:`from_json` makes an equal belief: its fields, and its parameters."""
@@ -194,21 +178,6 @@ class Belief(Observing):
     def about_label(self) -> bool:
         """Whether the recorded label is a copy of the fair one, right or distorted, so that the two can be compared."""
         return True
-
-    def admissible(self, parameter: Parameter, rows: Rows) -> tuple[float, float]:
-        """Between which values a parameter makes sense in these rows, all others fixed.
-
-        Recorded labels stay informative: each class is recorded more often where it is the fair one than where another
-        is. Probabilities sum to 1 at most.
-
-        Parameters
-        ----------
-        parameter
-            One of ``probabilities``, with a value.
-        rows
-            Their groups, recorded features and classes count.
-        """
-        return admissible_values(self, parameter, self.kinds_of(rows))
 
     def draws(self, count: int, random_state: Any = None) -> list[Self]:
         """Beliefs whose parameters are drawn from what the audit leaves open.
@@ -417,32 +386,7 @@ class Belief(Observing):
     @property
     def _strata_shape(self) -> tuple[int, ...]:
         """How many groups and recorded values the strata of an audit design have."""
-        return len(self.variables[0].levels), self.class_count
-
-    @property
-    def _counted(self) -> bool:
-        """Whether every parameter is counted in a cell of its own."""
-        cells = [own.cell for own in self.parameters]
-        return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
-
-    def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
-        """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
-        if not self._counted or self.features or len(shape) != 2:
-            return []
-        wrong = {
-            (own.cell.group, own.cell.recorded)
-            for own in self.parameters
-            if own.cell is not None and not (own.value == 0 and own.rows is None)
-        }
-        return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
-
-    def _acts(self, group: int, fair: int, recorded: int) -> bool:  # noqa: ARG002
-        """Whether the belief may record a fair label otherwise in a group of :attr:`_audit_variables`, by position."""
-        return True
-
-    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:  # noqa: ARG002
-        """Those of the parameters that are about some of these rows."""
-        return list(parameters)
+        return len(self.variables[0].levels), self._class_count
 
     def check(self, table: Any, **options: Any) -> CheckResult:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.

@@ -22,11 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from problog4fairness.beliefs.variables import acting_groups
 from problog4fairness.data import Sensitive
 from problog4fairness.errors import P4FError, among
+
+if TYPE_CHECKING:
+    from problog4fairness.audit import AuditTable
 
 Kind: TypeAlias = Literal[
     "sensitive", "groups", "affected", "probability", "depends_on", "column", "columns", "classes", "values", "days",
@@ -286,7 +289,9 @@ def constructed(
 def _check_room(fields: Sequence[Field], values: Mapping[str, Any], groups: int) -> None:
     """Raise the error of a belief with room for too many parameters, before they are made."""
     options = [values[field.name] or [] for field in fields if field.kind == "classes"]
-    options += [own for field in fields if field.name == "values" for own in (values[field.name] or {}).values()]
+    for field in fields:
+        if field.name == "values":
+            options += [(values[field.name] or {}).get(name, (0, 1)) for name in values.get("features") or ()]
     cells = groups * max(1, sum(len(own) ** 2 for own in options))
     if cells > MOST_CELLS:
         raise P4FError(f"the belief has room for {cells} parameters, more than {MOST_CELLS}; name fewer groups")
@@ -313,3 +318,22 @@ def _from_table(field: Field, arguments: Mapping[str, Any], table: FieldTable) -
         return table.levels if field.kind == "groups" else table.labels
     features = arguments.get("features") or ()
     return {name: table.values(name) for name in ([features] if isinstance(features, str) else features)}
+
+
+def table_answers(fields: Sequence[Field], table: AuditTable) -> dict[str, Any]:
+    """What an audited table and its options on the command line answer to fields."""
+    columns, numbers = list(table.answer("by", ())), list(table.answer("model", ()))
+    answers: dict[str, Any] = {"when": table.answer("when"), "changed": list(table.answer("changed", ())) or None}
+    answers |= {name: table.answer(name, True) for name in ("negative", "positive")}
+    answers["noise"] = table.answer("noise", False)
+    depends = {"columns": columns, "model": numbers} if columns or numbers else True
+    for field in fields:
+        if field.kind == "sensitive":
+            answers[field.name] = table.sensitive
+        elif field.kind == "affected":
+            answers[field.name] = table.acting
+        elif field.kind == "depends_on":
+            answers[field.name] = depends if answers[field.name] else False
+        elif field.name == "features":
+            answers[field.name] = [recorded for recorded, _ in table.feature_pairs]
+    return {field.name: answers[field.name] for field in fields if field.name in answers}

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 class Observing(Parametrised):
     """The part of a :class:`Belief` that observes rows; the attributes are described there."""
 
-    variables: tuple[Sensitive, ...] = ()
-    features: tuple[str, ...] = ()
     classes: tuple[int | str, ...] | None = None
     classifier: str = "h"
     recorded_columns: tuple[str, ...] = ()
@@ -51,12 +49,12 @@ class Observing(Parametrised):
         aside = {*self.recorded_columns, *self.features}
         return tuple(name for name in self.read_columns if name not in aside)
 
-    def network_columns(self) -> dict[str, str]:
+    def _network_columns(self) -> dict[str, str]:
         """The column that each network of its program reads, where it is one."""
         return {v.name: v.columns[0] for v in self.variables if len(v.columns) == 1}
 
     @property
-    def class_count(self) -> int:
+    def _class_count(self) -> int:
         """Number of classes of the label."""
         return 2 if self.classes is None else len(self.classes)
 
@@ -72,15 +70,15 @@ class Observing(Parametrised):
             What was recorded; without recorded labels, the observation still tells what would be recorded.
         """
         self.require_known()
-        self.require_columns(rows)
+        self._require_columns(rows)
         inputs = self._inputs(rows)
         return observe_program(
-            self.bound_program(),
+            self._bound_program(),
             rows,
             inputs,
             self.record(rows),
             classifier=self.classifier,
-            value=lambda leaf: self.leaf_value(leaf, rows),
+            value=lambda leaf: self._leaf_value(leaf, rows),
             place=lambda leaf: self._leaf_input(leaf, rows, inputs),
         )
 
@@ -104,7 +102,7 @@ class Observing(Parametrised):
             raise P4FError(f"the program asks for {leaf}; a belief about the label asks the classifier about x only")
         return inputs.index[:, 0]
 
-    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+    def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
         """What rows know of a network of the program other than the classifier, ``[rows]`` or ``[rows, outcomes]``."""
         for variable in self.variables:
             if variable.name == leaf.name:
@@ -120,7 +118,7 @@ class Observing(Parametrised):
         """For each changed feature and row the probability that its fair value is not the recorded one."""
         return {}
 
-    def require_columns(self, rows: Rows) -> None:
+    def _require_columns(self, rows: Rows) -> None:
         """Raise the error that names a column which the belief reads and the rows do not have."""
         for column in self.read_columns:
             unrecorded = rows.recorded is None and column in self.recorded_columns
@@ -130,7 +128,7 @@ class Observing(Parametrised):
 
     def check_rows(self, rows: Rows) -> None:
         """Raise the error that says why these rows cannot be learned from: every group must occur."""
-        self.require_columns(rows)
+        self._require_columns(rows)
         for variable in self.variables:
             absent = [variable.group_text(i) for i, rate in enumerate(rows.shares(variable).sum(axis=0)) if rate == 0]
             if absent:

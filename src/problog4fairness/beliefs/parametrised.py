@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
+from problog4fairness.data import Rows, Sensitive
 from problog4fairness.errors import UnknownNameError
 from problog4fairness.program import Program
 from problog4fairness.statistics import Beta, Parameter, bind, check_known, checked_priors, known_values, table
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
 class Parametrised(ABC):
     """The part of a :class:`Belief` that is about its parameters; the attributes are described there."""
 
+    variables: tuple[Sensitive, ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    features: tuple[str, ...] = ()
     overlap: bool = False
 
     @abstractmethod
@@ -30,7 +35,7 @@ class Parametrised(ABC):
         """The program that is compiled."""
         return Program(self.text())
 
-    def bound_program(self) -> Program:
+    def _bound_program(self) -> Program:
         """The same program with its numbers beside it: it is compiled once, whatever they are."""
         try:
             return Program(self.unknown().text()).bind(known_values(self.probabilities))
@@ -115,3 +120,28 @@ class Parametrised(ABC):
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         """The parameters, in parts that were counted separately."""
         return [self.parameters]
+
+    @property
+    def _counted(self) -> bool:
+        """Whether every parameter is counted in a cell of its own."""
+        cells = [own.cell for own in self.parameters]
+        return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
+
+    def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
+        """Of strata ``[groups, recorded labels]`` those in which, by the belief, what was recorded is fair."""
+        if not self._counted or self.features or len(shape) != 2:
+            return []
+        wrong = {
+            (own.cell.group, own.cell.recorded)
+            for own in self.parameters
+            if own.cell is not None and not (own.value == 0 and own.rows is None)
+        }
+        return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
+
+    def _acts(self, group: int, fair: int, recorded: int) -> bool:  # noqa: ARG002
+        """Whether the belief may record a fair label otherwise in a group of :attr:`_audit_variables`, by position."""
+        return True
+
+    def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:  # noqa: ARG002
+        """Those of the parameters that are about some of these rows."""
+        return list(parameters)

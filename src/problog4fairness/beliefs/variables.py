@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from problog4fairness.data import Category, Level, Period, Score, Sensitive, named_groups
 from problog4fairness.errors import P4FError
-from problog4fairness.program import atom
+from problog4fairness.program import atom, number
+from problog4fairness.statistics import Parameter, known_values
 
 # What a user says of a bias: one number, one for each group, None to be estimated, False for "does not happen".
 Strength = float | Mapping[Any, Any] | Literal[False] | None
@@ -127,3 +128,43 @@ def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
     kind = _KINDS[value["as"]]
     more = {one.name: tuple(value[one.name]) for one in fields(kind)[len(fields(Sensitive)) :]}
     return kind(own.columns, own.levels, own.name, people, **more)
+
+
+def flip_rules(
+    variable: Sensitive,
+    values: Sequence[int | str],
+    chances: Mapping[tuple[int, int, int], Parameter],
+    *,
+    before: str,
+    after: str,
+    name: str,
+    suffix: str = "",
+) -> tuple[list[str], list[str]]:
+    """The probabilistic facts, and the rules.
+
+    Parameters
+    ----------
+    variable
+        The sensitive variable.
+    values
+        The values.
+    chances
+        The parameter of each (group, value before, value after), by position.
+    before, after
+        The predicates of the value, ``before(X,V)`` and ``after(X,V)``.
+    name, suffix
+        Of the predicates that are made: ``name_flip_suffix``.
+    """
+    flip, flipped = f"{name}_flip{suffix}", f"{name}_flipped{suffix}"
+    heads: dict[tuple[int, int], list[str]] = {}
+    used = known_values(chances.values())
+    for (group, old, new), own in chances.items():
+        weight = number(used[own.name]) if own.name in used else own.name
+        outcome = f"{weight} :: {flip}(X,{atom(values[old])},{atom(values[new])})"
+        heads.setdefault((group, old), []).append(outcome)
+    facts = [" ;\n    ".join(own) + f" :- {goal(variable, group)}." for (group, _), own in heads.items()]
+    return facts, [
+        f"{flipped}(X,V) :- {flip}(X,V,_).",
+        f"{after}(X,V) :- {before}(X,V), \\+{flipped}(X,V).",
+        f"{after}(X,W) :- {before}(X,V), {flip}(X,V,W).",
+    ]

@@ -18,7 +18,7 @@ import torch
 from scipy.optimize import minimize
 
 from problog4fairness.audit import warn_audit
-from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
@@ -98,7 +98,7 @@ def learn_parameters(
         return -value, -slopes
 
     chosen = {own.name: own for own in known.probabilities}
-    limits = [known.admissible(chosen[name], rows)[1] for name in names]
+    limits = [admissible_values(known, chosen[name], rows)[1] for name in names]
     bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limit))) for limit in limits]
     values = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
     information = profile.information(np.clip(values, 0.01, 0.99))

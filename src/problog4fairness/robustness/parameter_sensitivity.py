@@ -12,7 +12,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.audit import Audit
-from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import draw, new_rows, recorded_rows
@@ -200,7 +200,7 @@ def _variants(
     points = [*np.linspace(start, max(low, start), below), *np.linspace(min(high, end), end, above)]
     others = sorted({round(float(point), 9) for point in points} - {round(parameter.value, 9)})
     notes = []
-    floor, ceiling = belief.admissible(parameter, rows)
+    floor, ceiling = admissible_values(belief, parameter, rows)
     if floor > low or ceiling < high:
         notes.append(
             f"{parameter.called} was varied from {start:.2f} to {end:.2f} only, not over its whole interval "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from problog4fairness.beliefs import Belief, Observation
+from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import (
@@ -102,7 +102,7 @@ def interval_of(parameter: Parameter) -> Range:
 
 def range_of(belief: Belief, parameter: Parameter, rows: Rows, wanted: Range) -> Range:
     """The part of a wanted range in which recorded labels stay informative, and fair ones that are known possible."""
-    floor, ceiling = belief.admissible(parameter, rows)
+    floor, ceiling = admissible_values(belief, parameter, rows)
     return possible(max(wanted[0], floor), min(wanted[1], ceiling), rows)
 
 

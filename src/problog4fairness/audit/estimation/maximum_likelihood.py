@@ -128,7 +128,7 @@ def most_likely(
     if any(leaf.name == belief.classifier and leaf.arguments != ("x",) for leaf in networks):
         raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
     known = [leaf for leaf in networks if leaf.name != belief.classifier]
-    values = [belief.leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
+    values = [belief._leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
     kinds, place = np.unique(np.column_stack([*values, fair]), axis=0, return_inverse=True)
     if len(kinds) > MOST_KINDS:
         raise P4FError(

@@ -181,7 +181,7 @@ def _own(
         classifier, features = described.classifier, described.features  # type: ignore[assignment]
         bound, values = dict(described.columns), dict(described.values)
     elif described is not None:
-        bound.update(described.network_columns())
+        bound.update(described._network_columns())
         for variable in described.variables:
             if len(variable.columns) > 1:
                 raise BeliefError("a program over joint sensitive columns cannot be changed by hand; estimate it anew")

@@ -164,14 +164,14 @@ class Chain(Belief):
         own, place = part_of(self.variables, self.label_variables, groups)
         known = known_values(parameter for stage in self.stages for parameter in stage.parameters)
         program = self.unknown().label_program().bind(known)
-        return label_table(program, self.label_variables, self.class_count, own)[place]
+        return label_table(program, self.label_variables, self._class_count, own)[place]
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
         if self.measurement is None:
             return super().observe(rows)
         self.require_known()
-        self.require_columns(rows)
+        self._require_columns(rows)
         groups = occurring(self.variables, rows)
         labels, place = self.label_table(groups.levels), self.variables.index(self.measurement.variable)
         return self.measurement.observed(rows, groups, place, labels, self.record(rows).codes)

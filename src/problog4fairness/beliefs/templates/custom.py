@@ -13,7 +13,7 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import of_program
 from problog4fairness.beliefs.describe.words import Label, program_words
-from problog4fairness.beliefs.favourable import agreed, plain_label
+from problog4fairness.beliefs.favourable import agreed
 from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
@@ -101,7 +101,6 @@ class ProgramBelief(Belief):
         self._program = program if isinstance(program, Program) else Program(program)
         self.classifier = classifier
         self.variables = ()
-        self.favourable = plain_label(favourable)
         self.features = tuple(features)
         self.recorded_columns = tuple(recorded)
         self.replaced = {name.replace(" ", ""): dict(own) for name, own in (replaced or {}).items()}
@@ -130,7 +129,7 @@ class ProgramBelief(Belief):
         if unread:
             raise P4FError(f"no network of the program reads the recorded column {unread[0]!r}; bind it by columns=...")
         known = {"features": self.features, "values": self.values, "recorded": recorded, "replaced": self.replaced}
-        super().__init__(self._program.text, classifier, self.columns, **known)
+        super().__init__(self._program.text, classifier, self.columns, favourable=favourable, **known)
         self.missing_labels = len(self._program.queries) == 3 and networks[classifier].outcomes is None
         bound = self._program.bound
         self.parameters = tuple(
@@ -174,8 +173,8 @@ class ProgramBelief(Belief):
         """The program with the values that are known."""
         return self._program.bind(known_values(self.parameters))
 
-    def bound_program(self) -> Program:
-        """See :meth:`Belief.bound_program`; its numbers are beside it already."""
+    def _bound_program(self) -> Program:
+        """See :meth:`Belief._bound_program`; its numbers are beside it already."""
         return self.program()
 
     def column(self, network: str, frame: pd.DataFrame, name: str | None = None) -> pd.Series[Any]:
@@ -253,8 +252,8 @@ class ProgramBelief(Belief):
             raise NetworkError(f"the program flips {ground_text(vector)}, but there are {len(self.features)} features")
         return tuple(int(bit) for bit in bits)
 
-    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
-        """See :meth:`Belief.leaf_value`: the column, or the function, behind a network."""
+    def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief._leaf_value`: the column, or the function, behind a network."""
         if leaf.name in self.functions:
             return torch.as_tensor(np.asarray(self.functions[leaf.name](rows.frame)), dtype=torch.float64)
         name, flipped = None, False

@@ -131,7 +131,7 @@ class HistoricalBias(Belief):
         if self.label is not None:
             return self._whole.observe(rows)
         self.require_known()
-        self.require_columns(rows)
+        self._require_columns(rows)
         return NoBias().observe(rows)
 
     def restore(self, rows: Rows) -> Observation:

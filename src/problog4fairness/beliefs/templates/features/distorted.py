@@ -14,8 +14,7 @@ from torch import Tensor
 
 from problog4fairness.beliefs.describe.words import joined, share
 from problog4fairness.beliefs.likelihood.combinations import answers
-from problog4fairness.beliefs.templates.labels.flips import flip_rules
-from problog4fairness.beliefs.variables import Strength, goal, parameter_name, strengths
+from problog4fairness.beliefs.variables import Strength, flip_rules, goal, parameter_name, strengths
 from problog4fairness.data import Codes, Floats, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Circuit, atom, comment

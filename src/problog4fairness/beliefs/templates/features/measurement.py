@@ -197,7 +197,7 @@ class MeasurementBias(Belief):
         if any(part.together for part in self.parts):  # whose clauses are too many to be compiled in no time
             own, count = self.by_cell(), len(self.variable.levels)
             return {part.title: part.table(count, own[part.title])[groups[:, 0]] for part in self.parts}
-        return program_tables(self.parts, self.bound_program().compile(), self.variables, groups)
+        return program_tables(self.parts, self._bound_program().compile(), self.variables, groups)
 
     def before_label(self) -> tuple[list[str], list[str]]:
         """For a chain: what the head of its program says of the features, and their clauses, in paragraphs."""
@@ -206,7 +206,7 @@ class MeasurementBias(Belief):
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: through one small table for each feature, not all combinations of them."""
         self.require_known()
-        self.require_columns(rows)
+        self._require_columns(rows)
         return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
 
     def observed(

@@ -282,7 +282,7 @@ class NumericMeasurementBias(Belief):
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`: each row stands for fair values of its own."""
         self.require_known()
-        self.require_columns(rows)
+        self._require_columns(rows)
         return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
 
     def observed(

@@ -13,7 +13,6 @@ import pandas as pd
 from problog4fairness.audit import AuditWarning, warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage
-from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.templates.labels.change_point import ChangeFound, search_change
 from problog4fairness.beliefs.templates.labels.dependence import By
@@ -108,8 +107,9 @@ class ChangedBias(RowBias):
         period = _period(when, changed)
         parts = [_in_periods(own, period, name) for own, name in ((negative, "negative"), (positive, "positive"))]
         days = list(period.changes) or None
-        Belief.__init__(self, sensitive, when, days, negative, positive, groups=groups, affected=affected)
-        self.favourable = plain_label(favourable)
+        Belief.__init__(
+            self, sensitive, when, days, negative, positive, groups=groups, affected=affected, favourable=favourable
+        )
         self._depend(*parts)
 
     @property

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
-from problog4fairness.beliefs.templates.labels.flips import flip_rules
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
+from problog4fairness.beliefs.variables import flip_rules
 from problog4fairness.data import Level
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom

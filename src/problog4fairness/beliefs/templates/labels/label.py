@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.words import Label, Stage, share
-from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.templates.labels.classes import ClassBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
@@ -97,8 +96,9 @@ class LabelBias(LabelStage):
         noise: float | Literal[False] | None = False,
         favourable: Any = None,
     ) -> None:
-        super().__init__(sensitive, negative, positive, groups=groups, affected=affected, noise=noise)
-        self.favourable = plain_label(favourable)
+        super().__init__(
+            sensitive, negative, positive, groups=groups, affected=affected, noise=noise, favourable=favourable
+        )
         probabilities = [
             self._parameter(Cell(level, *change), value)
             for change, strength, name in ((NEGATIVE, negative, "negative"), (POSITIVE, positive, "positive"))

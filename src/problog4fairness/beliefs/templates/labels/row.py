@@ -16,7 +16,6 @@ from torch import Tensor
 from problog4fairness.audit import counted_cells, warn_audit
 from problog4fairness.beliefs.describe.row_words import row_sentences
 from problog4fairness.beliefs.describe.words import Label, Stage
-from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.likelihood.combinations import every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
@@ -129,8 +128,7 @@ class RowBias(LabelStage):
         affected: Sequence[Level] | str | None = None,
         favourable: Any = None,
     ) -> None:
-        super().__init__(sensitive, negative, positive, groups=groups, affected=affected)
-        self.favourable = plain_label(favourable)
+        super().__init__(sensitive, negative, positive, groups=groups, affected=affected, favourable=favourable)
         self._depend(negative, positive)
 
     def _depend(self, negative: By | Strength, positive: By | Strength) -> None:
@@ -266,7 +264,7 @@ class RowBias(LabelStage):
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; through its table."""
         self.require_known()
-        self.require_columns(rows)
+        self._require_columns(rows)
         if len(rows.classes) != 2:
             raise P4FError(f"RowBias is for a label of two classes, not of {len(rows.classes)}; take ClassBias")
         groups = occurring(self.variables, rows)
@@ -289,7 +287,7 @@ class RowBias(LabelStage):
         """See :meth:`Belief.check_rows`; other values need not occur, but it is told where none of them does."""
         groups = copy.copy(self)
         groups.variables = self.variables[:1]
-        self.require_columns(rows)
+        self._require_columns(rows)
         LabelStage.check_rows(groups, rows)
         for variable in self.variables[1:]:
             if isinstance(variable, Category) and len(rows):

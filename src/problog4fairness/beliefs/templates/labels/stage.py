@@ -94,13 +94,13 @@ class LabelStage(Belief):
         """
         self.require_known()
         groups = every(self.variables) if groups is None else groups
-        return label_table(self.bound_program(), self.variables, self.class_count, groups)
+        return label_table(self._bound_program(), self.variables, self._class_count, groups)
 
     def check_rows(self, rows: Rows) -> None:
         """See :meth:`Belief.check_rows`; the label must have as many classes as the belief."""
-        if len(rows.classes) != self.class_count:
+        if len(rows.classes) != self._class_count:
             seen = ", ".join(repr(plain(value)) for value in rows.classes)
-            raise P4FError(f"the belief is for {self.class_count} classes; the label has {len(rows.classes)}: {seen}")
+            raise P4FError(f"the belief is for {self._class_count} classes; the label has {len(rows.classes)}: {seen}")
         super().check_rows(rows)
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:

@@ -193,9 +193,9 @@ class Annotators(Belief):
         """The network of the program that reads each annotator's votes."""
         return dict(zip(predicates(self.recorded_columns, "v", {"a", "h", "x"}), self.recorded_columns, strict=True))
 
-    def network_columns(self) -> dict[str, str]:
-        """See :meth:`Belief.network_columns`."""
-        return super().network_columns() | self._networks
+    def _network_columns(self) -> dict[str, str]:
+        """See :meth:`Belief._network_columns`."""
+        return super()._network_columns() | self._networks
 
     def text(self) -> str:
         """The program as text."""
@@ -236,10 +236,10 @@ class Annotators(Belief):
         """See :meth:`Belief.record`: the votes are in their columns, and the query is that they are as they are."""
         return Record(1, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
 
-    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
-        """See :meth:`Belief.leaf_value`."""
+    def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief._leaf_value`."""
         if leaf.name not in self._networks:
-            return super().leaf_value(leaf, rows)
+            return super()._leaf_value(leaf, rows)
         return torch.eye(3, dtype=torch.float64)[torch.from_numpy(coded_votes(rows, self._networks[leaf.name]))]
 
     @property
@@ -280,7 +280,7 @@ class Annotators(Belief):
         """See :meth:`Belief.observe`: through a table for each annotator, not all combinations of votes."""
         if len(rows.classes) != 2:
             raise P4FError("Annotators are for labels of two classes")
-        self.require_columns(rows)
+        self._require_columns(rows)
         votes = None if rows.recorded is None else votes_of(self, rows)
         sizes = [len(columns) for columns in self.annotators.values()]
         view = VotesView(self.vote_tables(), sizes, self._shares(rows), votes)

@@ -141,7 +141,7 @@ def record_terms(belief: Belief, rows: Rows) -> Terms:
         raise P4FError("parameters are learned from rows that have a record")
     program = belief.unknown().program()
     known = [leaf for leaf in program.compile().leaves if leaf.kind == "network" and leaf.name != belief.classifier]
-    values = [belief.leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
+    values = [belief._leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
     columns = np.column_stack([*values, np.zeros(len(rows))])
     kinds, place = np.unique(columns, axis=0, return_inverse=True)
     cells = torch.from_numpy(kinds).repeat_interleave(classes, 0).split([v.shape[1] for v in values] + [1], dim=1)

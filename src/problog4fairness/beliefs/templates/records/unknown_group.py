@@ -189,9 +189,9 @@ class UnknownGroup(Belief):
         """See :meth:`Belief.read_columns`: the table need not have the group."""
         return tuple(name for name in super().read_columns if name != self.group.columns[0])
 
-    def network_columns(self) -> dict[str, str]:
-        """See :meth:`Belief.network_columns`."""
-        inner = {name: column for name, column in super().network_columns().items() if name != self.group.name}
+    def _network_columns(self) -> dict[str, str]:
+        """See :meth:`Belief._network_columns`."""
+        inner = {name: column for name, column in super()._network_columns().items() if name != self.group.name}
         return inner | {NETWORK: self.group.columns[0]} | {own.name: own.columns[0] for own in self.proxies}
 
     def text(self) -> str:
@@ -202,8 +202,8 @@ class UnknownGroup(Belief):
         """See :meth:`Belief.record`."""
         return self.belief.record(rows)
 
-    def leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
-        """See :meth:`Belief.leaf_value`."""
+    def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
+        """See :meth:`Belief._leaf_value`."""
         if leaf.name == NETWORK:
             codes = self._known(rows)
             groups = len(self.group.levels)
@@ -211,7 +211,7 @@ class UnknownGroup(Belief):
         for own in self.proxies:
             if own.name == leaf.name:
                 return torch.from_numpy(rows.shares(own))
-        return self.belief.leaf_value(leaf, rows)
+        return self.belief._leaf_value(leaf, rows)
 
     def _known(self, rows: Rows) -> Codes:
         """The recorded group of each row by position, -1 where there is none."""
@@ -231,7 +231,7 @@ class UnknownGroup(Belief):
 
     def group_shares(self, rows: Rows) -> Floats:
         """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
-        self.require_columns(rows)
+        self._require_columns(rows)
         known, groups = self._known(rows), len(self.group.levels)
         used = known_values(self.group_parameters)
         values = [used.get(own.name, np.nan) for own in self.group_parameters]
@@ -317,7 +317,7 @@ class UnknownGroup(Belief):
         error = planned_error(audit)
         frame = frame_of(audit)
         rows = Rows(frame, ())
-        self.require_columns(rows)
+        self._require_columns(rows)
         known = self._known(rows)
         if (known < 0).all():
             raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
