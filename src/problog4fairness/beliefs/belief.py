@@ -267,7 +267,7 @@ class Belief(Observing):
         belief = self._noted(start.with_parameters(estimated), plain_label(rows.classes[-1]))
         belief.design = design
         warn_few(belief.parameters, rows.classes, planned_error(audit))
-        if len(rows.classes) == 2 and all(own.value is not None for own in belief.parameters):
+        if len(rows.classes) == 2 and all(parameter.value is not None for parameter in belief.parameters):
             kinds = belief.kinds_of(rows).without_record()
             warn_signal(belief, belief.observe(kinds), kinds, LITTLE_SIGNAL)
         return belief
@@ -419,7 +419,10 @@ class Belief(Observing):
             f"The belief is called {self.title}. Its program says how the recorded data come from the fair ones"
             f"{f'; it reads {columns}' if columns else ''}."
         )
-        return [first, *(f"The probability that {own.meaning}: {share(own)}." for own in self.parameters)]
+        return [
+            first,
+            *(f"The probability that {parameter.meaning}: {share(parameter)}." for parameter in self.parameters),
+        ]
 
     def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
         """Its causal picture: what is on record, what would be fair, and which parameters lie between.
@@ -446,7 +449,8 @@ class Belief(Observing):
 
     def __repr__(self) -> str:
         known = ", ".join(
-            f"{own.name}={'?' if own.value is None else format(own.value, '.3g')}" for own in self.parameters
+            f"{parameter.name}={'?' if parameter.value is None else format(parameter.value, '.3g')}"
+            for parameter in self.parameters
         )
         if len(self.parameters) > MOST_NAMES:
             known = f"{len(self.parameters)} parameters"

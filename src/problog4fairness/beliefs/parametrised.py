@@ -46,11 +46,11 @@ class Parametrised(ABC):
     @property
     def probabilities(self) -> tuple[Parameter, ...]:
         """Those of its parameters that are probabilities: all but those of recorded numbers."""
-        return tuple(own for own in self.parameters if own.is_probability)
+        return tuple(parameter for parameter in self.parameters if parameter.is_probability)
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         """The same assumption with other values; a parameter of the same name is about the same cell."""
-        cells = {own.name: own.cell for own in self.parameters}
+        cells = {parameter.name: parameter.cell for parameter in self.parameters}
         other = copy.copy(self)
         other.parameters = tuple(replace(given, cell=cells.get(given.name, given.cell)) for given in probabilities)
         return other
@@ -59,7 +59,8 @@ class Parametrised(ABC):
         """The same belief with other values of some parameters, and the intervals that they had."""
         # Somebody asks what follows from these values: they are no estimates, also where they are 0 or 1.
         changed = (
-            replace(own, value=values[own.name], rows=None) if own.name in values else own for own in self.parameters
+            replace(parameter, value=values[parameter.name], rows=None) if parameter.name in values else parameter
+            for parameter in self.parameters
         )
         return self.with_parameters(tuple(changed))
 
@@ -69,7 +70,7 @@ class Parametrised(ABC):
 
     def unknown(self) -> Self:
         """The same assumption with all values open."""
-        return self.with_parameters(tuple(own.stated(None) for own in self.parameters))
+        return self.with_parameters(tuple(parameter.stated(None) for parameter in self.parameters))
 
     def with_priors(self, prior: Mapping[str, Beta]) -> Self:
         """A belief with what is known of some parameters beside an audit: ``{"p1": p4f.statistics.Beta(2, 8)}``.
@@ -79,7 +80,10 @@ class Parametrised(ABC):
         """
         known = checked_priors(prior, self.parameters)
         return self.with_parameters(
-            tuple(own.with_prior(known[own.name]) if own.name in known else own for own in self.parameters)
+            tuple(
+                parameter.with_prior(known[parameter.name]) if parameter.name in known else parameter
+                for parameter in self.parameters
+            )
         )
 
     def pooled(self) -> Self:
@@ -115,7 +119,9 @@ class Parametrised(ABC):
     def _awaiting(self, prior: Mapping[str, Beta] | None) -> Self:
         """The belief whose parameters are estimated with priors."""
         known = checked_priors(prior, self.parameters)
-        return self.with_parameters(tuple(replace(own, prior=known.get(own.name)) for own in self.parameters))
+        return self.with_parameters(
+            tuple(replace(parameter, prior=known.get(parameter.name)) for parameter in self.parameters)
+        )
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:
         """The parameters, in parts that were counted separately."""
@@ -124,7 +130,7 @@ class Parametrised(ABC):
     @property
     def _counted(self) -> bool:
         """Whether every parameter is counted in a cell of its own."""
-        cells = [own.cell for own in self.parameters]
+        cells = [parameter.cell for parameter in self.parameters]
         return bool(cells) and not self.overlap and len(self.variables) == 1 and None not in cells
 
     def _ruled_out(self, shape: tuple[int, ...]) -> list[int]:
@@ -132,9 +138,9 @@ class Parametrised(ABC):
         if not self._counted or self.features or len(shape) != 2:
             return []
         wrong = {
-            (own.cell.group, own.cell.recorded)
-            for own in self.parameters
-            if own.cell is not None and not (own.value == 0 and own.rows is None)
+            (parameter.cell.group, parameter.cell.recorded)
+            for parameter in self.parameters
+            if parameter.cell is not None and not (parameter.value == 0 and parameter.rows is None)
         }
         return [place for place, stratum in enumerate(np.ndindex(shape)) if stratum not in wrong]
 

@@ -116,7 +116,7 @@ def variable_json(variable: Sensitive) -> dict[str, Any]:
     kind = next((name for name, own in _KINDS.items() if type(variable) is own), None)
     if kind is None:
         return plain
-    more = {own.name: list(getattr(variable, own.name)) for own in fields(variable)[len(fields(Sensitive)) :]}
+    more = {field.name: list(getattr(variable, field.name)) for field in fields(variable)[len(fields(Sensitive)) :]}
     return plain | {"as": kind} | more
 
 
@@ -126,7 +126,7 @@ def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
     if "as" not in value:
         return replace(own, people=people)
     kind = _KINDS[value["as"]]
-    more = {one.name: tuple(value[one.name]) for one in fields(kind)[len(fields(Sensitive)) :]}
+    more = {field.name: tuple(value[field.name]) for field in fields(kind)[len(fields(Sensitive)) :]}
     return kind(own.columns, own.levels, own.name, people, **more)
 
 

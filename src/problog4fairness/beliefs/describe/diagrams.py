@@ -36,8 +36,8 @@ def recorded(name: str, causes: Iterable[str], parameters: Iterable[Parameter]) 
 def _named(parameters: Iterable[Parameter]) -> tuple[str, ...]:
     """Their names, of many the first and the last ones; how many there are, where a name is a whole sentence."""
     parameters = list(parameters)
-    names = [own.name for own in parameters]
-    if any(own.called != own.name for own in parameters):
+    names = [parameter.name for parameter in parameters]
+    if any(parameter.called != parameter.name for parameter in parameters):
         return (f"{len(names)} probabilities",) if len(names) > 1 else ("a probability",)
     return tuple(names if len(names) <= MOST_NAMES else [*names[:2], "...", names[-1]])
 

@@ -60,7 +60,9 @@ def declared_belief(kind: type[Belief], value: dict[str, Any]) -> Belief:
     belief = kind.from_fields({name: plain for name, plain in value.items() if name in names})
     if "parameters" in value:
         parameters = read_parameters(value["parameters"], belief.parameters)
-        if [(own.name, own.cell) for own in parameters] != [(own.name, own.cell) for own in belief.parameters]:
+        if [(parameter.name, parameter.cell) for parameter in parameters] != [
+            (parameter.name, parameter.cell) for parameter in belief.parameters
+        ]:
             raise ValueError("its parameters are not those of its fields")
         belief = belief.with_parameters(parameters)
     if "favourable" in value:

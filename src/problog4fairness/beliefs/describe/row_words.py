@@ -16,7 +16,7 @@ MOST_SAID = 6
 
 def row_sentences(belief: RowBias, label: Label, told: Stage) -> list[str]:
     """What is said of each group: for each kind of bias its cells."""
-    found = [f"It depends on {', '.join(own.names)}, as audited rows will tell." for own in belief.open.values()]
+    found = [f"It depends on {', '.join(value.names)}, as audited rows will tell." for value in belief.open.values()]
     for level in reversed(range(len(belief.variable.levels))):
         group = belief.variable.group_text(level)
         if level not in belief.affected:
@@ -24,8 +24,8 @@ def row_sentences(belief: RowBias, label: Label, told: Stage) -> list[str]:
             continue
         for fair, recorded in belief.reads:
             cells = {
-                cell: own
-                for cell, own in belief.by_cell().items()
+                cell: parameter
+                for cell, parameter in belief.by_cell().items()
                 if (cell.fair, cell.recorded) == (fair, recorded) and belief.place(cell)[0] == level
             }
             head = f"Of the people with {group} {told.had} {label.column} = {label.values[fair]}, "
@@ -38,7 +38,7 @@ def _cells(belief: RowBias, cells: dict[Cell, Parameter], tail: str) -> str:
     (first, own), *rest = cells.items()
     if not rest:
         return share(own) + tail
-    if len(cells) > MOST_SAID and all(own.value is not None for own in cells.values()):
+    if len(cells) > MOST_SAID and all(parameter.value is not None for parameter in cells.values()):
         low, high = (pick(cells, key=lambda cell: cells[cell].value or 0.0) for pick in (min, max))
         ends = [f"{share(cells[cell])} (where {belief.where(cell, 1)})" for cell in (low, high)]
         return f"from {ends[0]} to {ends[1]}{tail}, in {len(cells)} cells"

@@ -56,18 +56,18 @@ def occurring(variables: Sequence[Sensitive], rows: Rows) -> Combinations:
     groups = [rows.positions(variable) for variable in variables]
     if not len(rows):
         return Combinations(np.zeros((1, len(variables)), dtype=np.int64), np.zeros(0, dtype=np.int64))
-    if all(own.ndim == 1 for own in groups):
+    if all(positions.ndim == 1 for positions in groups):
         return _certain(groups, len(rows))
     return _uncertain(variables, groups, len(rows))
 
 
 def _certain(groups: Sequence[Codes | Floats], rows: int) -> Combinations:
     place = np.zeros(rows, dtype=np.int64)
-    for own in groups:
+    for positions in groups:
         # Numbered anew after each variable, so that the product of all never has to be a number.
-        place = np.unique(place * (int(own.max()) + 1) + own, return_inverse=True)[1].reshape(-1)
+        place = np.unique(place * (int(positions.max()) + 1) + positions, return_inverse=True)[1].reshape(-1)
     _, first = np.unique(place, return_index=True)
-    levels = np.stack([own[first] for own in groups], axis=1) if groups else np.zeros((1, 0))
+    levels = np.stack([positions[first] for positions in groups], axis=1) if groups else np.zeros((1, 0))
     return Combinations(levels.astype(np.int64), place)
 
 

@@ -74,7 +74,7 @@ def fair_inputs(rows: Rows, values: Mapping[str, Sequence[Any]] | None = None) -
         The same object for the same rows, so that beliefs which differ in their parameters share what is learned from.
     """
     known = _FOUND.setdefault(rows, {})
-    key = (rows.features, tuple((name, tuple(own)) for name, own in (values or {}).items()))
+    key = (rows.features, tuple((name, tuple(value)) for name, value in (values or {}).items()))
     if key not in known:
         known[key] = _found(rows, values)
     return known[key]
@@ -117,10 +117,10 @@ def own_inputs(rows: Rows, values: Mapping[str, Any]) -> FairInputs:
     others = [name for name in rows.features if name not in values]
     _, place = _distinct(rows.frame[others]) if others else (None, np.zeros(len(rows), dtype=np.int64))
     row = np.arange(len(rows)).repeat(count)
-    known = {name: own.reshape(-1) for name, own in values.items() if name in rows.features}
+    known = {name: value.reshape(-1) for name, value in values.items() if name in rows.features}
     key, size = place[row], int(place.max(initial=0)) + 1
-    for own in known.values():
-        code, options = pd.factorize(own)
+    for value in known.values():
+        code, options = pd.factorize(value)
         if size * len(options) >= 1 << 62:
             key, size = pd.factorize(key)[0], len(key)
         key, size = key * len(options) + code, size * len(options)

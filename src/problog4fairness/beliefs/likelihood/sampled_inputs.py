@@ -57,10 +57,10 @@ def likely_vectors(factors: Sequence[Tensor], most: int, seeds: Codes) -> Likely
     """
     rows, groups = factors[0].shape[:2]
     parts = [
-        _some([own[some].flatten(0, 1) for own in factors], most, seeds[some.numpy()].repeat(groups))
+        _some([factor[some].flatten(0, 1) for factor in factors], most, seeds[some.numpy()].repeat(groups))
         for some in torch.arange(rows).split(max(1, _AT_ONCE // (most * groups)))
     ]
-    whole = (torch.cat(own) for own in zip(*parts, strict=True))
+    whole = (torch.cat(part) for part in zip(*parts, strict=True))
     return Likely(*(own.unflatten(0, (rows, groups)) for own in whole))
 
 
@@ -116,8 +116,8 @@ def row_seeds(columns: Sequence[Codes], again: bool) -> Codes:
         Whether equal rows get different numbers, so that together they see more than one of them does.
     """
     seeds: Seeds = np.zeros(len(columns[0]), dtype=np.uint64)
-    for own in columns:
-        seeds = _mixed(seeds + own.astype(np.uint64))
+    for column in columns:
+        seeds = _mixed(seeds + column.astype(np.uint64))
     if again:
         seeds = _mixed(seeds + pd.Series(seeds).groupby(seeds).cumcount().to_numpy().astype(np.uint64))
     return seeds.view(np.int64)

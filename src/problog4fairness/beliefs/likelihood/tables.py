@@ -59,7 +59,7 @@ def observe_tables(
     tables = [(own, features[part.title]) for own, part in zip(codes, parts, strict=True)]
     vectors = math.prod(len(part.values) for part in parts)
     if vectors <= (most or ALL):
-        inputs = fair_inputs(rows, {name: own for part in parts for name, own in part.listed.items()})
+        inputs = fair_inputs(rows, {name: value for part in parts for name, value in part.listed.items()})
         return _observed(rows, inputs, *row_kinds(groups.rows, labels, tables), recorded)
     shares, chosen = row_groups(groups.rows)
     factors = [table[chosen, torch.from_numpy(own)[:, None]] for own, table in tables]
@@ -95,7 +95,7 @@ def observe_weighted(
     weights = torch.full((count, groups, groups, vectors), -torch.inf, dtype=torch.float64)
     weights[:, torch.arange(groups), torch.arange(groups)] = likely.weights.log()
     kinds = Kinds(shares, labels, (weights.flatten(2),))
-    inputs = own_inputs(rows, {name: own.reshape(count, -1) for name, own in values.items()})
+    inputs = own_inputs(rows, {name: value.reshape(count, -1) for name, value in values.items()})
     seen = _observed(rows, inputs, kinds, torch.arange(count), recorded)
     seen.drawn = float((likely.drawn * shares.exp()).sum(1).mean()) if count else 0.0
     return seen

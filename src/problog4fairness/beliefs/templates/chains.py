@@ -73,8 +73,8 @@ class Chain(Belief):
     fields: ClassVar[tuple[Field, ...]] = (Field("beliefs", "beliefs", "Biases in the order in which they acted"),)
 
     def __init__(self, beliefs: tuple[Any, ...]) -> None:
-        measured = [own for own in beliefs if isinstance(own, MeasurementBias | NumericMeasurementBias)]
-        stages = [own for own in beliefs if isinstance(own, LabelStage)]
+        measured = [belief for belief in beliefs if isinstance(belief, MeasurementBias | NumericMeasurementBias)]
+        stages = [belief for belief in beliefs if isinstance(belief, LabelStage)]
         if len(measured) + len(stages) != len(beliefs) or not beliefs:
             raise P4FError("a chain takes LabelBias and MeasurementBias, or other biases of the label, one or more")
         kind = type(measured[0]).__name__ if measured else ""
@@ -97,7 +97,7 @@ class Chain(Belief):
         order = list(dict.fromkeys(_identity(variable) for m in beliefs for variable in m.variables))
         taken = {"x"} | {n for m in measured for n in m.names.values()}
         names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
-        by_identity = {own: replace(own, name=name) for own, name in zip(order, names, strict=True)}
+        by_identity = {variable: replace(variable, name=name) for variable, name in zip(order, names, strict=True)}
         self.variables = tuple(by_identity.values())
         self.measurement: MeasurementBias | NumericMeasurementBias | None = None
         if measured:
@@ -111,7 +111,7 @@ class Chain(Belief):
         )
         self._take_record()
         self.classes = self.stages[0].classes if self.stages else None
-        self.parameters = tuple(own for part in self._parts() for own in part.parameters)
+        self.parameters = tuple(parameter for part in self._parts() for parameter in part.parameters)
         self.favourable = _favourable(self.stages)
 
     def text(self) -> str:
@@ -216,9 +216,11 @@ class Chain(Belief):
             # A stage that knows no missing labels is estimated from the rows that have one, as if it were alone.
             labelled = rows if rows.recorded is None else rows.take(np.flatnonzero(rows.recorded >= 0))
             parts = [(stage, rows if stage.missing_labels else labelled) for stage in belief.stages]
-            parameters = tuple(own for stage, part in parts for own in stage._estimated(part, confidence, strata))
+            parameters = tuple(
+                parameter for stage, part in parts for parameter in stage._estimated(part, confidence, strata)
+            )
         if method == "joint":
-            starts = [own.value for own in parameters]
+            starts = [parameter.value for parameter in parameters]
             program = belief.unknown().label_program()
             parameters = most_likely(belief, program, parameters, rows, confidence, starts)
         warn_few(parameters, rows.classes, planned_error(audit))
@@ -236,7 +238,7 @@ class Chain(Belief):
             stages.append(stage.with_parameters(probabilities[start : start + len(stage.parameters)]))
             start += len(stage.parameters)
         other.stages = tuple(stages)
-        other.parameters = tuple(own for part in other._parts() for own in part.parameters)
+        other.parameters = tuple(parameter for part in other._parts() for parameter in part.parameters)
         return other
 
     def _counted_parts(self) -> list[tuple[Parameter, ...]]:

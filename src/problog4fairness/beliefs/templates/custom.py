@@ -104,7 +104,7 @@ class ProgramBelief(Belief):
         self.features = tuple(features)
         self.recorded_columns = tuple(recorded)
         self.replaced = {name.replace(" ", ""): dict(own) for name, own in (replaced or {}).items()}
-        self.withheld = tuple(dict.fromkeys(column for own in self.replaced.values() for column in own.values()))
+        self.withheld = tuple(dict.fromkeys(name for read in self.replaced.values() for name in read.values()))
         if self.replaced and self.features:
             raise P4FError("features=... is for programs that flip features, replaced=... for those that replace them")
         self.functions = dict(functions or {})
@@ -211,9 +211,9 @@ class ProgramBelief(Belief):
         if not self.replaced:
             return fair_inputs(rows, dict.fromkeys(self.features, (0, 1)))
         columns = [self.replaced.get(constant, {}) for constant in self._asked]
-        features = dict.fromkeys(name for own in columns for name in own)
+        features = dict.fromkeys(name for replaced in columns for name in replaced)
         read = {
-            feature: np.stack([np.asarray(rows.frame[own.get(feature, feature)]) for own in columns], axis=1)
+            feature: np.stack([np.asarray(rows.frame[replaced.get(feature, feature)]) for replaced in columns], axis=1)
             for feature in features
         }
         return own_inputs(rows, read)
@@ -303,11 +303,11 @@ class ProgramBelief(Belief):
         """Numbers that are in the program stay as they are; the others are estimated."""
         from problog4fairness.audit import most_likely
 
-        unknown = tuple(own for own in self.parameters if own.value is None)
+        unknown = tuple(parameter for parameter in self.parameters if parameter.value is None)
         if not unknown:
             raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
         found = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
-        return tuple(found.get(own.name, own) for own in self.parameters)
+        return tuple(found.get(parameter.name, parameter) for parameter in self.parameters)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

@@ -115,7 +115,7 @@ class ChangedBias(RowBias):
     @property
     def period(self) -> Period:
         """The periods."""
-        return next(own for own in self.variables if isinstance(own, Period))
+        return next(variable for variable in self.variables if isinstance(variable, Period))
 
     def require_settled(self) -> None:
         """See :meth:`LabelStage.require_settled`."""
@@ -129,7 +129,7 @@ class ChangedBias(RowBias):
     @property
     def _audit_variables(self) -> tuple[Sensitive, ...]:
         """See :meth:`Belief._audit_variables`: no periods where the day between them is searched for, or was."""
-        return tuple(own for own in self.variables if not isinstance(own, Period) or self._stated)
+        return tuple(variable for variable in self.variables if not isinstance(variable, Period) or self._stated)
 
     @property
     def _parts_found(self) -> int:

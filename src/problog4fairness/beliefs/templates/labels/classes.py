@@ -97,7 +97,7 @@ class ClassBias(LabelStage):
 
     def rules(self, fair: str, recorded: str) -> list[str]:
         """See :meth:`LabelStage.rules`."""
-        chances = {(cell.group, cell.fair, cell.recorded): own for cell, own in self.by_cell().items()}
+        chances = {(cell.group, cell.fair, cell.recorded): parameter for cell, parameter in self.by_cell().items()}
         facts, rules = flip_rules(
             self.variable, self.classes, chances, before=fair, after=recorded, name="label", suffix=self.suffix
         )

@@ -55,7 +55,7 @@ class By:
         twice = next((name for name in self.model if name in names), None)
         if twice is not None:
             raise P4FError(f"column {twice!r} is the sensitive variable already; leave it out of model=...")
-        return replace(self, columns=tuple(own for own in self.columns if own[0] not in names))
+        return replace(self, columns=tuple(column for column in self.columns if column[0] not in names))
 
     def variables(self) -> list[Sensitive]:
         """What the bias depends on as far as it is said, each a variable of the program."""
@@ -77,14 +77,14 @@ class By:
             numbers = {name: numbers_of(rows.column(name, "model=...")) for name in self.model}
             score = fitted_score(numbers, hit, groups, rows.weights)
             found += [] if score is None else [score]
-        known = tuple(own for own in self.columns if own[1])
+        known = tuple(column for column in self.columns if column[1])
         return replace(self, columns=known, model=(), found=(*self.found, *found))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, the periods aside."""
         found = [variable_json(own) for own in self.found]
         return {
-            "columns": {name: [plain_value(own) for own in values] for name, values in self.columns},
+            "columns": {name: [plain_value(value) for value in values] for name, values in self.columns},
             "model": list(self.model),
             **({"found": found} if found else {}),
         }
@@ -124,16 +124,18 @@ def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Seque
     ['neg(1,ann)', 'neg(1,bob)', 'neg(1,other)']
     """
     found: dict[str, tuple[Level, ...]] = {}
-    for own in columns:
-        if not isinstance(own, str | Mapping):
-            raise P4FError(f"depends_on(...) takes names of columns, or {{name: values}}, not {own!r}")
-        for name, values in ({own: ()} if isinstance(own, str) else own).items():
+    for column in columns:
+        if not isinstance(column, str | Mapping):
+            raise P4FError(f"depends_on(...) takes names of columns, or {{name: values}}, not {column!r}")
+        for name, values in ({column: ()} if isinstance(column, str) else column).items():
             if name in found:
                 raise P4FError(f"depends_on(...) names the column {name!r} twice")
             if isinstance(values, str):
                 raise P4FError(f"the values of {name!r} are a list: depends_on({{{name!r}: [{values!r}]}})")
             # Numbers of numpy are numbers, and a value that is said twice is one.
-            found[name] = tuple(dict.fromkeys(own.item() if isinstance(own, np.generic) else own for own in values))
+            found[name] = tuple(
+                dict.fromkeys(value.item() if isinstance(value, np.generic) else value for value in values)
+            )
     numbers = (model,) if isinstance(model, str) else tuple(model)
     if not found and not numbers:
         raise P4FError("depends_on(...) needs the name of a column, such as depends_on('officer')")

@@ -111,7 +111,7 @@ class LabelBias(LabelStage):
     @property
     def noise(self) -> Parameter | None:
         """The parameter of mistakes that flip anybody's label, where there is one."""
-        return next((own for own in self.parameters if own.cell is None), None)
+        return next((parameter for parameter in self.parameters if parameter.cell is None), None)
 
     def _parameter(self, cell: Cell, value: float | None) -> Parameter:
         where = self.variable.group_text(cell.group)
@@ -129,8 +129,9 @@ class LabelBias(LabelStage):
         before_noise = f"{recorded}noiseless" if self.noise else recorded
         facts = {
             change: [
-                f"{own.weight} :: label_{kind}_bias{self.suffix}(X) :- {goal(self.variable, cell.group)}.{own.remark}"
-                for cell, own in self.by_cell().items()
+                f"{parameter.weight} :: label_{kind}_bias{self.suffix}(X) :- "
+                f"{goal(self.variable, cell.group)}.{parameter.remark}"
+                for cell, parameter in self.by_cell().items()
                 if (cell.fair, cell.recorded) == change
             ]
             for change, kind in ((NEGATIVE, "neg"), (POSITIVE, "pos"))
@@ -166,4 +167,4 @@ class LabelBias(LabelStage):
                 "negative, positive and noise are about two labels; of more classes any may become any other"
             )
         known = {field.name for field in ClassBias.fields}
-        return ClassBias.from_fields({name: own for name, own in values.items() if name in known}, table)
+        return ClassBias.from_fields({name: value for name, value in values.items() if name in known}, table)

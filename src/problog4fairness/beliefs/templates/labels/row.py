@@ -146,29 +146,32 @@ class RowBias(LabelStage):
                 values = strengths(own, variable, self.affected, NAMES[change])
                 stated |= {Cell(level, *change): value for level, value in values.items()}
         self.parameters = tuple(
-            replace(own, value=stated[own.cell]) if own.cell in stated else own for own in self.parameters
+            replace(parameter, value=stated[parameter.cell]) if parameter.cell in stated else parameter
+            for parameter in self.parameters
         )
 
     def _set(self, variable: Sensitive, reads: Mapping[Change, Sequence[Sensitive]]) -> None:
         """Take what each kind of bias depends on besides the sensitive variable, and make its parameters anew."""
         others = list(dict.fromkeys(own for some in reads.values() for own in some))
         names = predicates((own.name for own in others), "b", {"a", "x"})
-        self.variables = (variable, *(replace(own, name=name) for own, name in zip(others, names, strict=True)))
+        self.variables = (variable, *(replace(other, name=name) for other, name in zip(others, names, strict=True)))
         self.reads = {change: (0, *(1 + others.index(own) for own in some)) for change, some in reads.items()}
         self.parameters = tuple(map(self._parameter, self._cells()))
         self._take_columns()
 
     def _take_columns(self) -> None:
         """Note the columns that no learner reads: those that say how the record came about."""
-        known = [own for variable in self.variables[1:] if not isinstance(variable, Score) for own in variable.columns]
-        waiting = [name for own in self.open.values() for name, _ in own.columns]
+        known = [
+            column for variable in self.variables[1:] if not isinstance(variable, Score) for column in variable.columns
+        ]
+        waiting = [name for dependence in self.open.values() for name, _ in dependence.columns]
         self.withheld = tuple(dict.fromkeys([*known, *waiting]))
-        self.when = next((own.columns[0] for own in self.variables if isinstance(own, Period)), None)
+        self.when = next((variable.columns[0] for variable in self.variables if isinstance(variable, Period)), None)
 
     @property
     def other_columns(self) -> tuple[str, ...]:
         """See :meth:`Belief.other_columns`; also those of which audited rows must first say something."""
-        waiting = (name for own in self.open.values() for name in own.names)
+        waiting = (name for dependence in self.open.values() for name in dependence.names)
         return tuple(dict.fromkeys([*super().other_columns, *waiting]))
 
     def _read(self, change: Change) -> list[Sensitive]:
@@ -222,7 +225,7 @@ class RowBias(LabelStage):
         used = [
             variable
             for place, variable in enumerate(self.variables)
-            if any(place in own for own in self.reads.values())
+            if any(place in places for places in self.reads.values())
         ]
         names = {own: f"label_in_{own.name}{self.suffix}" if own.binary else own.name for own in used}
         said = [
@@ -232,8 +235,8 @@ class RowBias(LabelStage):
             for level in (1, 0)
         ]
         facts = [
-            f"{own.weight} :: {self._bias(cell)}(X,{self._inside(cell)}).{own.remark}"
-            for cell, own in self.by_cell().items()
+            f"{parameter.weight} :: {self._bias(cell)}(X,{self._inside(cell)}).{parameter.remark}"
+            for cell, parameter in self.by_cell().items()
         ]
         bodies = [] if NEGATIVE in self.reads else [f"{recorded}(X) :- {fair}(X)."]
         for change in self.reads:
@@ -254,9 +257,9 @@ class RowBias(LabelStage):
         table = np.broadcast_to(np.eye(2), (len(groups), 2, 2)).copy()
         for change, read in self.reads.items():
             chance = np.zeros(math.prod(self.shape(change)))
-            for cell, own in self.by_cell().items():
+            for cell, parameter in self.by_cell().items():
                 if (cell.fair, cell.recorded) == change:
-                    chance[cell.group] = own.used
+                    chance[cell.group] = parameter.used
             own = chance[np.ravel_multi_index(groups[:, list(read)].T, self.shape(change))]
             table[:, change[0], change[1]], table[:, change[0], change[0]] = own, 1 - own
         return torch.from_numpy(table)
@@ -323,10 +326,12 @@ class RowBias(LabelStage):
 
     def _remade(self, **values: Any) -> Self:
         """The same belief with other values of some fields; parameters of the same name stay."""
-        kept = {own.name: own for own in self.parameters}
+        kept = {parameter.name: parameter for parameter in self.parameters}
         made = type(self).from_fields(self.field_values() | values)
         other = cast("Self", made).with_favourable(self.favourable)
-        renewed = (replace(kept.get(own.name, own), meaning=own.meaning) for own in other.parameters)
+        renewed = (
+            replace(kept.get(parameter.name, parameter), meaning=parameter.meaning) for parameter in other.parameters
+        )
         return other.with_parameters(tuple(renewed))
 
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
@@ -355,7 +360,11 @@ class RowBias(LabelStage):
             places = self.positions(change, rows)
             cells = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
             there |= {(int(cell), change) for cell in cells.tolist()}
-        return [own for own in parameters if own.cell and (own.cell.group, (own.cell.fair, own.cell.recorded)) in there]
+        return [
+            parameter
+            for parameter in parameters
+            if parameter.cell and (parameter.cell.group, (parameter.cell.fair, parameter.cell.recorded)) in there
+        ]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """See :meth:`LabelStage.sentences`."""

@@ -85,7 +85,7 @@ class LabelStage(Belief):
 
     def by_cell(self) -> dict[Cell, Parameter]:
         """The parameters that are about a cell."""
-        return {own.cell: own for own in self.parameters if own.cell is not None}
+        return {parameter.cell: parameter for parameter in self.parameters if parameter.cell is not None}
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
         """P(recorded label | fair label, group), ``[groups, fair, recorded]``.
@@ -106,7 +106,7 @@ class LabelStage(Belief):
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         from problog4fairness.audit import counted_labels
 
-        if any(own.cell is None for own in self.parameters):
+        if any(parameter.cell is None for parameter in self.parameters):
             return super()._estimated(rows, confidence, strata)
         return counted_labels(self, rows, confidence)
 
@@ -115,8 +115,8 @@ class LabelStage(Belief):
         other = copy.copy(self)
         other.variables = variables
         other.suffix = suffix
-        names = {own.name: other.parameter_name(own.cell) for own in self.parameters}
-        other.parameters = tuple(own.renamed(names) for own in self.parameters)
+        names = {parameter.name: other.parameter_name(parameter.cell) for parameter in self.parameters}
+        other.parameters = tuple(parameter.renamed(names) for parameter in self.parameters)
         return other
 
     def words(self, label: Label | None = None) -> list[str]:
@@ -129,16 +129,18 @@ class LabelStage(Belief):
         told, found, names = stage or Stage(), [], self.classes or label.values
         for level in reversed(range(len(self.variable.levels))):
             group = self.variable.group_text(level)
-            cells = {cell: own for cell, own in self.by_cell().items() if cell.group == level}
+            cells = {cell: parameter for cell, parameter in self.by_cell().items() if cell.group == level}
             # Of many classes most changes do not happen; one word for all of these.
-            told_of = {cell: own for cell, own in cells.items() if own.value != 0 or not self.names_classes} or cells
+            told_of = {
+                cell: parameter for cell, parameter in cells.items() if parameter.value != 0 or not self.names_classes
+            } or cells
             parts = self._short_parts(group, label.column, told, cells) or [
                 f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
                 f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
                 for cell, own in told_of.items()
             ]
             if len(told_of) < len(cells):
-                high = max(own.high or 0.0 for cell, own in cells.items() if cell not in told_of)
+                high = max(parameter.high or 0.0 for cell, parameter in cells.items() if cell not in told_of)
                 parts.append(f"any other change happened to 0%{f', or {percent(high)} at most' if high else ''}")
             # The first part names the group, the others refer to it.
             long = f"the people with {group} who"
@@ -149,11 +151,11 @@ class LabelStage(Belief):
         """Of many classes of which nothing is known yet, what may happen to each; and that nothing happens at all."""
         if not self.names_classes or self.classes is None or not cells:
             return []
-        if all(own.value == 0 for own in cells.values()):
-            high = max(own.high or 0.0 for own in cells.values())
+        if all(parameter.value == 0 for parameter in cells.values()):
+            high = max(parameter.high or 0.0 for parameter in cells.values())
             most = f", or {percent(high)} of a class at most," if high else ""
             return [f"of the people with {group}, 0%{most} {told.became} another {column.removeprefix('the ')}"]
-        if any(own.value is not None for own in cells.values()):
+        if any(parameter.value is not None for parameter in cells.values()):
             return []
         return [
             f"of the people with {group} {told.had} {column} = {self.classes[fair]}, "
