@@ -17,9 +17,9 @@ OWN = r"nn(h,X) :: y(X). nn(a,X) :: a(X). p :: n(X) :- a(X). z(X) :- y(X), \+n(X
 
 
 def test_label_bias_with_intervals():
-    audit = {"recorded": [0] * 30 + [1] * 70 + [0] * 50, "fair": [1] * 100 + [0] * 50, "sensitive_features": [1] * 150}
+    audit = {"recorded": [0] * 30 + [1] * 70 + [0] * 50, "fair": [1] * 100 + [0] * 50, "poor_area": [1] * 150}
     belief = p4f.LabelBias("poor_area", affected=[1], noise=False)
-    _, first, second = belief.estimate(**audit).words(GRANTED)
+    _, first, second = belief.estimate(pd.DataFrame(audit), recorded="recorded", fair="fair").words(GRANTED)
     assert first == (
         "Of the people with poor_area = 1 who should have granted = yes, 30% (22% to 40%) were recorded with "
         "granted = no; of those who should have granted = no, 0% (0% to 7.1%) were recorded with granted = yes."
