@@ -131,8 +131,8 @@ def warn_swapped(recorded: Any, fair: Any, sensitive: Any, columns: Collection[s
 
     ``recorded``, ``fair`` and ``sensitive`` are what was passed; ``columns`` are the sensitive ones of the belief.
     """
-    named = (own if isinstance(own, str) else getattr(own, "name", None) for own in (recorded, fair, sensitive))
-    label, checked, group = (str(name or "") for name in named)
+    names = (x if isinstance(x, str) else getattr(x, "name", None) for x in (recorded, fair, sensitive))
+    label, checked, group = (str(name or "") for name in names)
     if label in columns and group not in columns:
         problem = f"the recorded label is the column {label!r}, which the belief names as sensitive"
     elif checked in columns:

@@ -50,13 +50,7 @@ class Category(Sensitive):
 
 @dataclass(frozen=True)
 class Period(Sensitive):
-    """The periods between days on which something changed.
-
-    Attributes
-    ----------
-    changes
-        The first day of each period but the first, ``2020-03-01``; none while nobody knows.
-    """
+    """The periods between ``changes``: the first day of each but the first, ``2020-03-01``; none while unknown."""
 
     people: bool = False
     changes: tuple[str, ...] = ()
@@ -81,14 +75,9 @@ class Period(Sensitive):
 
 @dataclass(frozen=True)
 class Score(Sensitive):
-    """Bands of a weighted sum of columns of numbers.
+    """Bands of a weighted sum of columns of numbers, each of which ends at one of the ``cuts``.
 
-    Attributes
-    ----------
-    slopes, middles
-        Of each column what it is multiplied by, and what a missing value is taken for.
-    cuts
-        Where one band ends and the next one begins.
+    ``slopes`` and ``middles`` are what each column is multiplied by, and what a missing value is taken for.
     """
 
     people: bool = False

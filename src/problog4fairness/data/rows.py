@@ -24,17 +24,13 @@ class Rows:
 
     Attributes
     ----------
-    frame
-        All columns that somebody may ask for, features and sensitive ones, with the index 0, 1, 2, ...
-    features
-        The columns that a learner reads.
+    frame, features
+        All columns that somebody may ask for, with the index 0, 1, 2, ...; and those that a learner reads.
     classes
         The labels; the favourable one is the last.
-    recorded
-        ``[rows]``: the recorded label by its position in ``classes``, -1 where none was recorded; None for rows to
-        predict.
-    fair
-        ``[rows]``: the fair label, -1 where it is not known; None where it is known of no row.
+    recorded, fair
+        ``[rows]``: the recorded and the fair label by their positions in ``classes``, -1 where there is none or it is
+        not known; None for rows to predict, or where the fair label is known of no row.
     weights
         ``[rows]``: how much each row counts in learning; None where all count the same.
     audit_weights

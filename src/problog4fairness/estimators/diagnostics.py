@@ -98,7 +98,7 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
     given = expected[:, 1] / np.maximum(expected.sum(axis=1), 1e-12)
     ways = model.belief_.groupings(part) or []
     masks = [(name, way.shares.argmax(axis=1) == k) for way in ways for k, name in enumerate(way.groups)]
-    found = []
+    sentences = []
     for name, mask in masks or [("", np.ones(len(part), dtype=bool))]:
         count, rate = int(mask.sum()), float(positive[mask].mean()) if mask.any() else 0.0
         if count < FEW_AUDITED:
@@ -109,7 +109,7 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
             end = low if rate < low else high
             if abs(rate - min(max(rate, low), high)) > FAR * _error(end, count):
                 side = "at least" if rate < low else "at most"
-                found.append(
+                sentences.append(
                     f"{where}{rate:.1%} are recorded with the label {model.classes_[1]}; the belief allows {side} "
                     f"{end:.1%}, whatever is fair"
                 )
@@ -117,12 +117,12 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
         mean = float(given[mask].mean())
         error = np.sqrt(max(float((given[mask] * (1 - given[mask])).mean()), 1 / count) / count)
         if abs(rate - mean) > max(CLEARLY * error, LEAST_GAP):
-            found.append(
+            sentences.append(
                 f"{where}{rate:.1%} are recorded with the label {model.classes_[1]}, and the model expects {mean:.1%} "
                 "through the belief: a parameter is wrong, the fair label depends on the group, or the learner is too "
                 "simple; belief.check, or p4f check, tells more"
             )
-    return found
+    return sentences
 
 
 def _error(share: float, count: int) -> float:
@@ -143,23 +143,23 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
     effective = float(weights.sum() ** 2 / (weights**2).sum())
     right = float(np.average(decide(chance) == true, weights=weights))
     frequent = float(np.bincount(true, weights, len(rows.classes)).max() / weights.sum())
-    found = []
+    sentences = []
     if right < frequent - FAR * np.sqrt(max(right * (1 - right), 1 / effective) / effective):
-        found.append(
+        sentences.append(
             f"on {count} audited rows the model is right in {right:.1%}, always saying the more frequent label in "
             f"{frequent:.1%}"
         )
     if len(rows.classes) == 2:
         expected, share = (float(np.average(values, weights=weights)) for values in (chance[:, 1], true))
         if abs(expected - share) > FAR * np.sqrt(max(share * (1 - share), 1 / effective) / effective):
-            found.append(
+            sentences.append(
                 f"the model expects {expected:.1%} of {count} audited rows to have the fair label {model.classes_[1]}, "
                 f"{share:.1%} have it"
             )
-    return found
+    return sentences
 
 
-def tell(found: list[str], stacklevel: int) -> None:
+def tell(sentences: list[str], stacklevel: int) -> None:
     """Warn of each concern."""
-    for sentence in found:
+    for sentence in sentences:
         warnings.warn(LearningWarning(sentence), stacklevel=stacklevel + 1)

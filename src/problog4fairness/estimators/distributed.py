@@ -114,13 +114,13 @@ def _joined(
 def _kinds(data: Any, keys: list[str]) -> pd.DataFrame:
     """One row of each kind, with the number of rows that are of it."""
     first = _first_of_kinds(data._meta_nonempty, keys).iloc[:0]
-    found = data.map_partitions(_first_of_kinds, keys, meta=first).compute()
-    amounts = [name for name in (COUNT, WEIGHT) if name in found]
-    if WEIGHT in found and not (found[WEIGHT] >= 0).all():
+    firsts = data.map_partitions(_first_of_kinds, keys, meta=first).compute()
+    amounts = [name for name in (COUNT, WEIGHT) if name in firsts]
+    if WEIGHT in firsts and not (firsts[WEIGHT] >= 0).all():
         raise P4FError("sample_weight has values that are missing or below 0; give each row a weight of 0 or more")
-    groups = found.groupby(keys, dropna=False, sort=False, observed=True)
+    groups = firsts.groupby(keys, dropna=False, sort=False, observed=True)
     sums = {name: groups[name].transform("sum") for name in amounts}
-    kinds = found.assign(**sums).drop_duplicates(keys).reset_index(drop=True)
+    kinds = firsts.assign(**sums).drop_duplicates(keys).reset_index(drop=True)
     if kinds[LABEL].isna().any():
         raise P4FError(f"y has {int(kinds[COUNT][kinds[LABEL].isna()].sum())} missing values; drop those rows")
     if len(kinds) > MOST_KINDS:

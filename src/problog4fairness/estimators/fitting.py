@@ -148,9 +148,9 @@ def _learner_columns(model: DebiasedClassifier, belief: Belief, frame: pd.DataFr
         raise P4FError(f"no column {unknown[0]!r} for sensitive; {among(unknown[0], frame.columns)}")
     sensitive = {*names, *belief.sensitive_columns}
     readable = [name for name in frame.columns if name not in {*belief.withheld, *belief.recorded_columns}]
-    seen = [name for name in readable if name in sensitive]
-    stated: DecidedBy = "default" if model.use_sensitive == "auto" else "statement"
-    model.group_use_ = GroupUse(model.use_sensitive is True and bool(seen), tuple(seen), stated)
+    visible = [name for name in readable if name in sensitive]
+    decided: DecidedBy = "default" if model.use_sensitive == "auto" else "statement"
+    model.group_use_ = GroupUse(model.use_sensitive is True and bool(visible), tuple(visible), decided)
     columns = readable if model.group_use_.used else [name for name in readable if name not in sensitive]
     if not columns:
         raise P4FError("no column is left for the learner; use_sensitive=True adds sensitive ones")

@@ -35,14 +35,11 @@ class GroupUse:
 
     Attributes
     ----------
-    used
-        Whether the learner sees the sensitive columns; otherwise the model is group-free.
-    columns
-        The sensitive columns that it could see; none where they are not among the features.
-    decided_by
-        ``"statement"``, ``"audited rows"``, or ``"default"`` where nothing was stated and too few rows are audited.
-    rows
-        Audited rows that were compared on.
+    used, columns
+        Whether the learner sees the sensitive columns, and which of them are among the features.
+    decided_by, rows
+        ``"statement"``, ``"audited rows"``, or ``"default"`` where nothing was stated and too few rows are audited; and
+        on how many audited rows it was decided.
     gain, error
         How much likelier a held-out fair label is with the group than without it, as a mean difference of
         log-likelihoods, and its standard error; None where nothing was compared.
@@ -89,7 +86,7 @@ class GroupUse:
         require(value["decided_by"] in ("statement", "audited rows", "default"), "its group use was decided by nobody")
         texts = isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
         require(texts, "its group use is about no columns")
-        plain = all(own is None or (type(own) is float and math.isfinite(own)) for own in numbers)
+        plain = all(n is None or (type(n) is float and math.isfinite(n)) for n in numbers)
         require(plain, "its group use is not in numbers")
         return cls(value["used"], tuple(columns), value["decided_by"], value["rows"], *numbers)
 

@@ -47,21 +47,21 @@ def table_concerns(rows: Rows, belief: Belief) -> list[str]:
         return []
     names = [name for name in rows.features if name not in belief.sensitive_columns]
     columns = {name: rows.frame[name].iloc[known] for name in names}
-    found = []
+    sentences = []
     same = [name for name, column in columns.items() if _gives_away(column, labels)]
     if same:
-        found.append(
+        sentences.append(
             f"{'the feature' if len(same) == 1 else 'each of the features'} {listed(same)} determines the recorded "
             "label, so that the model learns the record and not the fair label; leave it out (drop, or --drop)"
         )
     if names and not same:
         chances = [_chance(column, labels) for column in columns.values()]
         if min(chances) * len(chances) > LEVEL:
-            found.append(
+            sentences.append(
                 f"none of the {len(names)} features goes with the recorded label (smallest p {min(chances):.2g}): "
                 "unless they act together, the model can only say how frequent the label is"
             )
-    return found
+    return sentences
 
 
 def _gives_away(column: pd.Series, labels: Codes) -> bool:
@@ -123,7 +123,7 @@ def _copied(rows: Rows, belief: Belief) -> list[str]:
     same = np.sum([(votes == k).T.astype(np.float64) @ (votes == k) for k in classes], axis=0)
     shared = voted.T @ voted
     pairs = np.argwhere(np.triu((shared >= SHARED) & (same >= COPIED * shared), k=1))
-    found = []
+    alike_pairs = []
     for one, two in pairs:
         both = votes[(votes[:, one] >= 0) & (votes[:, two] >= 0)]
         counts = np.stack([(np.delete(both, [one, two], axis=1) == k).sum(axis=1) for k in classes], axis=1)
@@ -135,12 +135,13 @@ def _copied(rows: Rows, belief: Belief) -> list[str]:
         alike = first * second + (1 - first) * (1 - second)
         agree = float((both[:, one] == both[:, two]).mean())
         if agree - alike > BEYOND * np.sqrt(max(alike * (1 - alike), 1e-4) / len(both)):
-            found.append(f"{columns[one]!r} and {columns[two]!r}")
-    if not found:
+            alike_pairs.append(f"{columns[one]!r} and {columns[two]!r}")
+    if not alike_pairs:
         return []
+    verb = "agree" if len(alike_pairs) == 1 else "and others agree"
     return [
-        f"{listed(found[:3])} {'agree' if len(found) == 1 else 'and others agree'} almost always, errors included, as "
-        "annotators who copy each other do; the belief takes them as independent: keep one of them"
+        f"{listed(alike_pairs[:3])} {verb} almost always, errors included, as annotators who copy each other do; the "
+        "belief takes them as independent: keep one of them"
     ]
 
 

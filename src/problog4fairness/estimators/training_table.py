@@ -234,8 +234,8 @@ def _check_group(belief: Belief, frame: pd.DataFrame, sensitive: str | None, gro
     for column, levels in belief.known_groups().items():
         if len(levels) != 2 or column not in frame.columns or sensitive not in (None, column):
             continue
-        stated = find_levels(frame, column, group)[1]
-        if stated in levels and stated != levels[1]:
+        named = find_levels(frame, column, group)[1]
+        if named in levels and named != levels[1]:
             raise P4FError(
                 f"group={group!r} contradicts the belief, in which {levels[1]!r} is the sensitive group of {column!r}; "
                 "leave it out, or estimate the belief anew"

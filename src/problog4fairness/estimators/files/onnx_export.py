@@ -46,11 +46,11 @@ def to_onnx(model: DebiasedClassifier, path: str | PathLike[str]) -> None:
             nodes.append(helper.make_node("Gemm", [value, *names], [f"linear{number}_{member}"], transB=1))
             value = f"linear{number}_{member}"
         nodes += _chances(helper, value, f"chances_{member}", len(model.classes_))
-    own = model.fitted_ if isinstance(model.fitted_, Calibrated) else None
-    averaged = OUTPUT if own is None else "averaged"
+    calibrated = model.fitted_ if isinstance(model.fitted_, Calibrated) else None
+    averaged = OUTPUT if calibrated is None else "averaged"
     nodes.append(helper.make_node("Mean", [f"chances_{member}" for member in range(len(members))], [averaged]))
-    if own is not None:
-        numbers = {"least": LEAST, "slope": own.slope, "shifts": [0.0, *own.shifts]}
+    if calibrated is not None:
+        numbers = {"least": LEAST, "slope": calibrated.slope, "shifts": [0.0, *calibrated.shifts]}
         weights += [numpy_helper.from_array(np.asarray(number, np.float32), name) for name, number in numbers.items()]
         nodes += _recalibrated(helper, averaged)
     width = members[0][0][0].shape[1]
@@ -97,6 +97,7 @@ def _members(fitted: Fitted) -> Sequence[Layers]:
         numbers = fitted.numbers.astype(np.float32)
         return [[(np.ascontiguousarray(numbers[:-1].T), numbers[-1])]]
     if isinstance(fitted, FittedNetwork):
-        states = [{name: own.numpy().copy() for name, own in net.state_dict().items()} for net in fitted.networks]
-        return [[(own[f"layers.{n}.weight"], own[f"layers.{n}.bias"]) for n in range(len(own) // 2)] for own in states]
+        states = [{name: tensor.numpy().copy() for name, tensor in net.state_dict().items()} for net in fitted.networks]
+        count = len(states[0]) // 2
+        return [[(state[f"layers.{n}.weight"], state[f"layers.{n}.bias"]) for n in range(count)] for state in states]
     raise P4FError(f"only networks and linear models can be written as ONNX, not the learner {fitted.kind}")
