@@ -1,5 +1,5 @@
 from .audited import joined, positions_of, read_audit, sampled_audit, stated_audit, with_fair
-from .calibration import FOLDS, AuditedFolds, settled
+from .calibration import FOLDS, AuditedFolds, refit_learner, settled
 from .classifier import DebiasedClassifier
 from .files.manifest import BAND_COLUMNS
 from .files.saving import PACKAGES
@@ -8,7 +8,6 @@ from .fitting import (
     check_test_features,
     drawn_seed,
     fair_values,
-    learner_of,
     new_rows,
     recorded_rows,
     row_weights,
@@ -53,7 +52,6 @@ __all__ = [
     "is_plain",
     "joined",
     "learner_facts",
-    "learner_of",
     "learner_words",
     "least_signal",
     "new_rows",
@@ -66,6 +64,7 @@ __all__ = [
     "read_record",
     "read_training",
     "recorded_rows",
+    "refit_learner",
     "row_weights",
     "rows_to_fit",
     "sampled_audit",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -25,6 +26,9 @@ from problog4fairness.learners import (
     named_learner,
     recalibrated,
 )
+
+if TYPE_CHECKING:
+    from problog4fairness.estimators.classifier import DebiasedClassifier
 
 # Fewer audited rows than this say too little about probabilities.
 ENOUGH = 50
@@ -178,6 +182,11 @@ def settled(learner: Learner, fitted: Fitted) -> Learner:
     """The learner to fit again with: the one that was chosen, where there was a choice."""
     choice = choice_of(fitted)
     return learner if choice is None else named_learner(choice.chosen)
+
+
+def refit_learner(model: DebiasedClassifier) -> Learner:
+    """The learner to fit a model's form again with."""
+    return settled(named_learner(model.learner), model.fitted_)
 
 
 def mean_and_error(values: Floats, weights: Floats) -> tuple[float, float]:

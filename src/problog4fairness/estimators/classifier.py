@@ -23,7 +23,7 @@ from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
 from problog4fairness.estimators.out_of_fold import OutOfFold
 from problog4fairness.estimators.posterior_fits import draw, kept
 from problog4fairness.estimators.prediction import Explanation
-from problog4fairness.learners import Learner
+from problog4fairness.learners import Learner, named_learner
 from problog4fairness.metrics import decide
 from problog4fairness.program import Program
 
@@ -171,7 +171,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if draws is not None:
                 raise P4FError("draws are not made on a cluster; fit without, then ask bands(X, y) with some rows")
             return self._fit_spread(X, y, sensitive_features, fair, sample_weight)
-        learner = fitting.learner_of(self.learner)
+        learner = named_learner(self.learner)
         rows = fitting.rows_to_fit(self, X, y, sensitive_features, fair, sample_weight)
         rows = fitting.with_group_use(self, rows, learner, None if self.verbose else False)
         tell_group_use(self.group_use_, stacklevel=2)

@@ -21,6 +21,7 @@ from problog4fairness.learners import (
     Fitted,
     cluster_encoder,
     fit_trees,
+    named_learner,
     require_cluster,
 )
 
@@ -56,7 +57,7 @@ def fit_spread(
     model: DebiasedClassifier, X: Any, y: Any, sensitive_features: Any, fair: Any, sample_weight: Any
 ) -> tuple[Fitted, Rows]:
     """What was learned on the cluster, and the held-out rows, or one of each kind where none are held out."""
-    learner = fitting.learner_of(model.learner)
+    learner = named_learner(model.learner)
     if not isinstance(learner, Boosted):
         raise P4FError(
             "a Dask data frame is learned from by learner='boosted'; for other learners pass a sample, "

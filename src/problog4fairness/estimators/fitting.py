@@ -17,15 +17,10 @@ from problog4fairness.data import Floats, Roles, Rows, label_codes
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators.group_use import DecidedBy, GroupUse, check_use_sensitive, choose_group_use
 from problog4fairness.estimators.validation import is_plain, read_features, read_new, read_record, read_training
-from problog4fairness.learners import Fitted, Learner, Task, named_learner
+from problog4fairness.learners import Fitted, Learner, Task
 
 if TYPE_CHECKING:
     from problog4fairness.estimators.classifier import DebiasedClassifier
-
-
-def learner_of(learner: object) -> Learner:
-    """The learner that was named or passed, or one around the scikit-learn estimator that was passed."""
-    return named_learner(learner)
 
 
 def check_test_features(test_features: object) -> None:

@@ -12,8 +12,8 @@ from problog4fairness.audit import generator
 from problog4fairness.beliefs import LEAST_SIGNAL, Belief, Observation
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators.calibration import settled
-from problog4fairness.estimators.fitting import audited_mass, learner_of
+from problog4fairness.estimators.calibration import refit_learner
+from problog4fairness.estimators.fitting import audited_mass
 from problog4fairness.learners import (
     Boosted,
     Calibrated,
@@ -95,7 +95,7 @@ def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, p
         Task(observation, (model.seed_ + number) % (1 << 31), weights=_tensor(given * drawn), audited=audited)
         for number, ((_, observation), drawn) in enumerate(zip(chosen, weights, strict=True))
     ]
-    fitted = fit_again(settled(learner_of(model.learner), model.fitted_), model.fitted_, tasks, progress)
+    fitted = fit_again(refit_learner(model), model.fitted_, tasks, progress)
     beliefs = [belief for belief, _ in chosen]
     return Draws(tuple(map(Draw, beliefs, fitted, weights)), left_out, _rival(model, rows, tasks[0]))
 

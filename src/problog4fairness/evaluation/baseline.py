@@ -14,11 +14,11 @@ from sklearn.utils.validation import _check_sample_weight
 
 from problog4fairness.data import Roles, Rows, Sensitive, beside, require_column
 from problog4fairness.errors import P4FError, among
-from problog4fairness.estimators import drawn_seed, learner_of, read_new, read_training
+from problog4fairness.estimators import drawn_seed, read_new, read_training
 from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.method import Method, Training
 from problog4fairness.evaluation.methods.plain import WithoutSensitive
-from problog4fairness.learners import Learner
+from problog4fairness.learners import Learner, named_learner
 from problog4fairness.metrics import decide
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -112,7 +112,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if self.method not in METHODS:
             raise P4FError(f"there is no method {self.method!r}; {among(self.method, METHODS)}")
-        kind, learner = METHODS[self.method], learner_of(self.learner)
+        kind, learner = METHODS[self.method], named_learner(self.learner)
         frame, labels = read_training(self, X, y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, frame, dtype=np.float64)
         count = len(np.unique(labels))

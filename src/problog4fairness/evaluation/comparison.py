@@ -13,13 +13,7 @@ from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Belief, as_belief
 from problog4fairness.data import FileNote, Floats, Sensitive
 from problog4fairness.errors import P4FError, among
-from problog4fairness.estimators import (
-    DebiasedClassifier,
-    check_use_sensitive,
-    learner_of,
-    settled,
-    tell_group_use,
-)
+from problog4fairness.estimators import DebiasedClassifier, check_use_sensitive, settled, tell_group_use
 from problog4fairness.evaluation.audited import audited_scores, selection_rates
 from problog4fairness.evaluation.data import ComparedRows, compared_rows
 from problog4fairness.evaluation.gains import gains
@@ -29,7 +23,7 @@ from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.result import Comparison
 from problog4fairness.evaluation.run import Predictions, chosen_group_use, chosen_learner, predictions, scored
 from problog4fairness.evaluation.splits import Cell, cells
-from problog4fairness.learners import LEARNERS, Auto, Learner, Linear
+from problog4fairness.learners import LEARNERS, Auto, Learner, Linear, named_learner
 from problog4fairness.metrics import scores
 from problog4fairness.program import Program
 
@@ -202,7 +196,7 @@ def _belief(clf: DebiasedClassifier) -> Belief:
 
 def _learner(clf: DebiasedClassifier) -> Learner:
     """The learner of a classifier; of a fitted one, that which it chose."""
-    learner = learner_of(clf.learner)
+    learner = named_learner(clf.learner)
     return settled(learner, clf.fitted_) if hasattr(clf, "fitted_") else learner
 
 

@@ -11,14 +11,7 @@ import torch
 from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
-from problog4fairness.estimators import (
-    AuditedFolds,
-    learner_of,
-    possible,
-    predicted,
-    predicts_from,
-    settled,
-)
+from problog4fairness.estimators import AuditedFolds, possible, predicted, predicts_from, refit_learner
 from problog4fairness.learners import Boosted, Calibrated, Fitted, Task, fit_again, fit_tasks
 from problog4fairness.statistics import Parameter
 
@@ -43,7 +36,7 @@ class Refits:
 
     def __init__(self, model: DebiasedClassifier, rows: Rows, progress: bool | None) -> None:
         self.model, self.rows, self._progress = model, rows, progress
-        self._learner = settled(learner_of(model.learner), model.fitted_)
+        self._learner = refit_learner(model)
         self._weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
         self.boosted = type(self._learner) is Boosted
         self._audited = None

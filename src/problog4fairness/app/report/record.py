@@ -16,7 +16,7 @@ from problog4fairness.app.report.facts import Facts, feature_names
 from problog4fairness.app.report.markup import Content, Markup, join, table, tag, terms
 from problog4fairness.data import plain_file
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import PACKAGES, learner_of, settled
+from problog4fairness.estimators import PACKAGES, refit_learner
 from problog4fairness.statistics import count
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _files(facts: Facts, made: Record) -> Markup:
 
 def _settings(facts: Facts, made: Record) -> dict[str, Content]:
     model = facts.model
-    learner = settled(learner_of(model.learner), model.fitted_)
+    learner = refit_learner(model)
     options = {
         name: value
         for name, value in model.get_params(deep=False).items()

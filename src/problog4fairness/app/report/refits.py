@@ -10,7 +10,7 @@ import pandas as pd
 
 from problog4fairness.app.report.facts import Facts, feature_names, sensitive_of
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import DebiasedClassifier, learner_of, settled
+from problog4fairness.estimators import DebiasedClassifier, refit_learner
 from problog4fairness.evaluation import Comparison, compare_rows, compared_rows, learner_word
 from problog4fairness.learners import Learner
 from problog4fairness.robustness import Sensitivity, sensitivity
@@ -25,7 +25,7 @@ SEEDS, FOLDS = 3, 3
 
 def model_learner(model: DebiasedClassifier) -> Learner:
     """The learner that a model has: of ``auto`` the one that it chose."""
-    return settled(learner_of(model.learner), model.fitted_)
+    return refit_learner(model)
 
 
 def learner_name(model: DebiasedClassifier) -> str:
