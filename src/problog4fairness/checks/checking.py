@@ -80,7 +80,7 @@ CHECKS = (
         "group consistency",
         "Do the groups' recorded curves come from one fair curve?",
         consistency_test,
-        (needs.recorded_rows, needs.features, needs.group_free, needs.label_bias_of_two, needs.groups),
+        (needs.recorded_rows, needs.features, needs.group_free, needs.two_classes, needs.fair_features, needs.groups),
     ),
     Check(
         "plain learner",
@@ -113,13 +113,13 @@ CHECKS = (
         "feature independence",
         "Are fair features independent of each other, given recorded ones?",
         feature_independence_test,
-        (needs.distorted_categories,),
+        (needs.distorted_features, needs.audited_features, needs.categories, needs.independent_features),
     ),
     Check(
         "measurement model",
         "Are recorded numbers a line of the fair ones, with normal noise?",
         measurement_model_test,
-        (needs.distorted_numbers,),
+        (needs.distorted_numbers, needs.audited_features),
     ),
 )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.stats import chi2_contingency
 
@@ -12,54 +15,32 @@ from problog4fairness.checks.finding import LEAST_AUDITED, NotDone
 NOT_RANDOM = 1e-4
 
 
-def recorded_rows(case: Case) -> None:
-    """Enough recorded rows."""
-    if case.size < LEAST_ROWS:
-        raise NotDone(f"fewer than {LEAST_ROWS} recorded rows")
+Need = Callable[[Case], None]
 
 
-def features(case: Case) -> None:
-    """Features that a learner may read."""
-    if not case.rows.features:
-        raise NotDone("there are no features")
+def _need(holds: Callable[[Case], Any], otherwise: str) -> Need:
+    def need(case: Case) -> None:
+        if not holds(case):
+            raise NotDone(otherwise)
+
+    return need
 
 
-def parameters(case: Case) -> None:
-    """A belief with parameters."""
-    if not case.belief.probabilities:
-        raise NotDone("the belief has no parameters")
-
-
-def group_free(case: Case) -> None:
-    """A fair label that does not depend on the group, given the features."""
-    if case.use_sensitive:
-        raise NotDone("the fair label may depend on the group (use_sensitive=True)")
-
-
-def groups(case: Case) -> None:
-    """Groups, and features that predict them."""
-    if not case.membership:
-        raise NotDone("the belief has no groups, or there are no features")
-
-
-def certain_groups(case: Case) -> None:
-    """Rows whose groups are known."""
-    if not case.certain:
-        raise NotDone("the groups of some rows are uncertain")
-
-
-def label_bias_of_two(case: Case) -> None:
-    """A label of two classes, and recorded features that are the fair ones."""
-    if len(case.rows.classes) != 2:
-        raise NotDone("the label has more than two classes")
-    if case.belief.features:
-        raise NotDone("features are distorted, too")
-
-
-def days(case: Case) -> None:
-    """A column with the day of each row."""
-    if case.when is None:
-        raise NotDone("no column with days was named")
+recorded_rows = _need(lambda case: case.size >= LEAST_ROWS, f"fewer than {LEAST_ROWS} recorded rows")
+features = _need(lambda case: case.rows.features, "there are no features")
+parameters = _need(lambda case: case.belief.probabilities, "the belief has no parameters")
+group_free = _need(lambda case: not case.use_sensitive, "the fair label may depend on the group (use_sensitive=True)")
+groups = _need(lambda case: case.membership, "the belief has no groups, or there are no features")
+certain_groups = _need(lambda case: case.certain, "the groups of some rows are uncertain")
+two_classes = _need(lambda case: len(case.rows.classes) == 2, "the label has more than two classes")
+fair_features = _need(lambda case: not case.belief.features, "features are distorted, too")
+days = _need(lambda case: case.when is not None, "no column with days was named")
+categories = _need(lambda case: not case.belief.numbers, "the distorted features are numbers")
+distorted_features = _need(lambda case: case.belief.features, "the belief distorts no features")
+distorted_numbers = _need(lambda case: case.belief.numbers, "the belief distorts no numbers")
+independent_features = _need(
+    lambda case: not getattr(case.belief, "joint", ()), "the belief does not take them as independent"
+)
 
 
 def audit(case: Case) -> None:
@@ -113,21 +94,3 @@ def audited_features(case: Case) -> None:
         raise NotDone("no fair features were audited")
     if len(case.audited_features) < LEAST_AUDITED:
         raise NotDone(f"fewer than {LEAST_AUDITED} audited rows")
-
-
-def distorted_categories(case: Case) -> None:
-    """Distorted features that are no numbers, and that the belief takes as independent."""
-    if not case.belief.features:
-        raise NotDone("the belief distorts no features")
-    audited_features(case)
-    if case.belief.numbers:
-        raise NotDone("the distorted features are numbers")
-    if getattr(case.belief, "joint", ()):
-        raise NotDone("the belief does not take them as independent")
-
-
-def distorted_numbers(case: Case) -> None:
-    """Distorted numbers that were audited."""
-    if not case.belief.numbers:
-        raise NotDone("the belief distorts no numbers")
-    audited_features(case)

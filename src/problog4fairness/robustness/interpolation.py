@@ -40,7 +40,12 @@ CERTAIN = 1e-6
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError)
 # Bytes of a file.
 MOST_BYTES = 1 << 28
-_ARRAYS = ("values", "ranges", "log_odds", "surface", "spread", "shares", "fair", "weights", "row")
+# The arrays of a file, and what their axes are.
+_SHAPES = {
+    "values": ("parameters",), "ranges": ("parameters", "two"), "log_odds": ("rows",), "surface": ("terms", "rows"),
+    "spread": ("terms", "terms"), "shares": ("rows", "groups"), "fair": ("rows",), "weights": ("rows",),
+    "row": ("rows",),
+}  # fmt: skip
 
 
 def _texts(values: Sequence[object]) -> tuple[str, ...]:
@@ -98,24 +103,17 @@ class WhatIf:
         The parameters.
     values, ranges
         ``[parameters]`` their own values, and ``[parameters, 2]`` how far each may go.
-    log_odds
-        ``[rows]``: those of the model itself.
-    surface
-        ``[terms, rows]``: the coefficients.
-    spread
-        ``[terms, terms]``: the inverse of the sum of squares of the fits' terms; how far out values are.
+    log_odds, surface
+        ``[rows]``: those of the model itself; and ``[terms, rows]``: the coefficients.
+    spread, reach
+        ``[terms, terms]``: the inverse of the sum of squares of the fits' terms; and how far out by it the fits are.
     groups, shares
         The groups, and ``[rows, groups]`` the probability of each.
-    fair
-        ``[rows]``: the fair label where it is known, -1 elsewhere.
-    weights
-        ``[rows]``: how many people each row with a fair label stands for, as its audit says.
-    row
-        ``[rows]``: their places in the table.
+    fair, weights, row
+        ``[rows]``: the fair label where it is known, -1 elsewhere; how many people such a row stands for; and the
+        places of the rows in the table.
     fits
         How many classifiers were fitted.
-    reach
-        How far out the fits are, as measured by ``spread``.
     error, largest_error, changed_error
         How far the disparity of a fit is off that is left out and predicted from the others: the root of the mean
         square, and the largest over all fits; and the mean share of decisions that come out otherwise.
@@ -182,7 +180,7 @@ class WhatIf:
     def save(self, path: str | PathLike[str]) -> None:
         """Write numbers and names to one file, whole or not at all."""
         about = {name: getattr(self, name) for name in _ABOUT}
-        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in _ARRAYS}
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in _SHAPES}
         write_whole(path, safetensors.numpy.save(arrays, {"about": json.dumps(about)}))
 
     @classmethod
@@ -193,9 +191,8 @@ class WhatIf:
             header = parse_json(content[8 : 8 + int.from_bytes(content[:8], "little")])
             about = parse_json(header["__metadata__"]["about"])
             loaded = safetensors.numpy.load(content)
-            arrays: dict[str, Any] = {name: loaded[name] for name in _ARRAYS}
-            about = {name: kind(about[name]) for name, kind in _ABOUT.items()}
-            moves = cls(**arrays, **about)
+            arrays: dict[str, Any] = {name: loaded[name] for name in _SHAPES}
+            moves = cls(**arrays, **{name: kind(about[name]) for name, kind in _ABOUT.items()})
             moves._check()
             return moves
         except (*_WRONG, safetensors.SafetensorError) as error:
@@ -203,16 +200,14 @@ class WhatIf:
 
     def _check(self) -> None:
         """Raise the error of parts that do not fit each other."""
-        size, people, terms = len(self.names), len(self.log_odds), len(self.spread)
-        wanted = {
-            "values": (size,), "ranges": (size, 2), "log_odds": (people,), "surface": (terms, people),
-            "spread": (terms, terms), "shares": (people, len(self.groups)), "fair": (people,),
-            "weights": (people,), "row": (people,),
-        }  # fmt: skip
-        for name, shape in wanted.items():
+        size = len(self.names)
+        terms = 3 * size + size * (size - 1) // 2
+        sizes = {"parameters": size, "two": 2, "rows": len(self.log_odds), "terms": terms, "groups": len(self.groups)}
+        for name, axes in _SHAPES.items():
+            shape = tuple(sizes[axis] for axis in axes)
             if getattr(self, name).shape != shape:
                 raise ValueError(f"{name} has the shape {getattr(self, name).shape}, not {shape}")
-        if len(self.meanings) != size or terms != 3 * size + size * (size - 1) // 2:
+        if len(self.meanings) != size:
             raise ValueError("its parts do not fit each other")
 
     def _place(self, name: str) -> int:

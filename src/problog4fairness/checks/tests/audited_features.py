@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ LEAST_GROUP = 20
 _AT_ONCE = 1 << 22
 _CLASSES = "make classes of it, and believe in MeasurementBias"
 # Of each statistic what it says where it is far from what chance gives, and what to do then.
-TOLD = (
+DEVIATIONS = (
     (
         "the recorded {feature} bends away from a line of the fair one",
         f"record both on a scale on which they are a line, such as logarithms; or {_CLASSES}",
@@ -52,26 +51,25 @@ def feature_independence_test(case: Case) -> Finding:
     rows = case.audited_features
     rng = case.rng(6)
     every = {name: _Audited(case, name, rows, rng) for name in case.fair_features}
-    seen, drawn, told = [], np.zeros(SIMULATED), []
+    scores, compared, largest = [], [], np.zeros(SIMULATED)
     matrix, columns = case.encoded
-    for name, own in every.items():
+    for name, feature in every.items():
         same = (f"{name} = ", f"{name} is ")
         others = [place for place, column in enumerate(columns) if column != name and not column.startswith(same)]
-        x = own.centred(matrix[rows][:, others])
-        spread = np.sqrt((own.values**2).sum() / len(rows) * (x**2).sum(axis=0)) + 1e-9
-        scores = np.abs(own.values @ x) / spread
-        drawn = np.maximum(drawn, (np.abs(own.shuffled @ x) / spread).max(axis=1, initial=0.0))
-        seen += scores.tolist()
-        told += [(name, columns[place], own.values * x[:, k]) for k, place in enumerate(others)]
+        x = feature.centred(matrix[rows][:, others])
+        spread = np.sqrt((feature.values**2).sum() / len(rows) * (x**2).sum(axis=0)) + 1e-9
+        scores += (np.abs(feature.values @ x) / spread).tolist()
+        compared += [(name, columns[place], feature.values * x[:, k]) for k, place in enumerate(others)]
+        largest = np.maximum(largest, (np.abs(feature.shuffled @ x) / spread).max(axis=1, initial=0.0))
     for (first, one), (second, two) in combinations(every.items(), 2):
         spread = np.sqrt((one.values**2).sum() * (two.values**2).sum() / len(rows)) + 1e-9
-        seen.append(float(np.abs(one.values @ two.values) / spread))
-        drawn = np.maximum(drawn, np.abs((one.shuffled * two.shuffled).sum(axis=1)) / spread)
-        told.append((first, f"the fair {second}", one.values * two.values))
-    if not seen:
+        scores.append(float(np.abs(one.values @ two.values) / spread))
+        compared.append((first, f"the fair {second}", one.values * two.values))
+        largest = np.maximum(largest, np.abs((one.shuffled * two.shuffled).sum(axis=1)) / spread)
+    if not scores:
         raise NotDone("there is one feature only")
-    which = int(np.argmax(seen))
-    name, other, products = told[which]
+    which = int(np.argmax(scores))
+    name, other, products = compared[which]
     sentence = (
         f"Among people of the same group with the same recorded {name}, the fair {name} goes with {other} (correlation "
         f"{points(float(products.sum() / (np.abs(products).sum() + 1e-9)))} points of its greatest); by the belief it "
@@ -80,7 +78,7 @@ def feature_independence_test(case: Case) -> Finding:
     beside = other.removeprefix("the fair ")
     way = f"estimate it with joint=[{name!r}, {beside!r}]" if beside in every else "write it as a program of your own"
     advice = f"Do not treat the distortion of {name} as independent of {other}: {way}."
-    return Finding(sentence, share_of_draws(drawn, seen[which]), rows, advice)
+    return Finding(sentence, share_of_draws(largest, scores[which]), rows, advice)
 
 
 class _Audited:
@@ -96,24 +94,16 @@ class _Audited:
         self.values = self.centred(values[:, None])[:, 0]
         self.shuffled = np.zeros((SIMULATED, len(rows)))
         for cell in np.unique(self.cells):
-            own = np.flatnonzero(self.cells == cell)
-            self.shuffled[:, own] = rng.permuted(np.tile(self.values[own], (SIMULATED, 1)), axis=1)
+            people = np.flatnonzero(self.cells == cell)
+            self.shuffled[:, people] = rng.permuted(np.tile(self.values[people], (SIMULATED, 1)), axis=1)
 
     def centred(self, x: Floats) -> Floats:
         """Columns minus their mean in each cell."""
-        found = x.astype(np.float64).copy()
+        centred = x.astype(np.float64).copy()
         for cell in np.unique(self.cells):
-            own = self.cells == cell
-            found[own] -= found[own].mean(axis=0)
-        return found
-
-
-class _Part(NamedTuple):
-    """A feature in one group."""
-
-    feature: str
-    group: str
-    rows: Codes
+            people = self.cells == cell
+            centred[people] -= centred[people].mean(axis=0)
+        return centred
 
 
 def measurement_model_test(case: Case) -> Finding:
@@ -125,35 +115,35 @@ def measurement_model_test(case: Case) -> Finding:
     """
     rows = case.audited_features
     groups, names = case.groups
-    parts, seen, drawn = [], [], np.zeros(SIMULATED)
+    parts, all_scores, largest = [], [], np.zeros(SIMULATED)
     rng = case.rng(7)
     for feature in case.belief.numbers:
         fair = case.fair_features[feature].to_numpy(dtype=np.float64, na_value=np.nan)
         recorded = case.rows.frame[feature].to_numpy(dtype=np.float64)
         for group, name in enumerate(names):
-            own = rows[groups[rows] == group]
-            if len(own) < LEAST_GROUP or np.ptp(fair[own]) == 0 or np.allclose(recorded[own], fair[own]):
+            people = rows[groups[rows] == group]
+            if len(people) < LEAST_GROUP or np.ptp(fair[people]) == 0 or np.allclose(recorded[people], fair[people]):
                 continue
-            normal = _of_normals(len(own), rng)
+            normal = _of_normals(len(people), rng)
             middle, spread = normal.mean(axis=0), normal.std(axis=0)
-            seen.append((_statistics(fair[own][None], recorded[own][None])[0] - middle) / spread)
-            drawn = np.maximum(drawn, np.abs((normal - middle) / spread).max(axis=1))
-            parts.append(_Part(feature, name, own))
+            all_scores.append((_statistics(fair[people][None], recorded[people][None])[0] - middle) / spread)
+            largest = np.maximum(largest, np.abs((normal - middle) / spread).max(axis=1))
+            parts.append((feature, name, people))
     if not parts:
         raise NotDone(f"no group has {LEAST_GROUP} audited rows in which something was changed")
-    scores = np.stack(seen)
+    scores = np.stack(all_scores)
     size = np.abs(scores)
     # A bend, or noise that grows, makes tails long, too: where one of these two is clear, it is named.
     furthest = size.max(axis=0)
-    bent = furthest[:2].max() > np.quantile(drawn, 0.95)
+    bent = furthest[:2].max() > np.quantile(largest, 0.95)
     kind = int((furthest[:2] if bent else furthest).argmax())
     which = int(size[:, kind].argmax())
-    part, score = parts[which], float(scores[which, kind])
-    said, way = TOLD[kind]
-    sentence = said.format(feature=part.feature, more="more" if score > 0 else "less" if kind == 1 else "fewer")
-    sentence = f"Where {part.group}, {sentence}: by {abs(score):.1f} times what chance gives."
-    advice = f"Do not take {part.feature} as a line with normal noise where {part.group}: {way}."
-    return Finding(sentence, share_of_draws(drawn, float(size.max())), part.rows, advice)
+    (feature, group_name, people), score = parts[which], float(scores[which, kind])
+    deviation, way = DEVIATIONS[kind]
+    deviation = deviation.format(feature=feature, more="more" if score > 0 else "less" if kind == 1 else "fewer")
+    sentence = f"Where {group_name}, {deviation}: by {abs(score):.1f} times what chance gives."
+    advice = f"Do not take {feature} as a line with normal noise where {group_name}: {way}."
+    return Finding(sentence, share_of_draws(largest, float(size.max())), people, advice)
 
 
 def _of_normals(count: int, rng: np.random.Generator) -> Floats:
@@ -164,14 +154,14 @@ def _of_normals(count: int, rng: np.random.Generator) -> Floats:
 
 
 def _statistics(fair: Floats, recorded: Floats) -> Floats:
-    """``[draws, statistics]``, in the order of :data:`TOLD`, of fair and recorded values ``[draws, rows]``."""
+    """``[draws, statistics]``, in the order of :data:`DEVIATIONS`, of fair and recorded values ``[draws, rows]``."""
     x = _scaled(fair)
     noise = _scaled(_beside(recorded, x))
     bend = _scaled(_beside(x**2, x))
-    found = [(noise * bend).mean(-1), (_scaled(np.abs(noise)) * x).mean(-1)]
-    for own in (noise, x):
-        found += [(own**3).mean(-1), np.log((own**4).mean(-1))]
-    return np.stack(found, axis=-1)
+    statistics = [(noise * bend).mean(-1), (_scaled(np.abs(noise)) * x).mean(-1)]
+    for values in (noise, x):
+        statistics += [(values**3).mean(-1), np.log((values**4).mean(-1))]
+    return np.stack(statistics, axis=-1)
 
 
 def _scaled(values: Floats) -> Floats:

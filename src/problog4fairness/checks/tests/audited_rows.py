@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,27 +33,25 @@ def who(case: Case, group: str, fair: int) -> str:
 
 def impossible_test(case: Case) -> Finding:
     """Whether something was recorded that the belief calls impossible for that fair label."""
-    rows = case.audited
+    rows, each = case.audited, np.arange(len(case.audited))
     # An estimate of exactly 0 or 1 is no certainty.
-    open_values = {
-        own.name: min(max(own.value or 0.0, 0.01), 0.99) for own in case.belief.probabilities if is_uncertain(own)
-    }
+    uncertain = [parameter for parameter in case.belief.probabilities if is_uncertain(parameter)]
+    inside = {parameter.name: min(max(parameter.value or 0.0, 0.01), 0.99) for parameter in uncertain}
     audited = case.rows.take(rows).without_record()
-    chance = case.belief.with_values(open_values).observe(audited).recorded_given().numpy()
-    ruled = chance[np.arange(len(rows)), case.fair] <= 0
-    if not ruled.any():
+    chance = case.belief.with_values(inside).observe(audited).recorded_given().numpy()
+    impossible = chance[each, case.fair] <= 0
+    if not impossible.any():
         raise NotDone("the belief rules nothing out")
-    hit = ruled[np.arange(len(rows)), case.recorded[rows]]
-    possible = ruled.any(axis=1)
+    hit = impossible[each, case.recorded[rows]]
+    concerned = count(impossible.any(axis=1).sum(), "audited row")
     if not hit.any():
-        sentence = f"None of {count(possible.sum(), 'audited row')} was recorded as the belief calls impossible."
-        return Finding(sentence, 1.0, rows[hit], "")
+        return Finding(f"None of {concerned} was recorded as the belief calls impossible.", 1.0, rows[hit], "")
     first = int(np.flatnonzero(hit)[0])
     groups, names = case.groups
     people = who(case, names[groups[rows[first]]], int(case.fair[first]))
     sentence = (
-        f"{count(hit.sum())} of {count(possible.sum(), 'audited row')} were recorded as the belief calls impossible: "
-        f"of the {people}, some were recorded as {case.outcomes[case.recorded[rows[first]]]}."
+        f"{count(hit.sum())} of {concerned} were recorded as the belief calls impossible: of the {people}, some were "
+        f"recorded as {case.outcomes[case.recorded[rows[first]]]}."
     )
     advice = "Look at these rows; if the fair labels are right, believe in that kind of bias, too, and estimate it."
     return Finding(sentence, 1 / (SIMULATED + 1), rows[hit], advice)
@@ -70,39 +68,40 @@ def conditional_test(case: Case) -> Finding:
     matrix, columns = case.encoded
     matrix = np.column_stack([matrix, case.chances[:, -1]])[rows]
     rng = case.rng(2)
-    found, drawn = list[tuple[Floats, Floats, int, int]](), np.zeros(SIMULATED)
-    together: dict[tuple[int, int], list[tuple[Floats, Floats, Floats, int]]] = {}
+    by_label: dict[tuple[int, int], list[tuple[Floats, Floats, Floats, int]]] = {}
     for cell, (_, fair) in enumerate(names):
-        own = np.flatnonzero(cells == cell)
+        people = np.flatnonzero(cells == cell)
         for value in range(1, len(case.outcomes)):
-            hit = (case.recorded[rows[own]] == value).astype(np.float64)
+            hit = (case.recorded[rows[people]] == value).astype(np.float64)
             if min(hit.sum(), len(hit) - hit.sum()) < LEAST_CELL:
                 continue
-            x = matrix[own] - matrix[own].mean(axis=0)
+            x = matrix[people] - matrix[people].mean(axis=0)
             # As differences of rates, each as sure as its cell makes it.
             hit = hit / hit.var(ddof=1)
             variance = (x**2).sum(axis=0) * hit.var(ddof=1)
-            seen, simulated = hit @ x, rng.permuted(np.tile(hit, (SIMULATED, 1)), axis=1) @ x
-            together.setdefault((fair, value), []).append((seen, variance, simulated, cell))
-    if not together:
+            simulated = rng.permuted(np.tile(hit, (SIMULATED, 1)), axis=1) @ x
+            by_label.setdefault((fair, value), []).append((hit @ x, variance, simulated, cell))
+    if not by_label:
         raise NotDone(f"no cell has {LEAST_CELL} audited rows that were recorded in each of two ways")
-    for (_, value), parts in together.items():
-        seen, variance, simulated = (np.sum(own, axis=0) for own in list(zip(*parts, strict=True))[:3])
-        whole = (seen, variance, simulated, parts[0][3])
-        for seen, variance, simulated, cell in [*parts, *([whole] if len(parts) > 1 else [])]:
-            found.append((seen, variance, cell, value))
-            drawn = np.maximum(drawn, _scores(simulated, variance).max(axis=1))
-    scores = np.stack([_scores(seen, variance) for seen, variance, _, _ in found])
-    # The fair probability stands for all features together; a reader is told of one.
+    all_scores, compared, largest = [], [], np.zeros(SIMULATED)
+    for (_, value), parts in by_label.items():
+        sums = [np.sum(part, axis=0) for part in list(zip(*parts, strict=True))[:3]]
+        whole = [(*sums, parts[0][3])] if len(parts) > 1 else []
+        for statistic, variance, simulated, cell in [*parts, *whole]:
+            all_scores.append(_scores(statistic, variance))
+            compared.append((cell, value))
+            largest = np.maximum(largest, _scores(simulated, variance).max(axis=1))
+    scores = np.stack(all_scores)
+    # The fair probability stands for all features; a reader is told of one.
     which, column = np.unravel_index(scores[:, :-1].argmax(), scores[:, :-1].shape)
-    named = _Dependence(*found[which][2:], columns[column], matrix[:, column])
-    finding = named.finding(case, rows, cells, names, share_of_draws(drawn, float(scores.max())))
-    # Of half of the people against the others, in the groups of a fair label together.
+    p = share_of_draws(largest, float(scores.max()))
+    finding = _dependence(case, cells, names, *compared[which], columns[column], matrix[:, column], p)
+    # Of half of the people against the others, in all groups of a fair label.
     halves, labels = list[float](), list[str]()
-    for (fair, value), parts in together.items():
-        whose = np.isin(cells, [part[3] for part in parts])
-        rate = float((case.recorded[rows[whose]] == value).mean())
-        halves.append(2 * np.sqrt(rate * (1 - rate) / whose.sum()))
+    for (fair, value), parts in by_label.items():
+        inside = np.isin(cells, [part[3] for part in parts])
+        rate = float((case.recorded[rows[inside]] == value).mean())
+        halves.append(2 * np.sqrt(rate * (1 - rate) / inside.sum()))
         labels.append(f" between halves of the people with a fair {case.rows.classes[fair]}")
     return replace(finding, least=least_shown(np.array(halves), labels, scores.size))
 
@@ -121,36 +120,28 @@ def _scores(values: Floats, variance: Floats) -> Floats:
     return np.asarray(np.abs(values) / np.sqrt(np.maximum(variance, 1e-12)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Dependence:
-    """A column on which a label depends in a cell."""
-
-    cell: int
-    value: int
-    column: str
-    x: Floats
-
-    def finding(self, case: Case, rows: Codes, cells: Codes, names: list[tuple[str, int]], p: float) -> Finding:
-        """In words: the rates on both sides of the middle of the column."""
-        cell, value, column, x = self.cell, self.value, self.column, self.x
-        own = np.flatnonzero(cells == cell)
-        hit = case.recorded[rows[own]] == value
-        above = x[own] > np.median(x[own])
-        if not above.any():
-            above = x[own] >= np.median(x[own])
-        rates = [float(hit[side].mean()) if side.any() else float("nan") for side in (above, ~above)]
-        sides = (f"where {column}", "elsewhere") if " = " in column else (f"where {column} is high", "where it is low")
-        sentence = (
-            f"Of the {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.outcomes[value]} "
-            f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
-        )
-        name, *category = column.split(" = ", maxsplit=1)
-        said = f"depends_on({name!r})" if category else f"depends_on(model=[{name!r}])"
-        advice = (
-            f"The bias depends on {name}: believe in one that depends on the row, RowBias(..., {said}), instead of one "
-            "number for each group."
-        )
-        return Finding(sentence, p, rows[own], advice)
+def _dependence(
+    case: Case, cells: Codes, names: list[tuple[str, int]], cell: int, value: int, column: str, x: Floats, p: float
+) -> Finding:
+    """A column on which a label depends in a cell, in words: the rates on both sides of its middle."""
+    people = np.flatnonzero(cells == cell)
+    hit = case.recorded[case.audited[people]] == value
+    above = x[people] > np.median(x[people])
+    if not above.any():
+        above = x[people] >= np.median(x[people])
+    rates = [float(hit[side].mean()) if side.any() else float("nan") for side in (above, ~above)]
+    sides = (f"where {column}", "elsewhere") if " = " in column else (f"where {column} is high", "where it is low")
+    sentence = (
+        f"Of the {who(case, *names[cell])}, {percent(rates[0])} were recorded as {case.outcomes[value]} "
+        f"{sides[0]} and {percent(rates[1])} {sides[1]}; by the belief both are the same."
+    )
+    name, *category = column.split(" = ", maxsplit=1)
+    dependence = f"depends_on({name!r})" if category else f"depends_on(model=[{name!r}])"
+    advice = (
+        f"The bias depends on {name}: believe in one that depends on the row, RowBias(..., {dependence}), instead of "
+        "one number for each group."
+    )
+    return Finding(sentence, p, case.audited[people], advice)
 
 
 def independence_test(case: Case) -> Finding:
@@ -190,7 +181,7 @@ def independence_test(case: Case) -> Finding:
         f"others {percent(rates[1])}; given the features, the difference is {points(gap)} points."
     )
     advice = "Let the fair label depend on the group: use_sensitive=True, or --use-sensitive."
-    scale = np.array([((own - likely)[table] ** 2).sum() for _, own, likely in case.membership])
+    scale = np.array([((member - chance)[table] ** 2).sum() for _, member, chance in case.membership])
     scale = np.repeat(scale, len(classes)) * part
     least = least_shown(spread / np.maximum(scale, 1e-9), [f" where {group}" for group, _ in labels], len(labels))
     return Finding(sentence, p, rows[inside], advice, float(np.abs(scores[which])), least=least)

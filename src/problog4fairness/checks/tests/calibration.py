@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from problog4fairness.beliefs import Belief
 from problog4fairness.checks.case import SIMULATED, Case
 from problog4fairness.checks.finding import NEVER, Finding, NotDone, least_shown, normals, share_of_draws
 from problog4fairness.data import Codes, Floats
-from problog4fairness.learners import Task, fit_again
+from problog4fairness.learners import Fitted, Task, fit_again
 from problog4fairness.statistics import percent
 
 # Fits on resampled rows, whose predictions differ by as much as those of the model may be off by chance.
@@ -77,13 +78,8 @@ def audited_residuals(case: Case, rows: Codes, factors: Floats, rng: np.random.G
         size = min(step, SIMULATED - start)
         label = (rng.random((size, len(rows), 1)) > ends).sum(axis=2)
         place = label + np.arange(len(rows)) * chance.shape[1]
-        parts.append(_sums(flat, place))
+        parts.append(np.stack([column[place].sum(axis=1) for column in flat.T], axis=1))
     return Residuals(values, np.concatenate(parts) - expected, np.diag(covariance))
-
-
-def _sums(flat: Floats, place: Codes) -> Floats:
-    """``[draws, sums]``: the factors at these places, summed over the rows."""
-    return np.stack([column[place].sum(axis=1) for column in flat.T], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +115,8 @@ def calibration_test(case: Case) -> Finding:
     spread = np.sqrt(residuals.variance + np.diag(by_rows) + np.diag(by_parameters)) + 1e-9
     scores = np.abs(residuals.values) / spread
     which = int(scores.argmax())
-    own = shares.masks[which]
-    weight = float(case.stands_for @ own)
+    mask = shares.masks[which]
+    weight = float(case.stands_for @ mask)
     predicted = float(np.einsum("rk,rk->r", case.posterior[rows], shares.factors[:, :, which]) @ case.stands_for)
     observed = predicted + float(residuals.values[which])
     # Of wrong labels minus those that are right are counted.
@@ -132,26 +128,26 @@ def calibration_test(case: Case) -> Finding:
     )
     advice = (
         "Estimate the parameters anew from this audit, look for a bias that depends on the features, and give the fair "
-        "labels to fit(..., fair=...), which puts the probabilities right."
+        "labels to fit(..., fair=...), which calibrates the probabilities."
     )
     p = share_of_draws(np.abs(drawn / spread).max(axis=1), float(scores[which]))
-    of = [f" of {own[0].lower()}{own[1:]}" for own in shares.words]
+    of = [f" of {words[0].lower()}{words[1:]}" for words in shares.words]
     least = least_shown(spread / (shares.masks @ case.stands_for), of, len(of))
-    return Finding(sentence, p, rows[own], advice, float(scores[which]), NEVER, least)
+    return Finding(sentence, p, rows[mask], advice, float(scores[which]), NEVER, least)
 
 
 def _shares(case: Case, rows: Codes) -> _Shares:
     groups, names = case.groups
     masks = [(names[k] or "everybody", groups[rows] == k) for k in np.unique(groups[rows])]
-    masks = [(name, own) for name, own in masks if own.sum() >= LEAST_CELL]
+    masks = [(name, mask) for name, mask in masks if mask.sum() >= LEAST_CELL]
     if not masks:
         raise NotDone(f"no group has {LEAST_CELL} audited rows")
     classes = len(case.rows.classes)
     factors, inside, words = [], [], []
     for label in range(1, classes):
-        for name, own in masks:
-            factors.append(np.outer(own, np.arange(classes) == label))
-            inside.append(own)
+        for name, mask in masks:
+            factors.append(np.outer(mask, np.arange(classes) == label))
+            inside.append(mask)
             words.append(f"Fair {case.rows.classes[label]} where {name}")
     # Recorded labels may be wrong, not only missing.
     if not case.belief.missing_labels:
@@ -166,27 +162,24 @@ def _refitted(case: Case, rows: Codes, shares: _Shares, rng: np.random.Generator
     learner = case.learners["linear"]
     audited = case.rows.take(rows)
     observation = case.belief.observe(case.table)
-    seen = case.belief.restore(audited.without_record())
-    tasks = [
-        Task(observation, case.seed, weights=torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6))
-        for _ in range(REFITS)
-    ]
+    weights = [torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6) for _ in range(REFITS)]
+    tasks = [Task(observation, case.seed, weights=drawn) for drawn in weights]
     first = learner.fit_many([Task(observation, case.seed)], progress=False)[0]
     fits = fit_again(learner, first, tasks, progress=False)
 
-    def sums(chances: Floats, given: Floats) -> Floats:
+    def sums(belief: Belief, fitted: Fitted, given: Floats) -> Floats:
+        restored = belief.restore(audited.without_record())
+        chances = restored.fair_proba(fitted.log_proba(restored.table)).numpy()
         chance = case.conditioned(chances, given, rows) * case.stands_for[:, None]
         return np.asarray(np.einsum("rk,rks->s", chance, shares.factors))
 
-    resampled = [sums(seen.fair_proba(fit.log_proba(seen.table)).numpy(), case.given[rows]) for fit in fits]
-    base = sums(seen.fair_proba(first.log_proba(seen.table)).numpy(), case.given[rows])
+    given = case.given[rows]
+    resampled = [sums(case.belief, fit, given) for fit in fits]
+    base = sums(case.belief, first, given)
     moves = []
     for place, (other, step, _) in case.moved.items():
         fitted = fit_again(learner, first, [Task(other.observe(case.table), case.seed)], progress=False)[0]
-        seen_other = other.restore(audited.without_record())
-        chances = seen_other.fair_proba(fitted.log_proba(seen_other.table)).numpy()
-        moves.append(
-            (sums(chances, case.given[rows] + step * case.slopes[place][rows]) - base) / step * case.spread[place]
-        )
+        change = sums(other, fitted, given + step * case.slopes[place][rows]) - base
+        moves.append(change / step * case.spread[place])
     changes = np.stack(moves) if moves else np.zeros((1, len(base)))
     return np.cov(np.stack(resampled), rowvar=False).reshape(len(base), -1), changes.T @ changes
