@@ -250,7 +250,5 @@ def test_errors(parameters: dict[str, object], message: str):
 
 
 def test_errors_of_what_is_no_setting():
-    with pytest.raises(P4FError, match="settings must be SyntheticSettings, not float"):
-        synthetic(0.3)
     with pytest.raises(P4FError, match="bias must be one of label, measurement, historical, not 'other'"):
         SyntheticSettings.of_paper("other", 0.3)

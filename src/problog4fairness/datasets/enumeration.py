@@ -13,6 +13,7 @@ from math import comb
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from scipy.special import ndtr
 
 if TYPE_CHECKING:
     from problog4fairness.datasets.equations import SyntheticSettings
@@ -86,9 +87,9 @@ def feature_tables(settings: SyntheticSettings, a: int) -> list[Array]:
     k = settings.n_values
     tables = []
     for j, chances in enumerate(settings.chances):
-        history = lowered(settings.historical_biases[j] * a, k)
-        record = lowered(settings.measurement_biases[j] * a, k) @ noisy(
-            settings.feature_noises[j] * settings.noisy_group(a), k
+        history = lowered(settings.each("historical_bias")[j] * a, k)
+        record = lowered(settings.each("measurement_bias")[j] * a, k) @ noisy(
+            settings.each("feature_noise")[j] * settings.noisy_group(a), k
         )
         table = [
             [np.einsum("fd,dl,lc->flc", coupled(fair, lived, k), history, record) for lived in chances]
@@ -140,22 +141,24 @@ def score_states(settings: SyntheticSettings, a: int, keep: tuple[int, ...]) -> 
     shift[[FAIR, LIVED]] = settings.alpha_a * (1 - a)
     kept = np.zeros(3)
     kept[list(keep)] = 1
+    # What one unit of a feature adds to the fair score, the lived score and the number of the recorded values.
+    units = [np.array([alpha / (k - 1), alpha / (k - 1), float(k**j)]) for j, alpha in enumerate(settings.alphas)]
     values = np.array(list(product(range(k), repeat=3)), dtype=np.float64)
     r_table, *q_tables = feature_tables(settings, a)
-    found_states, found_shares = [], []
+    all_states, all_shares = [], []
     for r_fair, r_lived in product(range(k), repeat=2):
         shares = np.zeros((k, k, k))
         shares[r_fair, r_lived] = r_table[0, 0, r_fair, r_lived]
-        states = (values * settings.weights(0) + shift) * kept
+        states = (values * units[0] + shift) * kept
         states, flat = merged(states, shares.ravel())
         for j, table in enumerate(q_tables, start=1):
-            step = values * settings.weights(j) * kept
+            step = values * units[j] * kept
             states, flat = merged(
                 (states[:, None] + step).reshape(-1, 3), np.outer(flat, table[r_fair, r_lived].ravel()).ravel()
             )
-        found_states.append(states)
-        found_shares.append(flat)
-    return merged(np.concatenate(found_states), np.concatenate(found_shares))
+        all_states.append(states)
+        all_shares.append(flat)
+    return merged(np.concatenate(all_states), np.concatenate(all_shares))
 
 
 def merged(states: Array, shares: Array) -> tuple[Array, Array]:
@@ -167,8 +170,6 @@ def merged(states: Array, shares: Array) -> tuple[Array, Array]:
 
 def chance_of_label(settings: SyntheticSettings, score: Array) -> Array:
     """P(label = 1 | score without noise), through the normal distribution."""
-    from scipy.special import ndtr
-
     return np.asarray(ndtr((score - settings.label_threshold) / settings.sigma_y))
 
 

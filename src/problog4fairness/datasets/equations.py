@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, get_args
@@ -107,7 +107,7 @@ class SyntheticSettings:
         value = value.tolist() if isinstance(value, np.ndarray) else value
         if value is None and name in ("alpha_rq", "threshold"):
             return None
-        count = {"p_q": self.n_q, "alpha_q": self.n_q, "alpha_rq": self.n_q}.get(name, 1 + self.n_q)
+        count = self.n_q if name.endswith("q") else 1 + self.n_q
         many = name in ("p_q", "alpha_q", "alpha_rq", "measurement_bias", "historical_bias", "feature_noise")
         if many and isinstance(value, list | tuple):
             if len(value) != count:
@@ -124,12 +124,9 @@ class SyntheticSettings:
         """
         if bias not in get_args(Bias):
             raise P4FError(f"bias must be one of {', '.join(get_args(Bias))}, not {bias!r}")
-        settings = cls(alpha_a=1.0 if dependent else 0.0)
-        if bias == "label":
-            return replace(settings, label_bias=strength, label_noise=0.1)
-        if bias == "measurement":
-            return replace(settings, measurement_bias=strength, feature_noise=0.1)
-        return replace(settings, historical_bias=strength)
+        noise = {"label": {"label_noise": 0.1}, "measurement": {"feature_noise": 0.1}}.get(bias, {})
+        changes: dict[str, Any] = {f"{bias}_bias": strength, **noise}
+        return cls(alpha_a=1.0 if dependent else 0.0, **changes)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -155,20 +152,9 @@ class SyntheticSettings:
         """The weight of each feature in the score."""
         return (self.alpha_r, *self._each_q("alpha_q"))
 
-    @property
-    def historical_biases(self) -> tuple[float, ...]:
-        """The historical bias of each feature."""
-        return _each(self.historical_bias, 1 + self.n_q)
-
-    @property
-    def measurement_biases(self) -> tuple[float, ...]:
-        """The measurement bias of each feature."""
-        return _each(self.measurement_bias, 1 + self.n_q)
-
-    @property
-    def feature_noises(self) -> tuple[float, ...]:
-        """The noise of each feature."""
-        return _each(self.feature_noise, 1 + self.n_q)
+    def each(self, name: str) -> tuple[float, ...]:
+        """A bias or a noise of features, such as ``"historical_bias"``, for each feature."""
+        return _each(getattr(self, name), 1 + self.n_q)
 
     def _each_q(self, name: str) -> tuple[float, ...]:
         value = getattr(self, name)
@@ -177,11 +163,6 @@ class SyntheticSettings:
     def noisy_group(self, a: int) -> int:
         """1 where people with A = a have noise, else 0."""
         return 1 if self.noise_on == "all" else a
-
-    def weights(self, feature: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """What one unit of a feature adds to the fair score, the lived score and the number of the recorded values."""
-        alpha = self.alphas[feature] / (self.n_values - 1)
-        return np.array([alpha, alpha, float(self.n_values**feature)])
 
     def label_rates(self) -> dict[str, float]:
         """The exact parameters p1 to p4 of :class:`LabelBias`: P(recorded label is not the fair one | fair label, A).

@@ -6,7 +6,7 @@ of the belief that distorted them, and what the best possible classifier reaches
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -82,7 +82,11 @@ def synthetic(
     """
     import pandas as pd
 
-    settings = _with(SyntheticSettings() if settings is None else settings, parameters)
+    settings = SyntheticSettings() if settings is None else settings
+    unknown = [name for name in parameters if name not in vars(settings)]
+    if unknown:
+        raise P4FError(f"there is no setting {unknown[0]!r}; {among(unknown[0], vars(settings))}")
+    settings = replace(settings, **parameters)
     rows = whole_number("rows", rows, least=1)
     # Everything is drawn in the same order whatever the settings, so that a sweep over biases keeps its people.
     rng = np.random.default_rng(whole_number("seed", seed, least=0))
@@ -93,12 +97,12 @@ def synthetic(
     denied, mistaken = rng.random(rows), rng.random(rows)
 
     fair = _features(settings, value)
-    hit = (lost < np.array(settings.historical_biases)) & (sensitive == 1)[:, None]
+    hit = (lost < np.array(settings.each("historical_bias"))) & (sensitive == 1)[:, None]
     lived = _features(settings, value, hit)
     noise_group = (np.ones_like(sensitive) if settings.noise_on == "all" else sensitive) == 1
-    unseen = (missed < np.array(settings.measurement_biases)) & (sensitive == 1)[:, None]
+    unseen = (missed < np.array(settings.each("measurement_bias"))) & (sensitive == 1)[:, None]
     recorded = np.where(unseen, 0, lived)
-    slip = (wrong < np.array(settings.feature_noises)) & noise_group[:, None]
+    slip = (wrong < np.array(settings.each("feature_noise"))) & noise_group[:, None]
     steps = 1 + (other * (settings.n_values - 1)).astype(np.int64)
     recorded = np.where(slip, (recorded + steps) % settings.n_values, recorded)
 
@@ -113,16 +117,6 @@ def synthetic(
         sensitive=pd.Series(sensitive, name="a"),
         settings=settings,
     )
-
-
-def _with(settings: SyntheticSettings, parameters: dict[str, Any]) -> SyntheticSettings:
-    if not isinstance(settings, SyntheticSettings):
-        raise P4FError(f"settings must be SyntheticSettings, not {type(settings).__name__}")
-    known = [field.name for field in fields(settings)]
-    for name in parameters:
-        if name not in known:
-            raise P4FError(f"there is no setting {name!r}; {among(name, known)}")
-    return replace(settings, **parameters)
 
 
 def _features(

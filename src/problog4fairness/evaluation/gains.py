@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -71,39 +71,18 @@ class Gain:
 
     @classmethod
     def of(cls, fair: Any, this: Any, other: Any, audit: Audit | None = None, fits: Fits | None = None) -> Gain:
-        """The gain of decisions ``this`` over decisions ``other``.
+        """The gain of decisions ``this`` over decisions ``other``, of fair labels 0 and 1, or of more classes.
 
-        Parameters
-        ----------
-        fair
-            Fair labels, 0 and 1; or 0, 1, ... of more classes, the last of which is favourable.
-        this, other
-            Decisions, 0 and 1; shares between where a row was decided on several times. Of more classes the shares of
-            all, ``[rows, classes]``.
-        audit
-            How the rows were sampled; None where all count as independent and alike.
-        fits
-            By how much fitting again moves the differences; None for classifiers held fixed.
+        Decisions may be shares, where a row was decided several times; of more classes those of all, ``[rows, k]``.
+        Without an ``audit`` all rows count as independent and alike; without ``fits`` classifiers are held fixed.
         """
         differences = _differences(fair, this, other)
-        found = [
-            _interval(
-                values, audit, 0.0 if fits is None else fits.variances[place], 0 if fits is None else fits.freedom
-            )
-            for place, values in enumerate(differences)
-        ]
-        return cls(*found[0], *found[1], *found[2], len(differences[0]), fits is not None)
+        variances, freedom = ((0.0, 0.0, 0.0), 0) if fits is None else (fits.variances, fits.freedom)
+        ends = [_interval(values, audit, more, freedom) for values, more in zip(differences, variances, strict=True)]
+        return cls(*ends[0], *ends[1], *ends[2], len(differences[0]), fits is not None)
 
     def sentence(self, people: int, good: str = "the favourable label") -> str:
-        """The verdict: accuracy, and of so many people who gets the label: those who should, and those who should not.
-
-        Parameters
-        ----------
-        people
-            Of how many people is told who gets the favourable label.
-        good
-            How that label is called.
-        """
+        """The verdict: accuracy, and of so many people, how many more get the label who should and who should not."""
         accuracy = points_interval(self.accuracy, self.accuracy_low, self.accuracy_high)
         value, _, spread = accuracy.partition(" ")
         reached = _people(people, self.reached, self.reached_low, self.reached_high)
@@ -151,32 +130,15 @@ class Gain:
 GAIN_COLUMNS = tuple(own.name for own in fields(Gain))
 
 
-@dataclass(frozen=True)
-class Fits:
-    """How far fitting again moves differences between methods.
-
-    Attributes
-    ----------
-    variances
-        Of the differences, in the order of :data:`KINDS`.
-    freedom
-        Degrees of freedom of these.
-    """
+class Fits(NamedTuple):
+    """How far fitting again moves the differences, in the order of :data:`KINDS`: variances, and degrees of freedom."""
 
     variances: tuple[float, ...]
     freedom: int
 
 
 def gains(data: ComparedRows, cells: Sequence[Cell], found: Predictions, this: str | None) -> pd.DataFrame:
-    """For each other method, what ``this`` one gains over it; no rows where no fair label is known.
-
-    Parameters
-    ----------
-    data, cells, found
-        The rows, how they were split, and what was predicted.
-    this
-        The method that is compared with the others; None for no comparison.
-    """
+    """For each other method, what ``this`` one gains over it; no rows where no fair label is known."""
     known = data.fair >= 0
     if this not in found.chances or not known.any():
         return pd.DataFrame(columns=list(GAIN_COLUMNS), index=pd.Index([], name="against"))

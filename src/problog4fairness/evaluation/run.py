@@ -67,21 +67,6 @@ def predictions(
 
     All that methods ask for is fitted at once, for as many cells as fit into memory; what several methods ask for is
     fitted once. A classifier comes out as it would have alone.
-
-    Parameters
-    ----------
-    data
-        The rows.
-    methods
-        What to compare; their titles must differ.
-    cells
-        Which rows to learn from and to be tested on.
-    learner
-        What learns.
-    progress
-        Whether to show a progress bar; by default only where standard error is a terminal.
-    class_weight
-        As for :class:`~problog4fairness.DebiasedClassifier`.
     """
     titles = [method.title for method in methods]
     for title in titles:

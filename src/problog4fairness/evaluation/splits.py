@@ -28,13 +28,6 @@ class Cell:
         The seed, and the number of the fold.
     train, test
         Rows to learn from, and to be tested on, by number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from problog4fairness.evaluation import Cell
-    >>> Cell(seed=2, fold=1, train=np.arange(8), test=np.arange(8, 10)).random_state
-    2001
     """
 
     seed: int
@@ -52,16 +45,7 @@ def cells(data: ComparedRows, seeds: int | Sequence[int] | None = None, folds: i
     """All folds of all seeds; they depend on nothing else than the rows, the seeds and the number of folds.
 
     Each kind of row, by group, recorded label and fair label (favourable, not, unknown), is spread evenly over the
-    folds.
-
-    Parameters
-    ----------
-    data
-        The rows.
-    seeds
-        How many times to split, or by which seeds; by default 5 times, and 3 times from 20,000 rows on.
-    folds
-        In how many parts.
+    folds. By default there are 5 seeds, and 3 from 20,000 rows on.
     """
     return [
         Cell(seed, fold, np.flatnonzero(part != fold), np.flatnonzero(part == fold))

@@ -115,18 +115,7 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
 
     It holds the page, the model, the belief, the audit, the design of the audit, the comparison and the rows for
     review, the hashes of all of them and of the data, and the command that makes the page again. The data themselves
-    stay where they are.
-
-    Parameters
-    ----------
-    made
-        The report.
-    inputs
-        What it was made from.
-    folder
-        Made if need be; files of an earlier bundle are replaced.
-    design
-        The file that says how the audit was drawn.
+    stay where they are. ``design`` is the file that says how the audit was drawn.
     """
     if inputs.data == "-":
         raise P4FError("a bundle names the file of the data; standard input has none")
@@ -159,15 +148,7 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
 
 
 def verify(folder: Path, data: str) -> list[str]:
-    """What differs between a bundle and what is made of it now, a line each; none where nothing does.
-
-    Parameters
-    ----------
-    folder
-        As :func:`write_bundle` made it.
-    data
-        The file of the data, which is not in the folder.
-    """
+    """What differs between a bundle and what is made of it now, a line each; none where nothing does."""
     folder = Path(folder)
     about, inputs = _read_manifest(folder, data)
     files, wanted = about["files"], _wanted(about)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,19 +43,8 @@ ORACLE, RECORDED_ONLY, WITHOUT, THIS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step of the demo.
-
-    Attributes
-    ----------
-    name
-        Which step it is: ``make``, ``estimate``, ``train``, ``compare``, ``report``, ``judge`` or ``verdict``.
-    title, about
-        Its heading, and what happens in it.
-    run
-        Does it; gives a text or a table to show.
-    """
+class Step(NamedTuple):
+    """One step of the demo: its name, its heading and what happens in it; ``run`` gives a text or a table to show."""
 
     name: str
     title: str
@@ -74,72 +63,48 @@ class Demo:
         Of the loans, of training and of the comparison.
     rows
         Applications on file; as many new people judge the result, and 400 of them, or half, are audited.
-    progress
-        Whether to show progress bars; by default only where standard error is a terminal.
 
     Examples
     --------
     ``for step in Demo("demo").steps: print(step.title, step.run())``
     """
 
-    def __init__(
-        self, folder: str | PathLike[str], seed: int = 0, rows: int = ROWS, progress: bool | None = None
-    ) -> None:
+    def __init__(self, folder: str | PathLike[str], seed: int = 0, rows: int = ROWS) -> None:
         self.folder = Path(folder)
-        self.seed = seed
-        self.rows = rows
-        self.audited = min(AUDITED, rows // 2)
-        self.progress = progress
+        self.seed, self.rows, self.audited = seed, rows, min(AUDITED, rows // 2)
         self.date = date.today().isoformat()
-        self._model: DebiasedClassifier | None = None
-        self._decided: dict[str, pd.Series[int]] | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """The steps, to be run in order."""
+        loans = (
+            f"A bank has {self.rows:,} applications on file. It turned down many from poor areas who could have "
+            f"repaid, and {self.audited} applications were checked by hand."
+        )
+        judged = (
+            f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, beside one that "
+            "knows the fair labels, which nobody does, one that learns the recorded labels, and one that leaves the "
+            "column out."
+        )
+        estimated = "How often was a fair label recorded wrongly, by area? The audited rows tell, with 95% intervals."
+        trained = "A linear model learns the fair label: it must explain the recorded ones through the belief."
+        compared = (
+            "Is it better than doing nothing, or something simpler? Trained on parts of the data, tested on the rest, "
+            "by the audited labels."
+        )
         return (
-            Step(
-                "make",
-                "Loans, and an audit",
-                f"A bank has {self.rows:,} applications on file. It turned down many from poor areas who could have "
-                f"repaid, and {self.audited} applications were checked by hand.",
-                self.make,
-            ),
-            Step(
-                "estimate",
-                "Estimate",
-                "How often was a fair label recorded wrongly, by area? The audited rows tell, with 95% intervals.",
-                self.estimate,
-            ),
-            Step(
-                "train",
-                "Train",
-                "A linear model learns the fair label: it must explain the recorded ones through the belief.",
-                self.train,
-            ),
-            Step(
-                "compare",
-                "Compare",
-                "Is it better than doing nothing, or something simpler? Trained on parts of the data, tested on the "
-                "rest, by the audited labels.",
-                self.compare,
-            ),
+            Step("make", "Loans, and an audit", loans, self.make),
+            Step("estimate", "Estimate", estimated, self.estimate),
+            Step("train", "Train", trained, self.train),
+            Step("compare", "Compare", compared, self.compare),
             Step("report", "Report", "Everything on one page, with what could be wrong about it.", self.report),
-            Step(
-                "judge",
-                "Was it right?",
-                f"Only a demo knows: {self.rows:,} new people whose fair labels are certain. This model, beside one "
-                "that knows the fair labels, which nobody does, one that learns the recorded labels, and one that "
-                "leaves the column out.",
-                self.judge,
-            ),
+            Step("judge", "Was it right?", judged, self.judge),
             Step("verdict", "Verdict", "Was it worth it?", self.verdict),
         )
 
     def make(self) -> str:
         """Write ``loans.csv``, ``audit.csv`` and ``new.csv``; an error where files of these names are not a demo's."""
-        drawn = self._drawn()
-        filed = self._filed(drawn).drop(columns=FAIR)
+        drawn, filed = self._drawn, self._filed.drop(columns=FAIR)
         self._refuse_others(",".join(filed.columns))
         self.folder.mkdir(parents=True, exist_ok=True)
         write_table(filed, str(self.folder / "loans.csv"))
@@ -160,7 +125,7 @@ class Demo:
     def train(self) -> str:
         """Write ``loans.p4f``; says on how many rows and for how long it was trained."""
         loans = self._read("loans.csv")
-        self._model, rows = train_on_table(
+        model, rows = train_on_table(
             loans,
             self._belief(loans),
             recorded=RECORDED,
@@ -171,9 +136,9 @@ class Demo:
             use_sensitive=False,
             learner=LEARNER,
             random_state=self.seed,
-            verbose=self.progress is not False,
+            verbose=True,
         )
-        self._model.save(self.folder / "loans.p4f")
+        model.save(self.folder / "loans.p4f")
         return f"{len(rows.features):,} rows: {self.folder / 'loans.p4f'}"
 
     def compare(self) -> pd.DataFrame:
@@ -185,7 +150,7 @@ class Demo:
         )
         model = DebiasedClassifier(belief, LEARNER, use_sensitive=False)
         seeds = [self.seed + number for number in range(SEEDS)]
-        found = compare_rows(rows, model, seeds=seeds, folds=FOLDS, progress=self.progress)
+        found = compare_rows(rows, model, seeds=seeds, folds=FOLDS)
         save_comparison(found, self.folder, belief)
         return found.table()
 
@@ -210,47 +175,43 @@ class Demo:
 
     def judge(self) -> pd.DataFrame:
         """On new people, by their fair labels: accuracy, and the share who get a loan, of four ways to decide."""
-        new = self._drawn().new
-        rows = [
-            (
-                method,
-                METRICS["accuracy"](new[FAIR], decided),
-                *(float(decided[new[SENSITIVE] == group].mean()) for group in (1, 0)),
-            )
-            for method, decided in self.decisions().items()
-        ]
-        columns = ["method", "accuracy", "poor areas get a loan", "other areas"]
-        return pd.DataFrame(rows, columns=columns).set_index("method")
+        new = self._drawn.new
+        rows = {
+            method: {
+                "accuracy": METRICS["accuracy"](new[FAIR], decided),
+                "poor areas get a loan": float(decided[new[SENSITIVE] == 1].mean()),
+                "other areas": float(decided[new[SENSITIVE] == 0].mean()),
+            }
+            for method, decided in self.decisions.items()
+        }
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
     def verdict(self) -> str:
         """What this model gains over leaving the column out, and who gets a loan by it who should and should not."""
-        new, decided = self._drawn().new, self.decisions()
+        new, decided = self._drawn.new, self.decisions
         gain = Gain.of(new[FAIR], decided[THIS], decided[WITHOUT])
         return f"Against leaving the column out: {gain.sentence(len(new), 'a loan')}. {gain.covers}"
 
+    @cached_property
     def decisions(self) -> dict[str, pd.Series[int]]:
         """What four ways to decide say of the new people; the first is what nobody can have."""
-        if self._decided is None:
-            drawn = self._drawn()
-            filed, new, every = self._filed(drawn), drawn.new, [*drawn.features, SENSITIVE]
-            made = {
-                ORACLE: self._plain(filed[every], filed[FAIR]),
-                RECORDED_ONLY: self._plain(filed[every], filed[RECORDED]),
-                WITHOUT: self._plain(filed[list(drawn.features)], filed[RECORDED]),
-                THIS: self._model or DebiasedClassifier.load(self.folder / "loans.p4f"),
-            }
-            self._decided = {
-                method: pd.Series(model.predict(new[list(model.feature_names_in_)]).astype(int))
-                for method, model in made.items()
-            }
-        return self._decided
+        filed, new, features = self._filed, self._drawn.new, list(self._drawn.features)
+        seen = {ORACLE: [*features, SENSITIVE], RECORDED_ONLY: [*features, SENSITIVE], WITHOUT: features}
+        models = {
+            method: DebiasedClassifier(learner=LEARNER, favourable=1, random_state=self.seed).fit(
+                filed[columns], filed[FAIR if method == ORACLE else RECORDED]
+            )
+            for method, columns in seen.items()
+        }
+        models[THIS] = DebiasedClassifier.load(self.folder / "loans.p4f")
+        return {
+            method: pd.Series(model.predict(new[list(model.feature_names_in_)]).astype(int))
+            for method, model in models.items()
+        }
 
     def _audit(self, loans: pd.DataFrame) -> Audit:
         """The audited applications, drawn at random."""
         return stated_audit(self._read("audit.csv"), loans, FAIR, "random", None)
-
-    def _plain(self, features: pd.DataFrame, label: pd.Series[int]) -> DebiasedClassifier:
-        return DebiasedClassifier(learner=LEARNER, favourable=1, random_state=self.seed).fit(features, label)
 
     def _refuse_others(self, header: str) -> None:
         """Raise an error where the folder holds somebody's files: a demo's are known by the header of its loans."""
@@ -262,11 +223,14 @@ class Demo:
             if file.readline(1000).decode(errors="replace").strip() != header:
                 raise P4FError(f"{taken[0]} is there already and is not a demo's; choose another folder")
 
+    @cached_property
     def _drawn(self) -> datasets.LoanData:
         return datasets.loans(rows=self.rows - self.audited, audited=self.audited, new=self.rows, seed=self.seed)
 
-    def _filed(self, drawn: datasets.LoanData) -> pd.DataFrame:
+    @cached_property
+    def _filed(self) -> pd.DataFrame:
         """All that the bank has on file, the audited rows among them, with the fair labels that nobody has."""
+        drawn = self._drawn
         rows = pd.concat([drawn.loans.assign(**{FAIR: drawn.loans_repaid}), drawn.audit], ignore_index=True)
         return rows.iloc[np.random.default_rng(self.seed).permutation(len(rows))].reset_index(drop=True)
 

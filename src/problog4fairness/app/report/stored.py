@@ -28,15 +28,7 @@ def save_comparison(comparison: Comparison, folder: str | PathLike[str], belief:
 
     ``comparison.csv`` has every fold, ``summary.csv`` the means, ``comparison.json`` everything else that
     :func:`read_comparison` needs, and the figure is there as PNG and PDF.
-
-    Parameters
-    ----------
-    comparison
-        What came of it.
-    folder
-        Made if need be.
-    belief
-        The belief that was compared, so that a report about another one refuses the folder.
+    A report about another belief than this one refuses the folder.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -60,17 +52,7 @@ def save_comparison(comparison: Comparison, folder: str | PathLike[str], belief:
 def read_comparison(
     folder: str | PathLike[str], belief: Belief | None = None, learner: str | None = None
 ) -> Comparison:
-    """What :func:`save_comparison` wrote.
-
-    Parameters
-    ----------
-    folder
-        Where it is.
-    belief
-        The belief that it must be about; None for any.
-    learner
-        The learner that it must have compared, as :attr:`Comparison.learner` calls it; None for any.
-    """
+    """What :func:`save_comparison` wrote. ``belief`` and ``learner`` are those that it must be about; None for any."""
     folder = Path(folder)
     try:
         about = parse_json(read_file(inside(folder, "comparison.json"), MEBIBYTE))

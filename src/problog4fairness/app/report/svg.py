@@ -59,14 +59,8 @@ def page_style() -> AbstractContextManager[None]:
 def inline(figure: Figure, name: str, alternative: str) -> Markup:
     """A figure as an ``<svg>`` element.
 
-    Parameters
-    ----------
-    figure
-        What to show.
-    name
-        Unique on the page; ids of the figure begin with it.
-    alternative
-        What the figure shows, in words, for readers who cannot see it.
+    ``name`` is unique on the page, and ids of the figure begin with it; ``alternative`` says what it shows to readers
+    who cannot see it.
     """
     file = io.BytesIO()
     for item in figure.findobj(Text):

@@ -102,23 +102,7 @@ class GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def parity_thresholds(scores: Floats, recorded: Codes, groups: Codes) -> Any:
     """A fitted ``ThresholdOptimizer``: of all thresholds with demographic parity those that agree best with labels.
 
-    Parameters
-    ----------
-    scores
-        P(favourable label) of each training row.
-    recorded
-        Labels 0 and 1; every group must have both.
-    groups
-        The group of each row, any number of groups.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from problog4fairness.evaluation.methods.threshold_optimizer import expected_outcome, parity_thresholds
-    >>> scores, groups = np.array([0.9, 0.7, 0.2, 0.1, 0.6, 0.4, 0.3, 0.1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
-    >>> thresholds = parity_thresholds(scores, np.array([1, 1, 0, 0, 1, 1, 0, 0]), groups)
-    >>> expected_outcome(thresholds, scores, groups)[:, 1].reshape(2, 4).mean(axis=1).tolist()  # the same rate
-    [0.5, 0.5]
+    ``scores`` are P(favourable label), ``recorded`` labels 0 and 1; every group must have both.
     """
     optimiser = threshold_optimiser()(
         estimator=GivenScores(), constraints="demographic_parity", prefit=True, predict_method="predict_proba"
