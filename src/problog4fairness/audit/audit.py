@@ -170,11 +170,7 @@ class Audit:
         return other
 
     def take(self, rows: Codes) -> Audit:
-        """Some of the rows, by number; what each stands for is computed anew from those that are left.
-
-        Leave out rows for a reason that has nothing to do with their values, such as a fold; for rows of a group, use
-        ``where`` in :meth:`mean`.
-        """
+        """Some of the rows, by number, weighted anew, such as a fold; for rows of a group use ``mean(where=)``."""
         rows = np.asarray(rows)
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         part = replace(
@@ -261,13 +257,7 @@ class Audit:
         return Estimate(value, min(low, value), max(high, value), int(inside.sum()))
 
     def standard_error(self, scores: Any) -> float:
-        """The standard error of the weighted mean of scores, by the design: for linearised estimates of any kind.
-
-        Parameters
-        ----------
-        scores
-            ``[rows]``: the influence of each row, so that the estimate is about ``sum(w * scores) / sum(w)``.
-        """
+        """The standard error, by the design, of an estimate that is about ``sum(w * scores) / sum(w)``, linearised."""
         each = self.weights * np.asarray(scores, dtype=np.float64) / self.weights.sum()
         return float(np.sqrt(self._variance(each, clustered=True)))
 

@@ -1,7 +1,7 @@
 """Features that are distorted together: what an audit says of P(fair vector | recorded vector, group).
 
-There are many pairs of vectors and few audited rows, so the table is shrunk: what is seen of a recorded vector is put
-together with a prior, Beta(s t, s (1 - t)) for each fair vector. Its mean t is what would hold if each recorded value
+There are many pairs of vectors and few audited rows, so the table is shrunk: counts of a recorded vector are combined
+with a prior, Beta(s t, s (1 - t)) for each fair vector. Its mean t is what would hold if each recorded value
 depended on its own fair value and the group alone, while the fair values may go together in any way:
 
     t(fair | recorded) ~ P(fair) * product over features of P(recorded_i | fair_i)
@@ -19,15 +19,13 @@ import numpy as np
 
 from problog4fairness.audit.reading import warn_audit
 from problog4fairness.data import Floats
-from problog4fairness.statistics import Beta, Estimate, Parameter
+from problog4fairness.statistics import HALF, Beta, Estimate, Parameter
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Distorted
 
 # What the prior may be worth, in rows.
 WORTH = 2.0 ** np.arange(-1, 6)
-# Half a row for each pair of values of one feature, as Jeffreys has it.
-HALF = 0.5
 _LEAST = 1e-6
 
 
@@ -47,40 +45,40 @@ def joint_parameters(
     confidence
         Of the intervals.
     """
-    own_cells = [(own, own.cell) for own in parameters if own.cell is not None and own.cell.feature == part.title]
+    of_part = [(own, own.cell) for own in parameters if own.cell is not None and own.cell.feature == part.title]
     allowed = np.zeros(counts.shape, dtype=bool) | np.eye(counts.shape[1], dtype=bool)
-    for _, cell in own_cells:
+    for _, cell in of_part:
         allowed[cell.group, cell.recorded, cell.fair] = True
-    means = [_each_by_itself(part, own, may) for own, may in zip(counts, allowed, strict=True)]
-    worth = [_worth(own * may, mean) for own, may, mean in zip(counts, allowed, means, strict=True)]
-    found = {}
-    for own, cell in own_cells:
-        t = float(np.clip(means[cell.group][cell.recorded, cell.fair], _LEAST, 1 - _LEAST))
-        prior = Beta(worth[cell.group] * t, worth[cell.group] * (1 - t)) if own.prior is None else own.prior
-        seen, rows = float(counts[cell.group, cell.recorded, cell.fair]), float(counts[cell.group, cell.recorded].sum())
-        share = Estimate(seen / rows if rows else 0.0, 0.0, 1.0, round(rows))
+    means = [_independent(part, table, may) for table, may in zip(counts, allowed, strict=True)]
+    worth = [_worth(table * may, mean) for table, may, mean in zip(counts, allowed, means, strict=True)]
+    estimated = {}
+    for own, cell in of_part:
+        mean = float(np.clip(means[cell.group][cell.recorded, cell.fair], _LEAST, 1 - _LEAST))
+        prior = own.prior or Beta(worth[cell.group] * mean, worth[cell.group] * (1 - mean))
+        row = counts[cell.group, cell.recorded]
+        hits, rows = float(row[cell.fair]), float(row.sum())
+        share = Estimate(hits / rows if rows else 0.0, 0.0, 1.0, round(rows))
         known = replace(own, prior=prior).estimated(share, confidence=confidence)
         # The mean of the prior is uncertain, too: half a row more either way. What nobody has seen may never happen.
-        low, high = Beta(prior.a + HALF, prior.b + HALF).after(seen, rows).interval(confidence)
-        found[own.name] = replace(known, low=low if seen else 0.0, high=high)
-    return found
+        low, high = Beta(prior.a + HALF, prior.b + HALF).after(hits, rows).interval(confidence)
+        estimated[own.name] = replace(known, low=low if hits else 0.0, high=high)
+    return estimated
 
 
-def _each_by_itself(part: Distorted, counts: Floats, allowed: Floats) -> Floats:
+def _independent(part: Distorted, counts: Floats, allowed: Floats) -> Floats:
     """``[recorded, fair]``: P(fair | recorded) if each recorded value comes from its own fair value alone."""
     sizes = tuple(map(len, part.options))
-    places = np.stack(np.unravel_index(np.arange(len(part.values)), sizes))
+    places = np.unravel_index(np.arange(len(part.values)), sizes)
     fair, single, errors = counts.sum(axis=0), np.ones(len(part.values)), np.ones(counts.shape)
     total = fair.sum()
-    for size, own in zip(sizes, places, strict=True):
-        hot = np.eye(size)[own]
+    for size, values in zip(sizes, places, strict=True):
+        hot = np.eye(size)[values]
         share = (hot.T @ fair + HALF) / (total + size * HALF)
-        single = single * share[own]
+        single = single * share[values]
         pairs = hot.T @ counts @ hot + HALF * np.eye(size)
-        errors = errors * (pairs / pairs.sum(axis=0))[own[:, None], own]
+        errors = errors * (pairs / pairs.sum(axis=0))[values[:, None], values]
     # Fair vectors that were not seen get a little, by how frequent their values are.
-    spread = np.sqrt(total + 1)
-    joint = (fair + spread * single) * errors * allowed
+    joint = (fair + np.sqrt(total + 1) * single) * errors * allowed
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
 

@@ -38,25 +38,25 @@ def fitted_score(columns: Mapping[str, Floats], hit: Floats, groups: Floats, wei
         How much each row counts; 1 where there are none.
     """
     weight = np.ones(len(hit)) if weights is None else weights
-    names = [own for own, values in columns.items() if np.nanstd(values) > 0]
+    names = [name for name, values in columns.items() if np.nanstd(values) > 0]
     bands = int(min(MOST_BANDS, weight.sum() // LEAST_BAND))
-    said = ", ".join(columns)
+    listed = ", ".join(columns)
     if not names or bands < 2 or not 0 < (weight * hit).sum() < weight.sum():
-        warn_audit(f"too few audited rows tell whether the bias depends on {said}; that is left out")
+        warn_audit(f"too few audited rows tell whether the bias depends on {listed}; that is left out")
         return None
-    raw = np.column_stack([columns[own] for own in names])
+    raw = np.column_stack([columns[name] for name in names])
     middles, scales = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
     x = np.nan_to_num((raw - middles) / scales)
-    there = groups[:, groups.sum(axis=0) > 0]
-    none = regression(there, hit, weight, np.zeros(there.shape[1]))
-    free, penalty = np.column_stack([there, x]), np.r_[np.zeros(there.shape[1]), np.full(len(names), 1e-6)]
+    occurring = groups[:, groups.sum(axis=0) > 0]
+    none = regression(occurring, hit, weight, np.zeros(occurring.shape[1]))
+    free, penalty = np.column_stack([occurring, x]), np.r_[np.zeros(occurring.shape[1]), np.full(len(names), 1e-6)]
     gain = likelihood(free, hit, weight, regression(free, hit, weight, penalty))
-    p = float(chi2.sf(2 * (gain - likelihood(there, hit, weight, none)), len(names)))
+    p = float(chi2.sf(2 * (gain - likelihood(occurring, hit, weight, none)), len(names)))
     if p > LEVEL:
-        warn_audit(f"the audit does not show that the bias depends on {said} (p = {p:.2f}); that is left out")
+        warn_audit(f"the audit does not show that the bias depends on {listed} (p = {p:.2f}); that is left out")
         return None
-    penalty[there.shape[1] :] = PENALTY
-    slopes = regression(free, hit, weight, penalty)[there.shape[1] :] / scales
+    penalty[occurring.shape[1] :] = PENALTY
+    slopes = regression(free, hit, weight, penalty)[occurring.shape[1] :] / scales
     # The score of one column is that column, whatever its slope.
     slopes = np.ones(1) if len(names) == 1 else slopes / np.abs(slopes * scales).max()
     score = np.where(np.isnan(raw), middles, raw) @ slopes
@@ -64,26 +64,26 @@ def fitted_score(columns: Mapping[str, Floats], hit: Floats, groups: Floats, wei
     cuts = cuts[cuts > score.min()]
     if not len(cuts):
         return None
-    plain = (tuple(float(own) for own in values) for values in (slopes, middles, cuts))
+    plain = (tuple(map(float, values)) for values in (slopes, middles, cuts))
     return Score(tuple(names), tuple(range(1, len(cuts) + 2)), "score", False, *plain)
 
 
 def regression(x: Floats, hit: Floats, weight: Floats, penalty: Floats) -> Floats:
     """The coefficients of a logistic regression, each with its penalty, by Newton's method."""
-    found = np.zeros(x.shape[1])
+    coefficients = np.zeros(x.shape[1])
     for _ in range(STEPS):
-        chance = expit(x @ found)
-        slope = x.T @ (weight * (hit - chance)) - penalty * found
+        chance = expit(x @ coefficients)
+        slope = x.T @ (weight * (hit - chance)) - penalty * coefficients
         # A tiny ridge keeps groups in which nobody, or everybody, was distorted from running away.
         curve = (x.T * (weight * chance * (1 - chance))) @ x + np.diag(penalty + 1e-3)
         step = np.linalg.solve(curve, slope)
-        found = found + np.clip(step, -2, 2)
+        coefficients = coefficients + np.clip(step, -2, 2)
         if np.abs(step).max() < 1e-8:
             break
-    return found
+    return coefficients
 
 
-def likelihood(x: Floats, hit: Floats, weight: Floats, found: Floats) -> float:
+def likelihood(x: Floats, hit: Floats, weight: Floats, coefficients: Floats) -> float:
     """The log-likelihood of a logistic regression."""
-    z = x @ found
+    z = x @ coefficients
     return float((weight * (hit * z - np.logaddexp(0, z))).sum())

@@ -61,10 +61,8 @@ def hoeffding_plan(
     ----------
     error, confidence
         As in :func:`required_samples`.
-    positive_rate
-        The share of favourable fair labels, in every group.
-    group_share
-        The share of the sensitive group.
+    positive_rate, group_share
+        The shares of favourable fair labels in every group, and of the sensitive group.
 
     Examples
     --------
@@ -107,24 +105,22 @@ def _plan(
     for i, (name, share) in enumerate(zip(names, shares, strict=True)):
         largest = 0
         for label, part in reversed(list(zip(labels, label_shares[i].tolist(), strict=True))):
-            if share * part <= 0:
+            to_draw = None
+            if share * part > 0:
+                largest = max(largest, rows_to_draw(needed, part, confidence))
+                to_draw = rows_to_draw(needed, share * part, confidence)
+            else:
                 warn(f"no row has {name} and the label {label}: how many rows to draw for that cell cannot be said")
-                cells.append({"group": name, "fair": label, "share": 0.0, "needed": needed, "to_draw": None})
-                continue
-            largest = max(largest, rows_to_draw(needed, part, confidence))
-            to_draw = rows_to_draw(needed, share * part, confidence)
             cells.append({"group": name, "fair": label, "share": share * part, "needed": needed, "to_draw": to_draw})
-        available = None if rows is None else rows[i]
-        if available is not None and available < largest:
-            warn(f"{largest} rows with {name} are needed, and there are {available}; all of them are taken")
-            largest = available
-        groups.append({"group": name, "rows": available, "to_draw": largest})
+        if rows is not None and rows[i] < largest:
+            warn(f"{largest} rows with {name} are needed, and there are {rows[i]}; all of them are taken")
+            largest = rows[i]
+        groups.append({"group": name, "rows": None if rows is None else rows[i], "to_draw": largest})
     cell_table = pd.DataFrame(cells).astype({"to_draw": "Int64"})
     group_table = pd.DataFrame(groups).astype({"rows": "Int64", "to_draw": "int64"})
-    simple = int(cell_table["to_draw"].max()) if cell_table["to_draw"].notna().any() else 0
-    asked = simple
-    if rows is not None and sum(rows) < simple:
-        warn(f"{simple} rows drawn from everybody are needed, and there are {sum(rows)}")
-        simple = sum(rows)
+    asked = int(cell_table["to_draw"].max()) if cell_table["to_draw"].notna().any() else 0
+    simple = asked if rows is None else min(asked, sum(rows))
+    if simple < asked:
+        warn(f"{asked} rows drawn from everybody are needed, and there are {simple}")
     stratified = int(group_table["to_draw"].sum())
     return Hoeffding(error, confidence, needed, cell_table, group_table, simple, asked, stratified, assumed)

@@ -27,7 +27,7 @@ from problog4fairness.audit.strata import (
 )
 from problog4fairness.data import Codes, FileWarning, Floats, Rows, TableError, label_codes, plain, to_frame
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Cell, Estimate, Parameter, required_samples
+from problog4fairness.statistics import Cell, Parameter, required_samples
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
@@ -66,39 +66,38 @@ def plan_audit(
     before, audit = _audited(belief, drawn, pilot, columns)
     targets = _targets(belief, audit, drawn.strata, notes)
     imagined = imagined_rows(belief, audit, _known_values(belief, pilot, before, recorded, fair, notes))
-    estimates = [audit.estimate(target, confidence) for target in targets]
-    halves = np.array([estimate.width / 2 for estimate in estimates])
+    known = [Parameter(own.name, own.meaning).estimated(audit.estimate(own, confidence)) for own in targets]
+    halves, rows, parts = _halves(known), audit.rows, belief._parts_found
     # Parts that are found in the rows each have a share of them: over all rows, intervals must be so much narrower.
-    whole = error / belief._parts_found**0.5
-    wanted = wanted_rows(targets, audit.counts, imagined.rows, audit.sizes, halves, whole, confidence)
-    rows, finished = audit.rows, bool((halves <= error).all())
+    wanted = wanted_rows(targets, audit.counts, imagined.rows, audit.sizes, halves, error / parts**0.5, confidence)
     active = np.isin(np.arange(len(rows)), np.concatenate([target.used for target in targets]))
-    if belief._parts_found > 1:
-        notes.append(
-            f"rows of all days are drawn alike; from the day found, each period is to be known within {error:g}"
-        )
+    if parts > 1:
+        notes.append(f"rows of all days are sampled alike; each period is to be known within {error:g}")
+    finished = bool((halves <= error).all())
     if audit.things == (LABEL,) and not belief._counted:
-        known, apart = _parameters_of(belief, before, drawn, recorded, columns, favourable, confidence)
+        estimated, apart = _estimated(belief, before, drawn, recorded, columns, favourable, confidence)
         if apart:
             notes.append(f"no audit can tell {', '.join(apart)} apart; their combined effect is planned for")
-        if known:
-            named = [replace(targets[0], name=own.name, meaning=own.meaning) for own, _ in known]
-            targets = [*(targets if apart else []), *named]
-            estimates = [*(estimates if apart else []), *(estimate for _, estimate in known)]
-            halves = np.array([estimate.width / 2 for estimate in estimates])
-        finished = bool((halves <= error).all()) and (bool(known) or belief._parts_found == 1)
+        if estimated:
+            known = [*(known if apart else []), *estimated]
+            halves = _halves(known)
+        finished = bool((halves <= error).all()) and (bool(estimated) or parts == 1)
         wanted = np.where(active, np.maximum(wanted, rows * (halves / error).max(initial=1) ** 2), wanted)
-    least = np.minimum(np.where(active, 0 if imagined.stated else PILOT * belief._parts_found, TEST), audit.sizes)
+    least = np.minimum(np.where(active, 0 if imagined.stated else PILOT * parts, TEST), audit.sizes)
     now, in_all = rounds(rows, wanted, least, audit.sizes, imagined.stated, finished)
-    notes += [*_notes(audit, drawn), *([] if rows.any() else [imagined.note])]
+    few = [drawn.strata.names[own] for own in audit.ruled if audit.sizes[own] > 0]
+    if few:
+        notes.append(f"what was recorded is fair, says the belief, for {'; '.join(few)}: {TEST} rows of each test that")
+    if unknown := int((drawn.codes < 0).sum()):
+        notes.append(f"{unknown:,} rows have no group or nothing on record; they are not drawn")
     return AuditPlan(
         "neyman",
         error,
         confidence,
-        _parameter_table(targets, estimates, (halves <= error) & (finished or belief._parts_found == 1)),
+        _parameter_table(known, (halves <= error) & (finished or parts == 1)),
         strata_table(drawn, rows, before, now, in_all),
         paper,
-        tuple(notes),
+        tuple(notes if rows.any() else [*notes, imagined.note]),
         drawn,
         before,
         columns,
@@ -150,13 +149,11 @@ def _random_plan(
         filled = np.bincount(groups[before.places][(codes >= 0).all(axis=0)], minlength=len(words)).astype(np.float64)
     wanted = np.minimum(wanted, coarse.sizes)
     done = bool((filled >= wanted).all())
-    targets = [Target(own.name, own.meaning, 0, 0, np.zeros(0), np.zeros(0), 0.0) for own in belief.probabilities]
-    nothing = Estimate(float("nan"), 0.0, 1.0, 0)
     return AuditPlan(
         "hoeffding" if design == "hoeffding" else "random",
         paper.error,
         paper.confidence,
-        _parameter_table(targets, [nothing] * len(targets), np.full(len(targets), done)),
+        _parameter_table([Parameter(own.name, own.meaning, None, 0.0, 1.0, 0) for own in belief.probabilities], done),
         strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
         paper,
         (*notes, f"assumed: {paper.assumed}"),
@@ -221,26 +218,24 @@ def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Code
 
 
 def _targets(belief: Belief, audit: Design, strata: Strata, notes: list[str]) -> list[Target]:
-    """What is to be known: the parameters, or where these have no cells, what they do together."""
+    """What is to be known: the parameters, or where these have no cells, P(recorded | fair, group)."""
     if audit.things != (LABEL,) or belief._counted:
-        found = audit.targets(belief.probabilities)
+        targets = audit.targets(belief.probabilities)
     else:
         notes.append("its parameters are not counted one by one: the plan is for P(recorded | fair, group)")
         label, (groups, classes) = strata.values[0], strata.shape
-        found = [
+        targets = [
             audit.target(Cell(group, fair, recorded), f"P({label[recorded]}|{label[fair]})", strata.groups[group])
-            for group in range(groups)
-            for fair in range(classes)
-            for recorded in range(classes)
+            for group, fair, recorded in np.ndindex(groups, classes, classes)
             if fair != recorded and belief._acts(group, fair, recorded)
         ]
-    found = [own for own in found if len(own.used)]
-    if not found:
+    targets = [target for target in targets if len(target.used)]
+    if not targets:
         raise P4FError("the belief has no parameter that rows of this table could tell of; there is nothing to audit")
-    return found
+    return targets
 
 
-def _parameters_of(
+def _estimated(
     belief: Belief,
     before: Sheet | None,
     drawn: SamplingFrame,
@@ -248,11 +243,8 @@ def _parameters_of(
     columns: tuple[str, ...],
     favourable: Any,
     confidence: float,
-) -> tuple[list[tuple[Parameter, Estimate]], list[str]]:
-    """Parameters that are not counted one by one, with estimates as ``estimate`` gives them.
-
-    Also the names of those that no number of rows could tell apart.
-    """
+) -> tuple[list[Parameter], list[str]]:
+    """Parameters that are not counted one by one, and the names of those that no number of rows could tell apart."""
     if before is None or recorded is None:
         return [], []
     try:
@@ -263,15 +255,10 @@ def _parameters_of(
             )
     except P4FError:  # too few rows for that
         return [], []
-    known, apart = [], []
-    for own in estimated._occurring(estimated.probabilities, Rows(drawn.frame, ())):
-        if own.value is None or own.low is None or own.high is None:
-            continue
-        if own.information is not None and own.rows and (own.low, own.high) == (0, 1):
-            apart.append(own.name)
-        else:
-            known.append((own, Estimate(own.value, own.low, own.high, own.rows or 0)))
-    return known, apart
+    occurring = estimated._occurring(estimated.probabilities, Rows(drawn.frame, ()))
+    known = [own for own in occurring if None not in (own.value, own.low, own.high)]
+    apart = [own.name for own in known if own.information is not None and own.rows and (own.low, own.high) == (0, 1)]
+    return [own for own in known if own.name not in apart], apart
 
 
 def _known_values(
@@ -289,29 +276,19 @@ def _known_values(
     return known
 
 
-def _notes(audit: Design, drawn: SamplingFrame) -> list[str]:
-    """What is to be said of rows that get few, or none."""
-    found, unknown = [], int((drawn.codes < 0).sum())
-    few = [drawn.strata.names[own] for own in audit.ruled if audit.sizes[own] > 0]
-    if few:
-        found.append(f"what was recorded is fair, says the belief, for {'; '.join(few)}: {TEST} rows of each test that")
-    if unknown:
-        found.append(f"{unknown:,} rows have no group or nothing on record; they are not drawn")
-    return found
+def _halves(parameters: Sequence[Parameter]) -> Floats:
+    """Half the widths of their intervals."""
+    return np.array([((own.high or 0.0) - (own.low or 0.0)) / 2 for own in parameters])
 
 
-def _parameter_table(targets: Sequence[Target], estimates: Sequence[Estimate], done: Any) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "value": [own.value for own in estimates],
-            "low": [own.low for own in estimates],
-            "high": [own.high for own in estimates],
-            "half_width": [own.width / 2 for own in estimates],
-            "done": np.asarray(done, dtype=bool),
-            "meaning": [own.meaning for own in targets],
-        },
-        index=pd.Index([own.name for own in targets], name="parameter"),
+def _parameter_table(parameters: Sequence[Parameter], done: Any) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {name: [getattr(own, name) for own in parameters] for name in ("value", "low", "high")}, dtype=np.float64
     )
+    frame["half_width"] = (frame["high"] - frame["low"]) / 2
+    frame["done"] = np.broadcast_to(done, len(frame)).astype(bool)
+    frame["meaning"] = [own.meaning for own in parameters]
+    return frame.set_axis(pd.Index([own.name for own in parameters], name="parameter"))
 
 
 def strata_table(drawn: SamplingFrame, rows: Floats, before: Sheet | None, now: Floats, in_all: Floats) -> pd.DataFrame:
