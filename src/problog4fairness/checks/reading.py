@@ -19,7 +19,7 @@ from problog4fairness.data import (
     Rows,
     check_column,
     is_frame,
-    matches,
+    positions,
     to_frame,
     with_audit,
 )
@@ -170,7 +170,7 @@ def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) ->
         own.frame[columns].assign(**{"recorded label": own.recorded, **({_FAIR: own.fair} if own is audit else {})})
         for own in (rows, audit)
     ]
-    places = matches(both[0], both[1], _FAIR).to_numpy()
+    places = positions(both[0], both[1], leave_out=[_FAIR])[0]
     new, fair = places < 0, np.full(len(rows), -1, dtype=np.int64)
     fair[places[~new]] = audit.fair[~new]
     joined = Rows(

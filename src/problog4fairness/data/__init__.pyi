@@ -26,7 +26,7 @@ from .io.writing import (
     write_table,
     write_whole,
 )
-from .joining import matches, numbered, positions, with_audit
+from .joining import numbered, positions, with_audit
 from .labels import find_classes, find_labels, label_codes, majority
 from .problems import FileNote, FileWarning, GroupUseNote, TableError, listed, note, reason_of, warn
 from .roles import (
@@ -93,7 +93,6 @@ __all__ = [
     "label_codes",
     "listed",
     "majority",
-    "matches",
     "named_groups",
     "note",
     "numbered",

@@ -11,32 +11,6 @@ from problog4fairness.data.values import Codes
 from problog4fairness.errors import P4FError, among
 
 
-def matches(data: pd.DataFrame, audit: pd.DataFrame, fair: str) -> pd.Series:
-    """For each audited row its position in ``data``, -1 where it is not there.
-
-    A row is the same where all columns that both tables have are equal; missing values are equal to each other. Several
-    equal rows are matched in order, each once.
-    """
-    shared = [name for name in audit.columns if name in data.columns and name != fair]
-    if not shared:
-        columns = ", ".join(map(str, data.columns))
-        raise P4FError(f"the audit has no column besides {fair!r} in common with the data, which have {columns}")
-    return _equal_rows(data, audit, shared)
-
-
-def _equal_rows(data: pd.DataFrame, audit: pd.DataFrame, shared: list[str]) -> pd.Series:
-    # Few rows of a large table have, in each column, a value that the audit has as well; only those are looked at.
-    candidate = np.ones(len(data), dtype=bool)
-    for name in shared:
-        candidate &= data[name].isin(audit[name]).to_numpy()
-    rows = np.flatnonzero(candidate)
-    codes = _kinds(data[shared].iloc[rows], audit[shared])
-    # The n-th of several equal rows of the audit is the n-th of those of the data.
-    places = {key: int(row) for key, row in zip(numbered(codes[: len(rows)]), rows, strict=True)}
-    wanted = numbered(codes[len(rows) :])
-    return pd.Series([places.get(key, -1) for key in wanted], index=audit.index, dtype=np.int64)
-
-
 def positions(
     data: pd.DataFrame,
     audit: pd.DataFrame,
@@ -48,8 +22,8 @@ def positions(
     """For each audited row its position in ``data``, -1 where it is not there; and whether rows were identified.
 
     Rows are identified by the column ``identifier``; otherwise by the column ``row`` of index labels of ``data``, or by
-    the index, where all columns that both tables have are equal in all rows so found. Otherwise a row is the same where
-    these columns are equal, see :func:`matches`.
+    the index, where all columns that both tables have are equal in all these rows. Otherwise a row is the same where
+    these columns are equal; missing values are equal to each other.
     """
     shared = [name for name in audit.columns if name in data.columns and name not in leave_out]
     if identifier is not None:
@@ -74,7 +48,20 @@ def positions(
     if not shared:
         columns = ", ".join(map(str, data.columns))
         raise P4FError(f"the audit has no column of labels or features in common with the data, which have {columns}")
-    return _equal_rows(data.reset_index(drop=True), audit, shared).to_numpy(), False
+    return _equal_rows(data.reset_index(drop=True), audit, shared), False
+
+
+def _equal_rows(data: pd.DataFrame, audit: pd.DataFrame, shared: list[str]) -> Codes:
+    """For each audited row its position in ``data``: the n-th of several equal rows is the n-th of those there."""
+    # Few rows of a large table have, in each column, a value that the audit has as well; only those are looked at.
+    candidate = np.ones(len(data), dtype=bool)
+    for name in shared:
+        candidate &= data[name].isin(audit[name]).to_numpy()
+    rows = np.flatnonzero(candidate)
+    codes = _kinds(data[shared].iloc[rows], audit[shared])
+    places = {key: int(row) for key, row in zip(numbered(codes[: len(rows)]), rows, strict=True)}
+    wanted = numbered(codes[len(rows) :])
+    return np.array([places.get(key, -1) for key in wanted], dtype=np.int64)
 
 
 def _equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
@@ -155,7 +142,7 @@ def with_audit(
     if fair not in audit.columns:
         raise P4FError(f"no column {fair!r} in the audit; {among(fair, audit.columns)}")
     columns = [name for name in data.columns if name != fair]
-    places = matches(data, audit, fair).to_numpy() if places is None else places
+    places = positions(data, audit, leave_out=[fair])[0] if places is None else places
     _refuse_doubtful(data, audit, places, fair, list(needed or columns))
     new = audit[places < 0]
     if len(new):

@@ -13,7 +13,7 @@ from problog4fairness.app.report.changes import audited_quality, changes, dispar
 from problog4fairness.app.report.review import QueueCheck, Review, checked_queue, review
 from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Label
-from problog4fairness.data import Codes, Floats, Grouping, Rows, label_codes, matches
+from problog4fairness.data import Codes, Floats, Grouping, Rows, label_codes, positions
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import DebiasedClassifier, fair_proba, held_out_proba, new_rows, sampled_audit
 from problog4fairness.metrics import decide
@@ -134,7 +134,7 @@ def collect(
         learned = int(seen.sum())
         judged = [*_judged(model, audit_rows, audit_chances, ways, sample)]
         queue = checked_queue(model, audit_rows, audit_chances, seen, sample)
-        overlap = int((matches(kept, audit, fair) >= 0).sum())
+        overlap = int((positions(kept, audit, leave_out=[fair])[0] >= 0).sum())
     shown = list(dict.fromkeys([column, *_beside(model, kept), *feature_names(model)]))
     found, chances = review(model, rows, kept[shown], ways[0])
     decided = decide(chances)
