@@ -39,7 +39,7 @@ def test_rows_that_cannot_be_added_are_an_error():
     audit = pd.DataFrame({"income": [9.0], "repaid": [1]})
     with pytest.raises(P4FError, match="1 audited rows are not among the data and lack the column 'job'"):
         with_audit(DATA, audit, fair="repaid")
-    with pytest.raises(P4FError, match="no column .* in common with the data, which have job"):
+    with pytest.raises(P4FError, match=r"no column .* in common with the data, which have job"):
         with_audit(DATA, audit[["repaid"]], fair="repaid")
     with pytest.raises(P4FError, match="no column 'paid' in the audit"):
         with_audit(DATA, audit, fair="paid")
