@@ -8,7 +8,7 @@ what they say; the weights of the model of the fair label are beside them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -16,14 +16,17 @@ import torch
 from scipy import sparse
 from scipy.special import betainc, betaincinv, expit, logit
 
+from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs.templates.records.annotator_errors import (
     ANSWER_PRIOR,
     GUESS_PRIOR,
     HARD_PRIOR,
+    Dependence,
     ErrorModel,
     Fit,
 )
 from problog4fairness.data import Floats
+from problog4fairness.statistics import Parameter
 
 # The share of a prior's worth that counts in intervals, for it is estimated itself: with all of it, 95% intervals of
 # annotators with 15 votes of a class cover 91%, with half 94 to 96%.
@@ -34,6 +37,10 @@ LEAST_WEIGHT = 0.01
 TIED = 1000.0
 # Parameters whose joint curvature is inverted; of more, each annotator's alone.
 MOST_JOINT = 2500
+# Parameters whose covariance is stored; of more, each is as sure as it is alone.
+MOST_STORED = 200
+# A parameter whose interval is wider is named in a warning.
+WIDE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,3 +227,62 @@ def _inverse(curvature: Floats, least: Floats) -> Floats:
     sizes, directions = np.linalg.eigh(curvature * np.outer(scale, scale))
     floor = float((least * scale**2).min())
     return np.asarray((directions / np.maximum(sizes, max(floor, 1e-4)) @ directions.T) * np.outer(scale, scale))
+
+
+def learned_parameters(
+    errors: Sequence[Parameter],
+    hard: Sequence[Parameter],
+    kinds: Sequence[str],
+    fit: Fit,
+    known: Precision,
+    rows: int,
+    confidence: float,
+) -> tuple[Parameter, ...]:
+    """The parameters of errors, whose cells name one of the kinds, and those of hard rows, with what was learned."""
+    number = {kind: place for place, kind in enumerate(kinds)}
+    places = [(number[str(own.cell.feature)], own.cell.group, own.cell.fair) for own in errors if own.cell]
+    flat = [int(np.ravel_multi_index(place, fit.errors.shape)) for place in places]
+    names = {place: own.name for place, own in zip(flat, errors, strict=True)}
+    matrix = known.information(joint=len(errors) <= MOST_STORED)
+    source = f"{'symmetric, ' if fit.form.symmetric else ''}from votes, pooled across annotators"
+    learned = []
+    for own, place, position in zip(errors, places, flat, strict=True):
+        entries = slice(*matrix.indptr[position : position + 2])
+        pairs = zip(matrix.indices[entries].tolist(), matrix.data[entries].tolist(), strict=True)
+        information = tuple((names[other], value) for other, value in pairs)
+        value, low, high = (float(array[place]) for array in (fit.errors, known.low, known.high))
+        learned.append(replace(own, value=value, low=low, high=high, rows=rows, source=source, information=information))
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    for own, value, (low, high) in zip(hard, (fit.hard, fit.guess, fit.answer), known.hard.tolist(), strict=False):
+        information = ((own.name, (2 * z / max(high - low, 1e-6)) ** 2),)
+        learned.append(
+            replace(own, value=value, low=low, high=high, rows=rows, source="from votes", information=information)
+        )
+    return tuple(learned)
+
+
+def warn_of_votes(
+    parameters: Sequence[Parameter], fit: Fit, pair: Dependence | None, annotators: Sequence[str]
+) -> None:
+    """Warn of what the votes do not tell, and of errors that are not independent: one warning each."""
+    widths = [(own.high or 0) - (own.low or 0) for own in parameters]
+    count = sum(width > WIDE for width in widths)
+    if count:
+        widest = parameters[int(np.argmax(widths))]
+        many = f"{count} of {len(parameters)} parameters, such as {widest.said}," if count > 1 else widest.said
+        warn_audit(
+            f"the votes hardly tell {many} between {widest.low:.2f} and {widest.high:.2f}; "
+            "audit some rows, or name annotators with few votes as one kind"
+        )
+    if fit.form.hard and fit.hard * fit.guess > 0.01:
+        warn_audit(
+            f"annotators err on the same rows: about {fit.hard:.0%} of the rows are hard for all of them, and "
+            f"{fit.guess:.0%} of votes on these are guesses; audit some of the rows on which they disagree"
+        )
+    if pair is not None:
+        one, other = (annotators[number] for number in pair.annotators)
+        warn_audit(
+            f"annotators do not err independently: {one} and {other} agree on {pair.agreement:.0%} of {pair.rows} "
+            f"shared rows, and independent errors would give {pair.expected:.0%} ({pair.pairs} such pairs); some "
+            "may copy, or err on the same rows: look at belief.disagreement(votes), and audit some rows"
+        )

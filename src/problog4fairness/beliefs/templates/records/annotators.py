@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -18,11 +16,18 @@ from problog4fairness.audit import Audit, frame_of, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
-from problog4fairness.beliefs.favourable import favourable_comment, favourable_json, plain_label
+from problog4fairness.beliefs.favourable import favourable_comment, plain_label
+from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
+from problog4fairness.beliefs.templates.records.annotator_precision import (
+    learned_parameters,
+    precision,
+    warn_of_votes,
+)
+from problog4fairness.beliefs.templates.records.learning import design
 from problog4fairness.beliefs.templates.records.votes import (
     VotesView,
     VoteTables,
@@ -38,28 +43,21 @@ from problog4fairness.beliefs.variables import (
     declaration,
     goal,
     sensitive_comment,
-    sensitive_from_json,
-    sensitive_json,
 )
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, to_frame
+from problog4fairness.data import Floats, Level, Rows, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, predicates
-from problog4fairness.statistics import Cell, Parameter, parameters_from_json, parameters_json
+from problog4fairness.statistics import Cell, Parameter
 
 if TYPE_CHECKING:
     from problog4fairness.audit import AuditTable
-    from problog4fairness.beliefs.templates.records.annotator_errors import Fit, Votes
-    from problog4fairness.beliefs.templates.records.annotator_precision import Precision
+    from problog4fairness.beliefs.templates.records.annotator_errors import Votes
     from problog4fairness.program import Diagram, Leaf
 
 # What was said of an error: one number, or one for each (kind of) annotator, which may be one for each group.
 Errors = float | Mapping[Any, Any] | None
 NEGATIVE, POSITIVE = (1, 0), (0, 1)
 MOST_DRAWN = 6  # kinds of annotators in a picture
-# Parameters whose covariance is stored; of more, each is as sure as it is alone.
-MOST_JOINT = 200
-# A parameter whose interval is wider is named in a warning.
-WIDE = 0.5
 # Names and meanings of the parameters of hard rows.
 HARD = {
     "hard": "a row is hard for all annotators",
@@ -123,6 +121,20 @@ class Annotators(Belief):
         "that three or more err independently of each other and are mostly right; audited rows where there are fewer."
     )
 
+    fields: ClassVar[tuple[Field, ...]] = (
+        Field("annotators", "values", "The columns of votes, by kind of annotator"),
+        SENSITIVE,
+        GROUPS,
+        Field("symmetric", "flag", "Annotators err as often for a fair 1 as for a fair 0; unsaid, the votes choose"),
+        Field("hard_rows", "flag", "Some rows are hard for all annotators; unsaid, the votes choose"),
+    )
+    question = Question(
+        "label",
+        "Several people gave it",
+        "They labelled the same rows and disagree; nobody knows who is right.",
+        (("*fair label", "group"), ("Ann says", "Bob says")),
+    )
+
     def __init__(
         self,
         annotators: Sequence[str] | Mapping[str, Sequence[str]],
@@ -135,12 +147,18 @@ class Annotators(Belief):
         symmetric: bool | None = None,
         hard_rows: bool | None = None,
     ) -> None:
-        if not isinstance(annotators, Mapping) and len(set(annotators)) < len(annotators):
+        if not isinstance(annotators, Mapping):
+            if len(set(annotators)) < len(annotators):
+                raise P4FError(_TWICE)
+            annotators = {str(name): (name,) for name in annotators}
+        self.annotators = {str(kind): tuple(columns) for kind, columns in annotators.items()}
+        levels = None if sensitive is None else groups
+        super().__init__(self.annotators, sensitive, groups=levels, symmetric=symmetric, hard_rows=hard_rows)
+        self.recorded_columns = tuple(name for columns in self.annotators.values() for name in columns)
+        if len(self.recorded_columns) < 2:
+            raise P4FError("one annotator is a LabelBias; name the columns of two or more")
+        if len(set(self.recorded_columns)) < len(self.recorded_columns):
             raise P4FError(_TWICE)
-        kinds = annotators if isinstance(annotators, Mapping) else {str(name): (name,) for name in annotators}
-        self.annotators = {str(kind): tuple(names) for kind, names in kinds.items()}
-        self._take_columns()
-        self.variables = () if sensitive is None else (Sensitive.of(sensitive, groups, name="a"),)
         for name in set(self.recorded_columns) & set(self.sensitive_columns):
             raise P4FError(f"column {name!r} cannot be both a vote and the sensitive variable")
         self.favourable = plain_label(favourable)
@@ -148,25 +166,13 @@ class Annotators(Belief):
         for name, errors in (("negative", negative), ("positive", positive)):
             for kind in set(errors) - set(self.annotators) if isinstance(errors, Mapping) else ():
                 raise P4FError(f"{name} names {kind!r}, which is not among {', '.join(self.annotators)}")
-        self.parameters = (
-            tuple(
-                self._parameter(Cell(level, *change, kind), self._stated(errors, kind, level))
-                for kind in self.annotators
-                for change, errors in ((NEGATIVE, negative), (POSITIVE, positive))
-                for level in reversed(range(self._groups))
-            )
-            + self._hard_parameters()
+        self.parameters = tuple(
+            self._parameter(Cell(level, *change, kind), self._stated(errors, kind, level))
+            for kind in self.annotators
+            for change, errors in ((NEGATIVE, negative), (POSITIVE, positive))
+            for level in reversed(range(self._groups))
         )
-
-    def _hard_parameters(self) -> tuple[Parameter, ...]:
-        return tuple(Parameter(name, meaning) for name, meaning in HARD.items()) if self.hard_rows else ()
-
-    def _take_columns(self) -> None:
-        self.recorded_columns = tuple(name for names in self.annotators.values() for name in names)
-        if len(self.recorded_columns) < 2:
-            raise P4FError("one annotator is a LabelBias; name the columns of two or more")
-        if len(set(self.recorded_columns)) < len(self.recorded_columns):
-            raise P4FError(_TWICE)
+        self.parameters += tuple(Parameter(name, meaning) for name, meaning in HARD.items() if hard_rows)
 
     @property
     def _groups(self) -> int:
@@ -330,9 +336,6 @@ class Annotators(Belief):
         features
             Columns that the fair label depends on. They make the estimates sharper, by a linear model.
         """
-        from problog4fairness.beliefs.templates.records.annotator_precision import precision
-        from problog4fairness.beliefs.templates.records.learning import design
-
         warn_unweighted(audit, "votes")
         table = read_votes(self, frame_of(audit), recorded, fair, favourable)
         rows, votes, shares = table.rows, table.votes, self._shares(table.rows)
@@ -346,9 +349,15 @@ class Annotators(Belief):
                  if self.symmetric in (None, form.symmetric)
                  and ((not few and self.hard_rows is None) or form.hard is bool(self.hard_rows))]  # fmt: skip
         fit, rival = model.choose(forms)
-        estimated = self._learned(fit, precision(model, fit, rival, confidence), len(rows), confidence)
-        estimated._warn(fit, model, table.annotators)
-        return self._noted(estimated, favourable)
+        other = copy.copy(self)
+        other.symmetric, other.hard_rows = fit.form
+        other._field_values = {**self._field_values, "symmetric": fit.form.symmetric, "hard_rows": fit.form.hard}
+        errors = [own for own in self.parameters if own.cell is not None]
+        hard = [Parameter(name, meaning) for name, meaning in HARD.items() if fit.form.hard]
+        known = precision(model, fit, rival, confidence)
+        other.parameters = learned_parameters(errors, hard, list(self.annotators), fit, known, len(rows), confidence)
+        warn_of_votes(other.parameters, fit, model.most_dependent(fit, table.annotators), self.recorded_columns)
+        return self._noted(other, favourable)
 
     def _check_votes(self, votes: Votes, shares: Floats) -> None:
         """Raise the error that names a kind of annotators, or a group, without votes; ``shares [rows, groups]``."""
@@ -359,66 +368,6 @@ class Annotators(Belief):
         for group in np.flatnonzero(~given.any(axis=0)).tolist():
             where = self.variables[0].group_text(group)
             raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
-
-    def _learned(self, fit: Fit, precision: Precision, rows: int, confidence: float) -> Self:
-        """The belief with what was learned of the errors, and of hard rows."""
-        other = copy.copy(self)
-        other.symmetric, other.hard_rows = fit.form
-        kinds = {kind: number for number, kind in enumerate(self.annotators)}
-        # The place of each error among ``[kinds, groups, fair]``.
-        errors = {own.name: (own, (kinds[str(own.cell.feature)], own.cell.group, own.cell.fair))
-                  for own in self.parameters if own.cell}  # fmt: skip
-        flat = {int(np.ravel_multi_index(place, fit.errors.shape)): name for name, (_, place) in errors.items()}
-        matrix = precision.information(joint=len(errors) <= MOST_JOINT)
-        source = f"{'symmetric, ' if fit.form.symmetric else ''}from votes, pooled across annotators"
-        learned = []
-        for own, place in errors.values():
-            row = matrix[[int(np.ravel_multi_index(place, fit.errors.shape))]].tocoo()
-            learned.append(
-                replace(
-                    own,
-                    value=float(fit.errors[place]),
-                    low=float(precision.low[place]),
-                    high=float(precision.high[place]),
-                    rows=rows,
-                    source=source,
-                    information=tuple((flat[n], v) for n, v in zip(row.col.tolist(), row.data.tolist(), strict=True)),
-                )
-            )
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
-        values = (fit.hard, fit.guess, fit.answer) if fit.form.hard else ()
-        for own, value, (low, high) in zip(other._hard_parameters(), values, precision.hard.tolist(), strict=True):
-            information = ((own.name, (2 * z / max(high - low, 1e-6)) ** 2),)
-            learned.append(
-                replace(own, value=value, low=low, high=high, rows=rows, source="from votes", information=information)
-            )
-        other.parameters = tuple(learned)
-        return other
-
-    def _warn(self, fit: Fit, model: ErrorModel, annotators: Codes) -> None:
-        """Warn of what the votes do not tell, and of errors that are not independent: one warning each."""
-        wide = [own for own in self.parameters if (own.high or 0) - (own.low or 0) > WIDE]
-        if wide:
-            first = max(wide, key=lambda own: (own.high or 0) - (own.low or 0))
-            many = f"{len(wide)} of {len(self.parameters)} parameters" if len(wide) > 1 else first.said
-            example = f", such as {first.said}," if len(wide) > 1 else ""
-            warn_audit(
-                f"the votes hardly tell {many}{example} between {first.low:.2f} and {first.high:.2f}; "
-                "audit some rows, or name annotators with few votes as one kind"
-            )
-        if fit.form.hard and fit.hard * fit.guess > 0.01:
-            warn_audit(
-                f"annotators err on the same rows: about {fit.hard:.0%} of the rows are hard for all of them, and "
-                f"{fit.guess:.0%} of votes on these are guesses; audit some of the rows on which they disagree"
-            )
-        pair = model.most_dependent(fit, annotators)
-        if pair is not None:
-            one, other = (self.recorded_columns[number] for number in pair.annotators)
-            warn_audit(
-                f"annotators do not err independently: {one} and {other} agree on {pair.agreement:.0%} of {pair.rows} "
-                f"shared rows, and independent errors would give {pair.expected:.0%} ({pair.pairs} such pairs); some "
-                "may copy, or err on the same rows: look at belief.disagreement(votes), and audit some rows"
-            )
 
     def fair_proba(
         self, table: pd.DataFrame, *, recorded: Mapping[str, str] | None = None, favourable: Any = None
@@ -495,43 +444,3 @@ class Annotators(Belief):
     def caveats(self) -> list[str]:
         """See :meth:`Belief.caveats`."""
         return ["Annotators who copied from each other look better than they are."]
-
-    def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
-        return {
-            "kind": "Annotators",
-            "annotators": [[kind, list(columns)] for kind, columns in self.annotators.items()],
-            "variables": [sensitive_json(variable) for variable in self.variables],
-            "probabilities": parameters_json(self.parameters),
-            "symmetric": self.symmetric,
-            "hard_rows": self.hard_rows,
-            **favourable_json(self),
-        }
-
-    @classmethod
-    def _from_json(cls, value: dict[str, Any]) -> Self:
-        belief = cls.__new__(cls)
-        belief.annotators = {str(kind): tuple(map(str, columns)) for kind, columns in value["annotators"]}
-        belief._take_columns()
-        belief.variables = tuple(map(sensitive_from_json, value["variables"]))[:1]
-        belief.favourable = value.get("favourable")
-        belief.symmetric, belief.hard_rows = value["symmetric"], value["hard_rows"]
-        belief.parameters = parameters_from_json(value["probabilities"])
-        belief._check_cells()
-        return belief
-
-    def _check_cells(self) -> None:
-        """Raise a ``ValueError`` where parameters that came from a file are not those of their cells."""
-        wanted = {
-            Cell(level, *change, kind)
-            for kind in self.annotators
-            for change in (NEGATIVE, POSITIVE)
-            for level in range(self._groups)
-        }
-        errors = [own for own in self.parameters if own.cell is not None]
-        hard = [own.name for own in self.parameters if own.cell is None]
-        fits = {own.cell for own in errors} == wanted and len(errors) == len(wanted)
-        if hard != [own.name for own in self._hard_parameters()]:
-            raise ValueError("its parameters of hard rows are not those that it has")
-        if not fits or any(own.cell is None or own.name != self._name(own.cell) for own in errors):
-            raise ValueError("a parameter is not about its cell")
