@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +23,22 @@ from tests.beliefs.contract import LEARNERS, BeliefContract, distorted_labels
 from tests.oracle import problog_answer
 
 VALUES = {"factor": (0.7, 1.1), "shift": (-1.0, 0.2), "noise": (0.5, 0.3), "mean": (0.5, 0.0), "spread": (1.5, 1.2)}
+
+
+def at_points(belief: NumericMeasurementBias, rows: Rows) -> tuple[dict[str, dict[str, str]], pd.DataFrame]:
+    """For each ``x_(g,k1,...)`` of the program and each feature the name of a column, and these columns."""
+    nodes, _ = belief.quadrature()
+    names, columns = {}, {}
+    places = list(product(range(belief.points), repeat=len(belief.features)))
+    for level, group in enumerate(belief.variable.levels):
+        for own in places:
+            constant = f"x_({level},{','.join(str(place + 1) for place in own)})"
+            names[constant] = {}
+            for feature, place in zip(belief.features, own, strict=True):
+                centre, width = belief.fair_values(feature, group, rows.frame[feature])
+                name = f"{feature} at {level}, {place + 1}"
+                names[constant][feature], columns[name] = name, centre + width * nodes[place]
+    return names, pd.DataFrame(columns)
 
 
 class TestNumeric(BeliefContract):
@@ -73,7 +91,7 @@ class TestNumeric(BeliefContract):
             self.make().bind({"nonsense": 0.1})
 
     def as_program(self, belief, frame):
-        replaced, points = belief.at_points(Rows(frame, ("skill", "other"), (0, 1)))
+        replaced, points = at_points(belief, Rows(frame, ("skill", "other"), (0, 1)))
         return ProgramBelief(str(belief), replaced=replaced), points.assign(a=frame["a"])
 
     @pytest.mark.parametrize("learner", LEARNERS)
@@ -115,7 +133,7 @@ class TestLabelOnNumbers(BeliefContract):
         return pd.DataFrame(columns, columns=["a", "b"]), {"recorded": recorded, "fair": fair}
 
     def as_program(self, belief, frame):
-        replaced, points = belief.measurement.at_points(Rows(frame, ("skill", "other"), (0, 1)))
+        replaced, points = at_points(belief.measurement, Rows(frame, ("skill", "other"), (0, 1)))
         return ProgramBelief(str(belief), replaced=replaced), points.join(frame[["a", "b"]])
 
     def test_the_table_of_parameters(self):
@@ -164,7 +182,7 @@ def test_rows_that_may_be_in_some_of_three_groups_train_as_the_printed_program_d
     )
     skill, labels = 2 * rng.normal(size=count), rng.integers(0, 2, count)
     frame = pd.DataFrame({"skill": skill, "a": np.array(levels)[shares.argmax(axis=1)]})
-    replaced, points = belief.at_points(Rows(frame, ("skill",)))
+    replaced, points = at_points(belief, Rows(frame, ("skill",)))
     program = ProgramBelief(str(belief), replaced=replaced, functions={"a": lambda frame: shares[frame["row"]]})
     rows = Rows(points.join(frame).assign(row=np.arange(count)), ("skill",), recorded=labels)
     rows = rows.with_groups(belief.variable, shares)

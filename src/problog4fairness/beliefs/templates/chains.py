@@ -19,8 +19,7 @@ from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.combinations import occurring, part_of
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.observation import Observation
-from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
-from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
+from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.templates.labels.stage import LabelStage, classifier, label_table
 from problog4fairness.beliefs.variables import declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Rows, Sensitive
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from problog4fairness.audit import Audit
 
 
-def chain(*beliefs: LabelStage | MeasurementBias | NumericMeasurementBias) -> Chain:
+def chain(*beliefs: LabelStage | FeatureBias) -> Chain:
     """Biases that act one after the other: label biases of several variables, also on top of measurement bias.
 
     ``chain(LabelBias("high_cheekbones"), LabelBias("blurry"), LabelBias("smiling"))`` is the face study's program.
@@ -73,7 +72,7 @@ class Chain(Belief):
     fields: ClassVar[tuple[Field, ...]] = (Field("beliefs", "beliefs", "Biases in the order in which they acted"),)
 
     def __init__(self, beliefs: tuple[Any, ...]) -> None:
-        measured = [belief for belief in beliefs if isinstance(belief, MeasurementBias | NumericMeasurementBias)]
+        measured = [belief for belief in beliefs if isinstance(belief, FeatureBias)]
         stages = [belief for belief in beliefs if isinstance(belief, LabelStage)]
         if len(measured) + len(stages) != len(beliefs) or not beliefs:
             raise P4FError("a chain takes LabelBias and MeasurementBias, or other biases of the label, one or more")
@@ -99,7 +98,7 @@ class Chain(Belief):
         names = predicates(("_".join(variable.columns) for variable in order), "a", taken)
         by_identity = {variable: replace(variable, name=name) for variable, name in zip(order, names, strict=True)}
         self.variables = tuple(by_identity.values())
-        self.measurement: MeasurementBias | NumericMeasurementBias | None = None
+        self.measurement: FeatureBias | None = None
         if measured:
             self.measurement = measured[0].with_parameters(measured[0].parameters)
             self.measurement.variables = (by_identity[_identity(measured[0].variable)],)

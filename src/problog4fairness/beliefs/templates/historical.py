@@ -239,7 +239,7 @@ class HistoricalBias(Belief):
             "The features are recorded correctly, but discrimination made some of them worse than they would be in a "
             "fair world. The model predicts as if a person had lived in that world."
         )
-        found = [first, *self.measurement.sentences("would have, in a fair world,")]
+        found = [first, *self.measurement.sentences(verb="would have, in a fair world,")]
         if self.label is not None:
             found.append("The recorded label is, besides, taken as a distorted copy of the fair one.")
             found += self.label.sentences(label or Label())

@@ -26,16 +26,6 @@ NEGATIVE, POSITIVE = (0, 1), (1, 0)
 MOST_TOGETHER = 64
 
 
-def checked_features(features: str | Sequence[str], variable: Sensitive) -> tuple[str, ...]:
-    """The names of distorted features, or the error that says why they cannot be these."""
-    names = (features,) if isinstance(features, str) else tuple(features)
-    if not names:
-        raise P4FError("name one or more different features")
-    for name in set(names) & set(variable.columns):
-        raise P4FError(f"column {name!r} cannot be both a distorted feature and the sensitive variable")
-    return names
-
-
 @dataclass(frozen=True)
 class Distorted:
     """One feature; or several, whose values together are then one value.

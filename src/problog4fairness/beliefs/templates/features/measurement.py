@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from torch import Tensor
 
 from problog4fairness.audit import NoStrataError, SamplingFrame, Strata, feature_strata
-from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import OTHERS, features, sensitive
-from problog4fairness.beliefs.describe.words import Label
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.combinations import Combinations, every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
-from problog4fairness.beliefs.templates.features.distorted import Distorted, checked_features, program_tables
+from problog4fairness.beliefs.templates.features.distorted import Distorted, program_tables
+from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, plain
+from problog4fairness.data import Codes, Floats, Level, Rows, plain
 from problog4fairness.errors import P4FError
-from problog4fairness.program import Diagram, Node, comment, predicates
+from problog4fairness.program import Node, comment, predicates
 from problog4fairness.statistics import Beta, Cell, Parameter
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from problog4fairness.audit import Audit, AuditTable
 
 
-class MeasurementBias(Belief):
+class MeasurementBias(FeatureBias):
     """The recorded features are distorted copies of the fair ones; the label depends on the fair ones.
 
     P(label) = sum over fair vectors v of h(v) times, for each feature i, P(v_i | recorded_i, A)
@@ -127,7 +126,8 @@ class MeasurementBias(Belief):
             joint=self.joint or None,
             inputs=inputs,
         )
-        self.features, self.inputs = checked_features(names, self.variable), inputs
+        self._take_features(names)
+        self.inputs = inputs
         for name, options in self.values.items():
             if len(set(options)) < 2:
                 raise P4FError(f"feature {name!r} needs two or more values")
@@ -135,14 +135,9 @@ class MeasurementBias(Belief):
             parameter
             for part in self.parts
             for parameter in part.parameters(
-                self.variable, self.affected, *(self._of_part(own, part) for own in (negative, positive))
+                self.variable, self.affected, *(self._of_feature(own, part.title) for own in (negative, positive))
             )
         )
-
-    @property
-    def variable(self) -> Sensitive:
-        """The sensitive variable."""
-        return self.variables[0]
 
     @functools.cached_property
     def parts(self) -> tuple[Distorted, ...]:
@@ -159,13 +154,6 @@ class MeasurementBias(Belief):
     def names(self) -> dict[str, str]:
         """The name of each part in the program."""
         return {part.title: part.name for part in self.parts}
-
-    def _of_part(self, strength: Strength, part: Distorted) -> Strength:
-        """What was said of one part, where features are told apart."""
-        if not isinstance(strength, Mapping) or not set(strength) & set(self.features):
-            return strength
-        own: Strength = strength.get(part.title)
-        return own
 
     def by_cell(self) -> dict[str, dict[Cell, Parameter]]:
         """The parameters of each part."""
@@ -200,19 +188,13 @@ class MeasurementBias(Belief):
         return program_tables(self.parts, self._bound_program().compile(), self.variables, groups)
 
     def before_label(self) -> tuple[list[str], list[str]]:
-        """For a chain: what the head of its program says of the features, and their clauses, in paragraphs."""
+        """See :meth:`FeatureBias.before_label`."""
         return [], ["% First, the recorded features are taken to the fair ones.", *self.rules()]
-
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`: through one small table for each feature, not all combinations of them."""
-        self.require_known()
-        self._require_columns(rows)
-        return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
 
     def observed(
         self, rows: Rows, groups: Combinations, place: int, labels: Tensor | None, record: Codes | None
     ) -> Observation:
-        """Observe rows whose label is distorted besides; see :meth:`NumericMeasurementBias.observed`."""
+        """See :meth:`FeatureBias.observed`: through one small table for each feature."""
         tables = self.feature_tables(groups.levels[:, [place]])
         return observe_tables(rows, groups, labels, tables, self.parts, record, self.inputs)
 
@@ -276,35 +258,16 @@ class MeasurementBias(Belief):
         audit = table.sampled(table.measured, *fair.values())
         return self.estimate(audit, recorded=recorded, fair=fair, drawn_from=table.drawn_from)
 
-    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
-        """See :meth:`Belief.words`."""
-        first = (
-            "The recorded labels are taken as fair, but some recorded features are taken as distorted copies of the "
-            "fair ones, and the label depends on the fair ones."
-        )
-        return [first, *self.sentences()]
-
-    def sentences(self, verb: str = "should have been recorded with") -> list[str]:
-        """What it says of each feature and group; ``verb`` leads from the recorded value to the fair one."""
+    def feature_sentences(self, verb: str = "should have been recorded with") -> list[str]:
+        """See :meth:`FeatureBias.feature_sentences`; ``verb`` leads from the recorded value to the fair one."""
         variable, parameters = self.variable, self.by_cell()
-        found = [sentence for part in self.parts for sentence in part.sentences(variable, parameters[part.title], verb)]
-        untouched = [variable.group_text(i) for i in range(len(variable.levels)) if i not in self.affected]
-        return found + [f"Where {group}, recorded features are taken as right." for group in untouched]
-
-    def picture(self, label: Label | None = None) -> Diagram:
-        """See :meth:`Belief.picture`; the label on record is the fair one."""
-        name = "label" if label is None else label.column
-        return Diagram((*self.drawn(), Node(name, self.fair_features(), observed=True, classifier=True)))
+        return [own for part in self.parts for own in part.sentences(variable, parameters[part.title], verb)]
 
     def drawn(self, fair: str = "fair") -> list[Node]:
         """The nodes of its picture, without the label."""
         parameters = {name: own.values() for name, own in self.by_cell().items()}
         distorted = features(parameters, self.variable.columns, parameters, fair)
         return [Node(OTHERS, observed=True), *sensitive(self.variables), *distorted]
-
-    def fair_features(self, fair: str = "fair") -> tuple[str, ...]:
-        """The nodes of its picture that the label depends on."""
-        return (OTHERS, *(f"{part.title} ({fair})" for part in self.parts))
 
     @property
     def _strata_shape(self) -> tuple[int, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,15 +11,13 @@ from torch import Tensor
 
 from problog4fairness.audit import as_audit, by_feature, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.describe.diagrams import OTHERS
-from problog4fairness.beliefs.describe.words import Label
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, Question
-from problog4fairness.beliefs.likelihood.combinations import Combinations, occurring
+from problog4fairness.beliefs.likelihood.combinations import Combinations
 from problog4fairness.beliefs.likelihood.factored import row_groups
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.sampled_inputs import likely_vectors, row_seeds
 from problog4fairness.beliefs.likelihood.tables import SOME, observe_weighted
-from problog4fairness.beliefs.templates.features.distorted import checked_features
+from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.templates.features.measurement_model import (
     BOUNDS,
     MEANINGS,
@@ -39,9 +36,9 @@ from problog4fairness.beliefs.templates.features.numeric_program import (
     with_interval,
 )
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment, strengths
-from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, column_values
+from problog4fairness.data import Codes, Floats, Level, Rows, column_values
 from problog4fairness.errors import P4FError
-from problog4fairness.program import Diagram, Node, atom, comment, predicates
+from problog4fairness.program import Node, atom, comment, predicates
 from problog4fairness.statistics import Parameter
 
 if TYPE_CHECKING:
@@ -54,7 +51,7 @@ MOST_POINTS = 15
 ASKED = "y_at"
 
 
-class NumericMeasurementBias(Belief):
+class NumericMeasurementBias(FeatureBias):
     """The recorded numbers are the fair ones stretched, moved and blurred; the label depends on the fair ones.
 
     recorded = factor * fair + shift + noise, by group
@@ -99,6 +96,7 @@ class NumericMeasurementBias(Belief):
     title = "measurement bias of numbers"
     identified_by = "rows whose fair numbers were found out; rows measured twice tell of the noise alone."
     command = "numeric"
+    what = "numbers"
     fields: ClassVar[tuple[Field, ...]] = (
         Field("features", "columns", "The numbers that are distorted"),
         SENSITIVE,
@@ -135,7 +133,7 @@ class NumericMeasurementBias(Belief):
         super().__init__(
             features, sensitive, factor, shift, noise, groups=groups, affected=affected, points=points, inputs=inputs
         )
-        self.features = checked_features(features, self.variable)
+        self._take_features(features)
         if mean is False or spread is False:
             raise P4FError("mean and spread of fair values are numbers, or None to be estimated")
         self.points, self.inputs = points, inputs
@@ -151,11 +149,6 @@ class NumericMeasurementBias(Belief):
         self._check_factors()
 
     @property
-    def variable(self) -> Sensitive:
-        """The sensitive variable."""
-        return self.variables[0]
-
-    @property
     def numbers(self) -> tuple[str, ...]:  # type: ignore[override]
         """See :class:`Belief`: all its features."""
         return self.features
@@ -164,12 +157,6 @@ class NumericMeasurementBias(Belief):
     def names(self) -> dict[str, str]:
         """The name of each feature in the program."""
         return dict(zip(self.features, predicates(self.features, "f", {"a", "x"}), strict=True))
-
-    def _of_feature(self, strength: Strength, feature: str) -> Strength:
-        if not isinstance(strength, Mapping) or not set(strength) & set(self.features):
-            return strength
-        own: Strength = strength.get(feature)
-        return own
 
     def _name(self, kind: str, feature: str, level: int) -> str:
         return f"{kind}({self.names[feature]},{atom(self.variable.levels[level])})"
@@ -258,49 +245,13 @@ class NumericMeasurementBias(Belief):
         nodes, weights = np.polynomial.hermite_e.hermegauss(self.points)
         return nodes, weights / (weights.sum() * (1 + 1e-15))
 
-    def at_points(self, rows: Rows) -> tuple[dict[str, dict[str, str]], pd.DataFrame]:
-        """For each ``x_(g,k1,...)`` of the program and each feature the name of a column, and these columns."""
-        import pandas as pd
-
-        nodes, _ = self.quadrature()
-        found: dict[str, dict[str, str]] = {}
-        columns: dict[str, Floats] = {}
-        for level, places in product(
-            range(len(self.variable.levels)), product(range(self.points), repeat=len(self.features))
-        ):
-            constant = f"x_({level},{','.join(str(place + 1) for place in places)})"
-            found[constant] = {}
-            for feature, place in zip(self.features, places, strict=True):
-                centre, width = self._recording(feature, level).fair(self._recorded(rows, feature))
-                name = f"{feature} at {level}, {place + 1}"
-                found[constant][feature], columns[name] = name, centre + width * nodes[place]
-        return found, pd.DataFrame(columns)
-
     def _recorded(self, rows: Rows, feature: str) -> Floats:
         return finite(rows.column(feature, "the belief"), f"feature {feature!r}")
-
-    def observe(self, rows: Rows) -> Observation:
-        """See :meth:`Belief.observe`: each row stands for fair values of its own."""
-        self.require_known()
-        self._require_columns(rows)
-        return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
 
     def observed(
         self, rows: Rows, groups: Combinations, place: int, labels: Tensor | None, record: Codes | None
     ) -> Observation:
-        """Observe rows whose label is distorted besides.
-
-        Parameters
-        ----------
-        rows
-            What was recorded.
-        groups, place
-            The combinations of groups that occur in them, and which of their variables is that of this belief.
-        labels
-            ``[combinations, fair, recorded]``; None where the recorded label is the fair one.
-        record
-            ``[rows]``: what was recorded, by its position in ``labels``.
-        """
+        """See :meth:`FeatureBias.observed`: each row stands for fair values of its own."""
         if labels is None:
             labels = torch.eye(len(rows.classes), dtype=torch.float64).expand(len(groups.levels), -1, -1)
         shares, chosen = row_groups(groups.rows)
@@ -432,29 +383,12 @@ class NumericMeasurementBias(Belief):
             raise P4FError(f"design must be 'neyman' for numbers, not {design!r}: Hoeffding's is for probabilities")
         return plan_numbers(self, table, fair=fair, error=error, confidence=confidence, pilot=pilot)
 
-    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
-        """See :meth:`Belief.words`."""
-        first = (
-            "The recorded labels are taken as fair, but some recorded numbers are taken as distorted copies of the "
-            "fair ones, and the label depends on the fair ones."
-        )
-        return [first, *self.sentences()]
-
-    def sentences(self) -> list[str]:
-        """What it says of each feature and group."""
+    def feature_sentences(self) -> list[str]:
+        """See :meth:`FeatureBias.feature_sentences`."""
         return numeric_words(self.variable, self.by_group())
-
-    def picture(self, label: Label | None = None) -> Diagram:
-        """See :meth:`Belief.picture`; the label on record is the fair one."""
-        name = "label" if label is None else label.column
-        return Diagram((*self.drawn(), Node(name, self.fair_features(), observed=True, classifier=True)))
 
     def drawn(self) -> list[Node]:
         """The nodes of its picture, without the label."""
         every = [own.name for own in self.parameters]
         names = {feature: [own for own in every if f"({name}," in own] for feature, name in self.names.items()}
         return numeric_nodes(self.variable, names)
-
-    def fair_features(self) -> tuple[str, ...]:
-        """The nodes of its picture that the label depends on."""
-        return (OTHERS, *(f"{name} (fair)" for name in self.features))

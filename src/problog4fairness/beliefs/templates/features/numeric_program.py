@@ -60,17 +60,15 @@ def numeric_rules(
 
 def numeric_words(variable: Sensitive, groups: Mapping[tuple[str, int], Mapping[str, Parameter]]) -> list[str]:
     """A sentence for each feature and group; the parameters are by what they are: factor, shift and so on."""
-    found = []
+    sentences = []
     for (feature, level), parameters in reversed(list(groups.items())):
         words = {kind: _in_words(kind, parameters.get(kind)) for kind in NEUTRAL}
-        found.append(
+        sentences.append(
             f"Where {variable.group_text(level)}, the recorded {feature} is the fair one times {words['factor']}, plus "
             f"{words['shift']}, plus chance with {words['noise']}; fair values have {words['mean']} and "
             f"{words['spread']}."
         )
-    acting = {level for _, level in groups}
-    untouched = [variable.group_text(level) for level in range(len(variable.levels)) if level not in acting]
-    return found + [f"Where {group}, recorded numbers are taken as right." for group in untouched]
+    return sentences
 
 
 def _in_words(kind: str, parameter: Parameter | None) -> str:

@@ -22,11 +22,7 @@ from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
-from problog4fairness.beliefs.templates.records.annotator_precision import (
-    learned_parameters,
-    precision,
-    warn_of_votes,
-)
+from problog4fairness.beliefs.templates.records.annotator_precision import learned_parameters, precision, warn_of_votes
 from problog4fairness.beliefs.templates.records.learning import design
 from problog4fairness.beliefs.templates.records.votes import (
     VotesView,
@@ -39,11 +35,7 @@ from problog4fairness.beliefs.templates.records.votes import (
     votes_of,
     wide_votes,
 )
-from problog4fairness.beliefs.variables import (
-    declaration,
-    goal,
-    sensitive_comment,
-)
+from problog4fairness.beliefs.variables import declaration, goal, sensitive_comment
 from problog4fairness.data import Floats, Level, Rows, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, predicates
@@ -76,14 +68,12 @@ class Annotators(Belief):
 
     P(votes) = sum over f of h_f times, for each annotator j who voted, P(j says v_j | fair = f, A)
 
-    Use it where there are two or more opinions of the same people and nobody knows whose is right. ``y`` then has a
-    column for each annotator, with gaps where they did not look; long tables are made wide by :meth:`wide`.
+    ``y`` has a column for each annotator, with gaps where they did not look; :meth:`wide` makes it of a long table.
 
     What identifies it: that annotators err independently of each other, given the fair label, the group and whether the
-    row is hard, and that most are right more often than not. From three annotators on, their agreement tells how often
-    each errs (Dawid and Skene 1979), and no audit is needed; with two, some rows must be audited. It does not hold
-    where they copy from each other; :meth:`estimate` warns where votes agree more often than independent errors would
-    give. Somebody who always says the same is recognised and has no say.
+    row is hard, and that most are right more often than not. From three on, their agreement tells how often each errs
+    (Dawid and Skene 1979); with two, some rows must be audited. It does not hold where they copy from each other:
+    :meth:`estimate` warns where votes agree more often than independent errors would give.
 
     Parameters
     ----------
@@ -91,20 +81,18 @@ class Annotators(Belief):
         The columns of their votes; or, where some have the same parameters, the columns of each kind of annotator:
         ``{"crowd": ["w1", "w2", "w3"], "expert": ["dr_lee"]}``.
     sensitive
-        The column of the sensitive variable, or several columns whose values together make a group; None where
-        errors do not depend on the group.
+        The column of the sensitive variable, or several that make a group together; None where errors do not depend
+        on it.
     negative, positive
         Probability that an annotator says 0 of a fair 1, and 1 of a fair 0: one number for all, or for each kind of
         annotator a number or one per group; None to be estimated.
     groups
         The groups; with two, the second is the sensitive one.
     favourable
-        The label that counts as 1, where it is known already; :meth:`estimate` notes it.
-    symmetric
-        Whether an annotator errs as often for a fair 1 as for a fair 0; None to let the votes choose.
-    hard_rows
-        Whether some rows are hard for all annotators, who guess there more often than they see; None to let the votes
-        choose.
+        The label that counts as 1, where it is known already.
+    symmetric, hard_rows
+        Whether an annotator errs as often for a fair 1 as for a fair 0, and whether some rows are hard for all, who
+        often guess there; None to let the votes choose.
 
     Examples
     --------
@@ -120,7 +108,6 @@ class Annotators(Belief):
     identified_by = (
         "that three or more err independently of each other and are mostly right; audited rows where there are fewer."
     )
-
     fields: ClassVar[tuple[Field, ...]] = (
         Field("annotators", "values", "The columns of votes, by kind of annotator"),
         SENSITIVE,
@@ -167,7 +154,7 @@ class Annotators(Belief):
             for kind in set(errors) - set(self.annotators) if isinstance(errors, Mapping) else ():
                 raise P4FError(f"{name} names {kind!r}, which is not among {', '.join(self.annotators)}")
         self.parameters = tuple(
-            self._parameter(Cell(level, *change, kind), self._stated(errors, kind, level))
+            self._parameter(Cell(level, *change, kind), errors)
             for kind in self.annotators
             for change, errors in ((NEGATIVE, negative), (POSITIVE, positive))
             for level in reversed(range(self._groups))
@@ -178,21 +165,16 @@ class Annotators(Belief):
     def _groups(self) -> int:
         return len(self.variables[0].levels) if self.variables else 1
 
-    def _stated(self, errors: Errors, kind: str, level: int) -> float | None:
-        stated = errors.get(kind) if isinstance(errors, Mapping) else errors
-        stated = (
-            stated.get(self.variables[0].levels[level]) if isinstance(stated, Mapping) and self.variables else stated
-        )
-        return None if stated is None else float(stated)
-
-    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
-        who = f"{cell.feature} says {cell.recorded} of a fair {cell.fair}"
-        where = f" where {self.variables[0].group_text(cell.group)}" if self.variables else ""
-        return Parameter(self._name(cell), who + where, value, cell=cell)
-
-    def _name(self, cell: Cell) -> str:
-        group = f",{atom(self.variables[0].levels[cell.group])}" if self.variables else ""
-        return f"{'neg' if cell.fair else 'pos'}({atom(str(cell.feature))}{group})"
+    def _parameter(self, cell: Cell, errors: Errors) -> Parameter:
+        kind, value = str(cell.feature), errors.get(cell.feature) if isinstance(errors, Mapping) else errors
+        group = where = ""
+        if self.variables:
+            level = self.variables[0].levels[cell.group]
+            group, where = f",{atom(level)}", f" where {self.variables[0].group_text(cell.group)}"
+            value = value.get(level) if isinstance(value, Mapping) else value
+        name = f"{'neg' if cell.fair else 'pos'}({atom(kind)}{group})"
+        known = None if value is None else float(value)
+        return Parameter(name, f"{kind} says {cell.recorded} of a fair {cell.fair}{where}", known, cell=cell)
 
     @cached_property
     def _networks(self) -> dict[str, str]:
