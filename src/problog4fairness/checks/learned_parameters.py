@@ -23,7 +23,7 @@ from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
 from problog4fairness.learners import Bar, FittedLinear, Linear, Task, fit_again
-from problog4fairness.statistics import Beta, Parameter, checked_priors
+from problog4fairness.statistics import Beta, checked_priors, estimated_jointly
 
 Known = TypeVar("Known", bound=Belief)
 
@@ -97,42 +97,29 @@ def learn_parameters(
                 slopes[place] += (own.a - 1) / point[place] - (own.b - 1) / (1 - point[place])
         return -value, -slopes
 
-    chosen = {own.name: own for own in known.probabilities}
-    limits = [admissible_values(known, chosen[name], rows)[1] for name in names]
+    by_name = {own.name: own for own in known.probabilities}
+    chosen = [by_name[name] for name in names]
+    limits = [admissible_values(known, own, rows)[1] for own in chosen]
     bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limit))) for limit in limits]
     values = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
     information = profile.information(np.clip(values, 0.01, 0.99))
-    known_of_priors = np.diag([_prior_information(own) for own in priors])
-    deviations = _deviations(information + known_of_priors)
-    lost = [
-        name for name, own, deviation in zip(names, priors, deviations, strict=True)
-        if own is None and deviation > IDENTIFIED
-    ]  # fmt: skip
+    information = information + np.diag([0.0 if own is None else own.information for own in priors])
+    deviations = _deviations(information)
+    lost = [own for own, beta, deviation in zip(chosen, priors, deviations, strict=True)
+            if beta is None and deviation > IDENTIFIED]  # fmt: skip
     if lost:
-        called = ", ".join(chosen[name].called for name in lost)
+        called = ", ".join(own.called for own in lost)
         warn_audit(f"recorded rows do not tell {called}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
     source = f"likelihood of {len(rows)} {LEARNED} with a linear learner (penalty {profile.penalty:g})"
     half = NormalDist().inv_cdf((1 + confidence) / 2) * deviations
-
-    def learned(parameter: Parameter) -> Parameter:
-        if parameter.name in lost:
-            return parameter.stated(None)
-        if parameter.name not in names:
-            return parameter
-        place = names.index(parameter.name)
-        value, own = float(values[place]), priors[place]
-        low, high = max(0.0, value - float(half[place])), min(1.0, value + float(half[place]))
-        carried = tuple(zip(names, map(float, (information + known_of_priors)[place]), strict=True))
-        told = source if own is None else f"{source}, prior {own}"
-        stated = replace(parameter, value=value, low=low, high=high, rows=len(rows))
-        return replace(stated, source=told, prior=own, information=carried)
-
-    return belief.with_parameters(tuple(learned(parameter) for parameter in belief.parameters))
-
-
-def _prior_information(prior: Beta | None) -> float:
-    """What a prior adds to the information: that of the rows that it is worth."""
-    return 0.0 if prior is None else (prior.a + prior.b) / (prior.mean * (1 - prior.mean))
+    ends = np.maximum(0.0, values - half), np.minimum(1.0, values + half)
+    estimated = estimated_jointly(chosen, values, *ends, information, len(rows), source)
+    learned = {
+        own.name: own if beta is None else replace(own, prior=beta, source=f"{source}, prior {beta}")
+        for own, beta in zip(estimated, priors, strict=True)
+    }
+    learned |= {own.name: own.stated(None) for own in lost}
+    return belief.with_parameters(tuple(learned.get(own.name, own) for own in belief.parameters))
 
 
 def _deviations(information: Floats) -> Floats:

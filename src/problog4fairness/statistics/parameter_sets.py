@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError, among
@@ -11,6 +12,19 @@ from problog4fairness.statistics.priors import Beta
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def estimated_jointly(
+    parameters: Sequence[Parameter], values: Any, low: Any, high: Any, information: Any, rows: int, source: str
+) -> tuple[Parameter, ...]:
+    """Parameters that were estimated together; ``information`` is their matrix, and what precedes it are arrays."""
+    names = [own.name for own in parameters]
+    columns = (map(float, column) for column in (values, low, high))
+    matrix = (tuple(zip(names, map(float, row), strict=True)) for row in information)
+    return tuple(
+        replace(own, value=value, low=a, high=b, rows=rows, source=source, information=row)
+        for own, value, a, b, row in zip(parameters, *columns, matrix, strict=True)
+    )
 
 
 def bind(parameters: Sequence[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:

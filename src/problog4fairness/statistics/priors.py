@@ -37,6 +37,11 @@ class Beta:
         """The expected probability."""
         return self.a / (self.a + self.b)
 
+    @property
+    def information(self) -> float:
+        """The Fisher information of the rows that it is worth."""
+        return (self.a + self.b) / (self.mean * (1 - self.mean))
+
     def after(self, successes: float, rows: float) -> Beta:
         """What is known once ``successes`` were seen among ``rows``."""
         return Beta(self.a + successes, self.b + rows - successes)

@@ -222,5 +222,5 @@ def _penalty(point: Floats, priors: Sequence[Beta | None]) -> tuple[float, Float
 
 def _prior_information(priors: Sequence[Beta | None]) -> Tensor:
     """What priors add to the information: that of the rows that they are worth."""
-    rows = [0.0 if prior is None else (prior.a + prior.b) / (prior.mean * (1 - prior.mean)) for prior in priors]
-    return torch.diag(torch.tensor(rows, dtype=torch.float64))
+    known = [0.0 if prior is None else prior.information for prior in priors]
+    return torch.diag(torch.tensor(known, dtype=torch.float64))

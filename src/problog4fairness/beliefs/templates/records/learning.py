@@ -25,7 +25,7 @@ from problog4fairness.audit import LabelModel, Learned, Terms, learn, least_loss
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Parameter, interval
+from problog4fairness.statistics import Parameter, estimated_jointly, interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,14 +76,7 @@ def learned_from(
 
 def _with_learned(parameters: Sequence[Parameter], learned: Learned, rows: int) -> tuple[Parameter, ...]:
     """The parameters with what was learned of them; warns of those that the record hardly tells."""
-    names = [own.name for own in parameters]
-    known = tuple(
-        replace(own, value=value, low=low, high=high, rows=rows, source=SOURCE,
-                information=tuple(zip(names, information, strict=True)))
-        for own, value, low, high, information in zip(
-            parameters, learned.values.tolist(), learned.low.tolist(), learned.high.tolist(),
-            learned.information.tolist(), strict=True)
-    )  # fmt: skip
+    known = estimated_jointly(parameters, learned.values, learned.low, learned.high, learned.information, rows, SOURCE)
     for own in known:
         if (own.high or 1) - (own.low or 0) > UNTOLD:
             warn_audit(

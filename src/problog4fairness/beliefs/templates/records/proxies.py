@@ -17,7 +17,16 @@ from problog4fairness.beliefs.variables import declaration
 from problog4fairness.data import Codes, Floats, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, number
-from problog4fairness.statistics import POOLED, Estimate, Parameter, Shrunk, known_values, proportion, shrunk
+from problog4fairness.statistics import (
+    POOLED,
+    Estimate,
+    Parameter,
+    Shrunk,
+    estimated_jointly,
+    known_values,
+    proportion,
+    shrunk,
+)
 
 # What a squared weight of the model costs, so that values which all linked people of one group share have one.
 PENALTY = 0.02
@@ -125,22 +134,11 @@ def _modelled(
     at = [(own.cell.group, own.cell.recorded) for own in parameters if own.cell]
     moves = np.stack([slopes[place, group - 1] for place, group in at])
     spread = moves @ covariance @ moves.T
-    information, names = np.linalg.pinv(spread, rcond=1e-8, hermitian=True), [own.name for own in parameters]
-    value, z = np.array([chance[own] for own in at]), NormalDist().inv_cdf((1 + confidence) / 2)
+    value, z = np.array([chance[place] for place in at]), NormalDist().inv_cdf((1 + confidence) / 2)
     half = z * np.sqrt(np.diag(spread)) / np.maximum(value * (1 - value), 1e-12)
-    low, high = expit(logit(value) - half), expit(logit(value) + half)
-    return tuple(
-        replace(
-            own,
-            value=float(value[number]),
-            low=float(low[number]),
-            high=float(high[number]),
-            rows=len(groups),
-            source=SOURCE,
-            information=tuple(zip(names, information[number].tolist(), strict=True)),
-        )
-        for number, own in enumerate(parameters)
-    )
+    ends = expit(logit(value) - half), expit(logit(value) + half)
+    information = np.linalg.pinv(spread, rcond=1e-8, hermitian=True)
+    return estimated_jointly(parameters, value, *ends, information, len(groups), SOURCE)
 
 
 def _design(values: Sequence[int]) -> Floats:
