@@ -41,7 +41,7 @@ def main() -> None:
         learner = HistGradientBoostingClassifier() if name == "HistGradientBoosting" else name
         model = p4f.DebiasedClassifier(belief, learner, random_state=0).fit(frame, recorded)
         one = _seconds(lambda own=model: own.fit(frame, recorded), options.rounds)
-        many = _seconds(lambda own=model: own.bands(frame, recorded, draws=50, progress=False), options.rounds)
+        many = _seconds(lambda own=model: own.uncertainty(frame, recorded, draws=50, progress=False), options.rounds)
         verdict = "met" if many <= goal * one else "missed"
         print(f"{name:22} fit {one:6.2f}  bands {many:6.2f}  {many / one:5.1f} times, goal {goal}: {verdict}")
 

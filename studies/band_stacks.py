@@ -109,7 +109,7 @@ class BandStack(Stack):
             if self.doubt == "as if certain":
                 belief = belief.bind({own.name: own.value or 0.0 for own in belief.parameters})
             model = p4f.DebiasedClassifier(belief, "linear", random_state=seed).fit(frame, recorded)
-            bands = model.bands(frame, recorded, draws=self.draws, random_state=seed, progress=False)
+            bands = model.uncertainty(frame, recorded, draws=self.draws, random_state=seed, progress=False)
         found = []
         for true, row in zip(truth().values(), bands.table.to_dict("records"), strict=True):
             found += [float(row["low"] <= true <= row["high"]), row["high"] - row["low"], row["value"] - true]

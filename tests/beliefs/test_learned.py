@@ -1,4 +1,4 @@
-"""Parameters that were learned from the record: plans, draws and bands know how sure they are."""
+"""Parameters that were learned from the record: plans, draws and intervals know how sure they are."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def test_plans_draws_and_bands(people, name):
     assert again.draws(1, random_state=1)[0] == found.draws(1, random_state=1)[0]
     model = p4f.DebiasedClassifier(found, "linear", random_state=0)
     model.fit(people[["x"]], people[recorded], sensitive_features=people[["area"]], draws=10)
-    bands = model.bands(people[["x"]]).people
-    assert (bands["low"] <= bands["high"]).all()
-    assert (bands["high"] - bands["low"]).mean() > 0.005
+    intervals = model.uncertainty(people[["x"]]).people
+    assert (intervals["low"] <= intervals["high"]).all()
+    assert (intervals["high"] - intervals["low"]).mean() > 0.005

@@ -38,7 +38,7 @@ def test_what_is_known_of_others_is_kept_and_the_model_can_be_trained():
     frame, _, y = recorded(800)
     found = p4f.checks.learn_parameters(BELIEF.bind({"p2": 0.1}), frame, y, learn="p1")
     assert found.parameters[1].value == 0.1
-    assert p4f.DebiasedClassifier(found, "linear").fit(frame, y, draws=10).bands_ is not None
+    assert p4f.DebiasedClassifier(found, "linear").fit(frame, y, draws=10).uncertainty_ is not None
     assert p4f.beliefs.read_belief(p4f.beliefs.belief_text(found)) == found
 
 

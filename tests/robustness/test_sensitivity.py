@@ -112,8 +112,10 @@ def test_decisions_rise_with_the_assumed_bias(data, fitted):
 def test_bands_are_as_wide_as_those_of_the_classifier(data, fitted):
     frame, area, _, recorded = data
     found = found_for(fitted, data, values=5, draws=20)
-    bands = fitted.bands(frame, recorded, sensitive_features=area, draws=20, random_state=fitted.seed_, progress=False)
-    (own,) = bands["disparity"].to_dict("records")
+    intervals = fitted.uncertainty(
+        frame, recorded, sensitive_features=area, draws=20, random_state=fitted.seed_, progress=False
+    )
+    (own,) = intervals["disparity"].to_dict("records")
     disparity = found.frame[found.frame["metric"] == "disparity"]
     assert (disparity["high"] - disparity["low"]).to_numpy() == pytest.approx(own["high"] - own["low"], abs=1e-3)
     accuracy = found.frame[found.frame["metric"] == "accuracy"]

@@ -1,9 +1,9 @@
 """
-Bands and bounds: how far the uncertainty reaches
-=================================================
+Uncertainty and bounds
+======================
 
-The parameters come from a few hundred audited rows. Bands carry what these leave open to every person and to the
-disparity; bounds ask for the least and the greatest disparity over all beliefs in a set.
+The parameters come from a few hundred audited rows. Posterior intervals carry what these leave open to every person and
+to the disparity; bounds ask for the least and the greatest disparity over all beliefs in a set.
 """
 
 import os
@@ -21,17 +21,17 @@ model = p4f.DebiasedClassifier(belief, "linear", random_state=0).fit(X, granted,
 # %%
 # Each draw takes the parameters from their posterior given the audit and other weights for the rows, and fits again.
 
-bands = model.bands(X, granted, sensitive_features=poor, draws=10 if short else 50, progress=False)
-print("\n".join(bands.words()))
+intervals = model.uncertainty(X, granted, sensitive_features=poor, draws=10 if short else 50, progress=False)
+print("\n".join(intervals.words()))
 
 # %%
 # A decision is *stable* where a person's whole interval is on one side of the threshold, otherwise *uncertain*:
 # somebody should look.
 
-print(bands.people.head().round(3).to_string())
+print(intervals.people.head().round(3).to_string())
 
 # %%
-bands.plot()
+intervals.plot()
 
 # %%
 # Bounds need no distribution. Over all values of the parameter between .2 and .6:

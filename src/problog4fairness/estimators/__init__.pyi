@@ -1,7 +1,7 @@
 from .audited import joined, positions_of, read_audit, sampled_audit, stated_audit, with_fair
 from .calibration import FOLDS, AuditedFolds, refit_learner, settled
 from .classifier import DebiasedClassifier
-from .files.manifest import BAND_COLUMNS
+from .files.manifest import INTERVAL_COLUMNS
 from .files.saving import PACKAGES
 from .fitting import (
     audit_weights,
@@ -25,8 +25,8 @@ from .training_table import TrainingRows, belief_for, train_on_table, training_r
 from .validation import is_plain, read_new, read_record, read_training
 
 __all__ = [
-    "BAND_COLUMNS",
     "FOLDS",
+    "INTERVAL_COLUMNS",
     "PACKAGES",
     "WORDS",
     "AuditedFolds",

@@ -78,9 +78,9 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The name of the recorded label, where y had one, and how many rows had a fair label to learn from.
     out_of_fold_
         What classifiers that were fitted without them predict of audited rows; reports judge the model by them.
-    draws_, bands_
+    draws_, uncertainty_
         The fits through posterior draws of the belief, where ``fit`` was asked for them, and what came of them for the
-        training rows: :attr:`Bands.summary`, which is saved with the model.
+        training rows: :attr:`Uncertainty.table`, which is saved with the model.
     concerns_
         What speaks against the model, a sentence each: it stopped too early, it says the same of every row, audited
         rows disagree. Each is a :class:`~problog4fairness.errors.LearningWarning`, too.
@@ -163,13 +163,13 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight
             A weight for each row.
         draws
-            Fit this many times more, through beliefs drawn from what the audit leaves open, so that :meth:`bands` can
-            be asked about anybody; 50 is usual. None for one fit only.
+            Fit this many times more, through posterior draws of the belief, for :meth:`uncertainty` of anybody; 50 is
+            usual. None for one fit only.
         """
-        self.draws_, self.bands_, self.out_of_fold_ = None, None, None
+        self.draws_, self.uncertainty_, self.out_of_fold_ = None, None, None
         if is_spread(X):
             if draws is not None:
-                raise P4FError("draws are not made on a cluster; fit without, then ask bands(X, y) with some rows")
+                raise P4FError("draws are not made on a cluster; fit without, then ask uncertainty(X, y) of some rows")
             return self._fit_spread(X, y, sensitive_features, fair, sample_weight)
         learner = named_learner(self.learner)
         rows = fitting.rows_to_fit(self, X, y, sensitive_features, fair, sample_weight)
@@ -185,7 +185,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.draws_ = draw(self, rows, draws, self.seed_, None if self.verbose else False)
             from problog4fairness.robustness import not_learned, uncertainty_of
 
-            self.bands_ = uncertainty_of(self, not_learned(self, rows), self.draws_, refitted=True).table
+            self.uncertainty_ = uncertainty_of(self, not_learned(self, rows), self.draws_, refitted=True).table
         tell(self.concerns_, stacklevel=2)
         return self
 
@@ -261,7 +261,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """All of the above at once, with the learner asked once: fair, recorded and distortion probabilities."""
         return explaining.explain(self, fitting.new_rows(self, X, sensitive_features, y))
 
-    def bands(
+    def uncertainty(
         self,
         X: Any,
         y: Any = None,

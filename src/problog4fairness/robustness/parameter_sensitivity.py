@@ -132,7 +132,7 @@ def sensitivity(
     beyond
         How far to go outside the interval; around the value itself, where it was stated.
     draws
-        How many posterior draws give the intervals, as those of :meth:`DebiasedClassifier.bands`; 0 for none.
+        How many posterior draws give the intervals, as those of :meth:`DebiasedClassifier.uncertainty`; 0 for none.
     parameters
         Names of the parameters to vary; all by default.
     progress

@@ -11,7 +11,7 @@ import pandas as pd
 from problog4fairness.audit import generator
 from problog4fairness.data import Codes, Floats, Grouping, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import BAND_COLUMNS, Draws, fair_proba, predicted, predicts_from
+from problog4fairness.estimators import INTERVAL_COLUMNS, Draws, fair_proba, predicted, predicts_from
 from problog4fairness.metrics import decide
 from problog4fairness.robustness.result import Result
 from problog4fairness.statistics import count, percent, percent_interval, points_interval
@@ -118,7 +118,7 @@ def uncertainty_of(
     random_state: Any = None,
     index: Any = None,
 ) -> Uncertainty:
-    """See :meth:`DebiasedClassifier.bands`.
+    """See :meth:`DebiasedClassifier.uncertainty`.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def uncertainty_of(
     refitted
         Whether the rows are those that were fitted on: then a draw weighs them as its fit did.
     threshold, confidence, random_state
-        As for :meth:`DebiasedClassifier.bands`.
+        As for :meth:`DebiasedClassifier.uncertainty`.
     index
         Of the people.
     """
@@ -154,7 +154,7 @@ def uncertainty_of(
     centre = _quantities(value, rows, groupings, np.ones(len(rows)), threshold)
     names = _names(groupings, rows)
     table = pd.DataFrame(
-        [(*name, *ends) for name, *ends in zip(names, centre, low, high, strict=True)], columns=list(BAND_COLUMNS)
+        [(*name, *ends) for name, *ends in zip(names, centre, low, high, strict=True)], columns=list(INTERVAL_COLUMNS)
     )
     people = _people(value, np.array(chances), threshold, confidence, chosen)
     if draws.rival is not None:

@@ -103,7 +103,7 @@ def full_disk(monkeypatch, folder):
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="finds the name of an open file in /proc")
-@pytest.mark.parametrize("command", ["train", "predict", "report", "compare", "bands", "check"])
+@pytest.mark.parametrize("command", ["train", "predict", "report", "compare", "uncertainty", "check"])
 def test_what_was_computed_is_kept_where_the_disk_is_full(command, model, tmp_path, inside, monkeypatch):
     target, spare = tmp_path / "full", tmp_path / "spare"
     target.mkdir()
@@ -116,7 +116,7 @@ def test_what_was_computed_is_kept_where_the_disk_is_full(command, model, tmp_pa
         "predict": [model / "m.p4f", model / "loans.csv"],
         "report": [model / "m.p4f", "--data", model / "loans.csv", "--no-comparison", "--no-sensitivity"],
         "compare": [*table, "--favourable", "1", "--seeds", "1", "--folds", "2"],
-        "bands": [model / "m.p4f", model / "loans.csv", "--recorded", "granted", "--draws", "10"],
+        "uncertainty": [model / "m.p4f", model / "loans.csv", "--recorded", "granted", "--draws", "10"],
         "check": [*table, "--favourable", "1", "--drop", "note"],
     }
     flag, name = ("--figure", "out.png") if command == "check" else ("-o", "out")

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from problog4fairness.app.cli.bands import bands, bounds
 from problog4fairness.app.cli.check import check
 from problog4fairness.app.cli.compare import compare
 from problog4fairness.app.cli.demo import demo
@@ -25,6 +24,7 @@ from problog4fairness.app.cli.program import draw, lint, query
 from problog4fairness.app.cli.report import report, verify
 from problog4fairness.app.cli.studio import studio
 from problog4fairness.app.cli.train import train
+from problog4fairness.app.cli.uncertainty import bounds, uncertainty
 from problog4fairness.errors import P4FError
 
 # src/problog4fairness/app/cli/app.py, in a checkout.
@@ -143,7 +143,7 @@ _EXAMPLES: dict[Callable[..., Any], str] = {
     check: f"check loans.csv --belief belief.pl --recorded granted {_AUDIT}",
     train: f"train loans.csv --belief belief.pl {_LABELS} -o loans.p4f",
     predict: "predict loans.p4f new.csv -o scored.csv",
-    bands: "bands loans.p4f loans.csv -o people.csv --figure bands.png",
+    uncertainty: "uncertainty loans.p4f loans.csv -o people.csv --figure uncertainty.png",
     bounds: "bounds loans.p4f loans.csv --box p1=0.2:0.6",
     compare: f"compare loans.csv --belief belief.pl {_LABELS} {_AUDIT} -o comparison",
     report: f"report loans.p4f --data loans.csv {_AUDIT} -o report.html",

@@ -46,7 +46,7 @@ CHOICES, BELIEF, DRAFT, AUDIT, REVIEWS, MODEL, REPORT = (
     "model.p4f",
     "report.html",
 )
-# What the last screens make: p4f compare -o, p4f bands -o, moves of the sliders, and p4f report --suspects, p4f predict
+# What the last screens make: p4f compare, p4f uncertainty, moves of the sliders, and p4f report --suspects, p4f predict
 # -o, p4f report --bundle.
 COMPARISON, PEOPLE, MOVES, SUSPECTS, SCORED, EVIDENCE = (
     "comparison",

@@ -22,11 +22,11 @@ _LABELS = [np.dtype(kind).str for kind in "?bBhHiIqQefdO"]
 _DESCRIPTION = 256
 # What speaks against a model: so many sentences of so many characters, at most.
 MOST_CONCERNS, LONGEST_CONCERN = 20, 2000
-# Rows of a summary of bands, at most.
-MOST_BANDS = 200
+# Rows of a table of posterior intervals, at most.
+MOST_INTERVALS = 200
 
-# The columns of a summary of posterior bands.
-BAND_COLUMNS = ("quantity", "group", "value", "low", "high")
+# Its columns.
+INTERVAL_COLUMNS = ("quantity", "group", "value", "low", "high")
 
 
 def _is_plain(value: Any) -> bool:
@@ -121,26 +121,26 @@ def concerns_of(value: Any) -> list[str]:
     return list(value)
 
 
-def bands_json(bands: pd.DataFrame | None) -> dict[str, Any]:
-    """The summary of bands as part of a manifest; nothing where there is none."""
-    if bands is None or not len(bands):
+def uncertainty_json(table: pd.DataFrame | None) -> dict[str, Any]:
+    """The table of intervals as part of a manifest; nothing where there is none."""
+    if table is None or not len(table):
         return {}
-    rows = bands.head(MOST_BANDS).astype(object)
-    return {"bands": rows.where(rows.notna(), None).to_numpy().tolist()}
+    rows = table.head(MOST_INTERVALS).astype(object)
+    return {"uncertainty": rows.where(rows.notna(), None).to_numpy().tolist()}
 
 
-def bands_read(value: Any) -> pd.DataFrame | None:
-    """The inverse of :func:`bands_json`."""
+def uncertainty_read(value: Any) -> pd.DataFrame | None:
+    """The inverse of :func:`uncertainty_json`."""
     if value is None:
         return None
-    require(isinstance(value, list) and len(value) <= MOST_BANDS, "its bands are too many")
+    require(isinstance(value, list) and len(value) <= MOST_INTERVALS, "its intervals are too many")
     for row in value:
-        require(isinstance(row, list) and len(row) == len(BAND_COLUMNS), "its bands are others")
-        require(all(isinstance(text, str) for text in row[:2]), "its bands have no names")
+        require(isinstance(row, list) and len(row) == len(INTERVAL_COLUMNS), "its intervals are others")
+        require(all(isinstance(text, str) for text in row[:2]), "its intervals have no names")
         numbers = [number for number in row[2:] if number is not None]
-        require(all(type(number) is float and -1 <= number <= 1 for number in numbers), "its bands are not in numbers")
-    bands = pd.DataFrame(value, columns=list(BAND_COLUMNS))
-    return bands.astype(dict.fromkeys(BAND_COLUMNS[2:], "float64"))
+        require(all(type(number) is float and -1 <= number <= 1 for number in numbers), "its intervals are no shares")
+    table = pd.DataFrame(value, columns=list(INTERVAL_COLUMNS))
+    return table.astype(dict.fromkeys(INTERVAL_COLUMNS[2:], "float64"))
 
 
 def tensors_of(content: bytes, shapes: Mapping[str, Shape]) -> dict[str, Tensor]:

@@ -85,7 +85,7 @@ def _manifest(model: DebiasedClassifier, plain: dict[str, Any]) -> dict[str, Any
         "audited": model.audited_,
         "out_of_fold": 0 if model.out_of_fold_ is None else len(model.out_of_fold_.keys),
         "concerns": model.concerns_[: checked.MOST_CONCERNS],
-        **checked.bands_json(getattr(model, "bands_", None)),
+        **checked.uncertainty_json(getattr(model, "uncertainty_", None)),
     }
 
 
@@ -125,7 +125,7 @@ def _model(kind: type[Model], manifest: dict[str, Any], program: str, weights: b
     model.recorded_ = checked.recorded_of(manifest["recorded"])
     model.seed_, model.audited_ = checked.whole(manifest["seed"]), checked.whole(manifest["audited"])
     model.concerns_ = checked.concerns_of(manifest["concerns"])
-    model.draws_, model.bands_ = None, checked.bands_read(manifest.get("bands"))
+    model.draws_, model.uncertainty_ = None, checked.uncertainty_read(manifest.get("uncertainty"))
     plain = dict(manifest["fitted"])
     fitted = Fitted.kinds[plain.pop("kind")]
     shapes, judged = fitted.shapes(plain, columns, len(classes)), checked.whole(manifest["out_of_fold"])

@@ -152,7 +152,7 @@ def sensitivity(facts: Facts, found: Sensitivity, names: Names) -> Markup:
         opening += f" {_listed(left_out)} {were} not varied, to keep this readable."
     alternative = "How the metrics move with each parameter. " + " ".join(sentences)
     caption = "The dot is the value that the model uses"
-    caption += ", the shaded band the parameter's 95% interval." if known.any() else "."
+    caption += ", the shaded range the parameter's 95% interval." if known.any() else "."
     if found.fits:
         caption += " Models that are fitted once differ by chance: moves of a point or so mean nothing."
     return join(

@@ -71,7 +71,7 @@ def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
         chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
         data = data.iloc[chosen].reset_index(drop=True)
     try:
-        found = model.bands(
+        found = model.uncertainty(
             data[feature_names(model)],
             data[facts.label.column],
             sensitive_features=sensitive_of(model, data),

@@ -75,8 +75,8 @@ def _what_if(studio: Studio) -> None:
     long_work(studio, "stress", "Draw beliefs and fit them", tasks.stress, partial(_result, studio), teach=TEACH)
     table = shlex.quote(studio.project.choices.table or "")
     same(
-        f"p4f bands {MODEL} {table} -o {PEOPLE}\np4f bounds {MODEL} {table}",
-        "clf.bands(X, y, sensitive_features=groups, fair=fair)\n"
+        f"p4f uncertainty {MODEL} {table} -o {PEOPLE}\np4f bounds {MODEL} {table}",
+        "clf.uncertainty(X, y, sensitive_features=groups, fair=fair)\n"
         "clf.bounds(X, y, sensitive_features=groups, fair=fair)\n"
         "moves = p4f.robustness.what_if(clf, X, y, sensitive_features=groups, fair=fair)\n"
         f'moves.at({{"p1": 0.3}})\nmoves.save("{MOVES}")',
@@ -109,7 +109,7 @@ def _result(studio: Studio, job: work.Work) -> None:
     with ui.element("div").classes("bands"):
         for row in found["summary"]:
             _band(row)
-    for line in found["bands"][len(found["summary"]) :]:
+    for line in found["uncertainty"][len(found["summary"]) :]:
         soft(line)
 
 

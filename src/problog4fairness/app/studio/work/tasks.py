@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Rows that are shown behind a test.
 SHOWN = 20
-# Bands and bounds are fitted on so many rows at most, as in a report.
+# Intervals and bounds are fitted on so many rows at most, as in a report.
 MOST_ROWS = 20_000
 # Points of a curve.
 POINTS = 300
@@ -163,9 +163,9 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
         "sensitive_features": None if rows.groups is None else rows.groups.loc[chosen],
         "fair": None if rows.fair is None else rows.fair.loc[chosen],
     }
-    with heard(tell, "bands: fitting drawn beliefs"):
-        bands = model.bands(features, label, random_state=choices.seed, **known)
-    write_table(bands.people, str(project.path(PEOPLE)))
+    with heard(tell, "uncertainty: fitting posterior draws"):
+        intervals = model.uncertainty(features, label, random_state=choices.seed, **known)
+    write_table(intervals.people, str(project.path(PEOPLE)))
     words, tips = [], {}
     try:
         with heard(tell, "bounds: looking for where the gap closes"):
@@ -188,9 +188,9 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
         "of": len(rows.features),
         "numbers": places,
         "problem": problem,
-        "bands": bands.words(),
-        "people": {"stable": len(bands.people) - bands.uncertain, "uncertain": bands.uncertain},
-        "summary": bands.table.to_dict("records"),
+        "uncertainty": intervals.words(),
+        "people": {"stable": len(intervals.people) - intervals.uncertain, "uncertain": intervals.uncertain},
+        "summary": intervals.table.to_dict("records"),
         "bounds": words,
         "tipping": tips,
         "intervals": {own.name: [own.low, own.high] for own in model.belief_.parameters},

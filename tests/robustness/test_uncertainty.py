@@ -35,8 +35,8 @@ def fitted():
 def test_every_person_has_a_band_around_what_the_model_says(fitted):
     frame, _, _ = data()
     new = frame[:80].set_index(np.arange(100, 180))
-    bands = fitted.bands(new)
-    people = bands.people
+    intervals = fitted.uncertainty(new)
+    people = intervals.people
     assert people.index.tolist() == list(range(100, 180))
     assert people["fair_probability"].to_numpy() == pytest.approx(fitted.predict_proba(new)[:, 1])
     assert (people["low"] <= people["fair_probability"]).all()
@@ -47,19 +47,19 @@ def test_every_person_has_a_band_around_what_the_model_says(fitted):
     # Boosted trees decide otherwise about some of the others.
     rival = fitted.draws_.rival.log_proba(frame[:80].reset_index(drop=True)[list(fitted.columns_)]).argmax(1).numpy()
     assert (people["decision"] == np.where(held | (rival != people["label"]), "uncertain", "stable")).all()
-    assert 0 < held.sum() <= bands.uncertain < 80
+    assert 0 < held.sum() <= intervals.uncertain < 80
 
 
 def test_the_disparity_the_rates_and_the_accuracy_have_bands(fitted):
     frame, fair, _ = data()
-    bands = fitted.bands(frame, fair=np.where(np.arange(600) < 200, fair, np.nan))
+    intervals = fitted.uncertainty(frame, fair=np.where(np.arange(600) < 200, fair, np.nan))
     chance, area = fitted.predict_proba(frame)[:, 1], frame["area"] == 1
-    (row,) = bands["disparity"].to_dict("records")
+    (row,) = intervals["disparity"].to_dict("records")
     assert row["value"] == pytest.approx((chance[area] >= 0.5).mean() - (chance[~area] >= 0.5).mean())
     assert row["low"] < row["value"] < row["high"] < row["low"] + 0.4
-    rates = bands["selection rate"].set_index("group")["value"]
+    rates = intervals["selection rate"].set_index("group")["value"]
     assert rates["area = 1"] == pytest.approx((chance[area] >= 0.5).mean())
-    (row,) = bands["accuracy"].to_dict("records")
+    (row,) = intervals["accuracy"].to_dict("records")
     assert row["value"] == pytest.approx((fitted.predict(frame[:200]) == fair[:200]).mean())
     assert row["low"] < row["value"] < row["high"]
 
@@ -70,8 +70,8 @@ def test_a_larger_audit_gives_narrower_bands():
     for audited in (60, 2000):
         model = p4f.DebiasedClassifier(belief(audited, 2000), "linear", use_sensitive=True, random_state=0)
         model.fit(frame, recorded)
-        bands = model.bands(frame, recorded, draws=40)
-        group = bands["mean fair probability"].set_index("group").loc["area = 1"]
+        intervals = model.uncertainty(frame, recorded, draws=40)
+        group = intervals["mean fair probability"].set_index("group").loc["area = 1"]
         widths.append(group["high"] - group["low"])
     assert widths[1] < 0.75 * widths[0]
 
@@ -80,14 +80,14 @@ def test_stated_numbers_leave_only_what_the_rows_leave_open():
     frame, _, recorded = data()
     stated = p4f.LabelBias("area", {1: 0.5}, False, affected=[1])
     model = p4f.DebiasedClassifier(stated, "linear", random_state=0).fit(frame, recorded)
-    bands = model.bands(frame, recorded, draws=10)
-    assert "stated" in bands.notes[0]
-    assert (bands.people["low"] < bands.people["high"]).all()
+    intervals = model.uncertainty(frame, recorded, draws=10)
+    assert "stated" in intervals.notes[0]
+    assert (intervals.people["low"] < intervals.people["high"]).all()
 
 
 def test_the_same_seed_gives_the_same_bands_and_another_one_others(fitted):
     frame, _, recorded = data()
-    first, again, other = (fitted.bands(frame, recorded, draws=10, random_state=seed) for seed in (1, 1, 2))
+    first, again, other = (fitted.uncertainty(frame, recorded, draws=10, random_state=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first.people, again.people)
     pd.testing.assert_frame_equal(first.table, again.table)
     assert not first.table.equals(other.table)
@@ -107,9 +107,9 @@ def test_the_same_seed_gives_the_same_bands_and_another_one_others(fitted):
 def test_every_learner_is_fitted_again(learner):
     frame, _, recorded = data(300)
     model = p4f.DebiasedClassifier(belief(150), learner, random_state=0).fit(frame, recorded)
-    bands = model.bands(frame, recorded, draws=10)
-    assert bands.draws == 10
-    assert (bands.people["high"] - bands.people["low"]).mean() > 0.01
+    intervals = model.uncertainty(frame, recorded, draws=10)
+    assert intervals.draws == 10
+    assert (intervals.people["high"] - intervals.people["low"]).mean() > 0.01
 
 
 def test_features_that_are_distorted_and_several_classes():
@@ -118,37 +118,37 @@ def test_features_that_are_distorted_and_several_classes():
         {"p1(q0)": p4f.statistics.Beta(20, 80)}
     )
     model = p4f.DebiasedClassifier(measured, "linear", random_state=0, test_features="biased").fit(frame, recorded)
-    assert len(model.bands(frame, recorded, draws=10)["disparity"]) == 1
+    assert len(model.uncertainty(frame, recorded, draws=10)["disparity"]) == 1
     three = np.array(["no", "maybe", "yes"])[recorded + (frame["income"] > 1)]
     kinds = p4f.ClassBias("area", ["no", "maybe", "yes"], {1: {("yes", "no"): 0.1}})
     kinds = kinds.bind({own.name: 0.05 for own in kinds.parameters if own.value is None})
     model = p4f.DebiasedClassifier(kinds, "linear", random_state=0).fit(frame, three)
-    bands = model.bands(frame, three, draws=10, fair=three)
+    intervals = model.uncertainty(frame, three, draws=10, fair=three)
     rates, means = ["selection rate"] * 2, ["mean fair probability"] * 2
-    assert bands.table["quantity"].tolist() == ["disparity", *rates, *means, "accuracy"]
+    assert intervals.table["quantity"].tolist() == ["disparity", *rates, *means, "accuracy"]
     chosen = (model.predict(frame) == "yes")[frame["area"] == 1].mean()
-    assert bands["selection rate"].set_index("group")["value"]["area = 1"] == pytest.approx(chosen)
-    assert set(bands.people["decision"]) == {"stable", "uncertain"}
+    assert intervals["selection rate"].set_index("group")["value"]["area = 1"] == pytest.approx(chosen)
+    assert set(intervals.people["decision"]) == {"stable", "uncertain"}
 
 
 def test_the_summary_is_saved_with_the_model_and_the_draws_are_not(fitted, tmp_path):
     frame, _, recorded = data()
     fitted.save(tmp_path / "loans.p4f")
     back = p4f.DebiasedClassifier.load(tmp_path / "loans.p4f")
-    pd.testing.assert_frame_equal(back.bands_, fitted.bands_)
+    pd.testing.assert_frame_equal(back.uncertainty_, fitted.uncertainty_)
     with pytest.raises(p4f.errors.P4FError, match=r"there are no draws; fit with draws=50, or pass recorded labels y"):
-        back.bands(frame)
-    assert back.bands(frame, recorded, draws=10).draws == 10
-    assert fitted.fit(frame, recorded, draws=10).bands_ is not None
-    assert p4f.DebiasedClassifier(belief(150), "linear").fit(frame, recorded).bands_ is None
+        back.uncertainty(frame)
+    assert back.uncertainty(frame, recorded, draws=10).draws == 10
+    assert fitted.fit(frame, recorded, draws=10).uncertainty_ is not None
+    assert p4f.DebiasedClassifier(belief(150), "linear").fit(frame, recorded).uncertainty_ is None
 
 
 def test_it_shows_itself(fitted):
     frame, _, _ = data()
-    bands = fitted.fit(*data()[::2], draws=10).bands(frame)
-    assert "<table" in bands._repr_html_()
-    assert "95% intervals from 10 posterior draws" in str(bands)
-    figure = bands.plot()
+    intervals = fitted.fit(*data()[::2], draws=10).uncertainty(frame)
+    assert "<table" in intervals._repr_html_()
+    assert "95% intervals from 10 posterior draws" in str(intervals)
+    figure = intervals.plot()
     figure.canvas.draw()
     assert figure.axes[1].get_legend().get_texts()[0].get_text().startswith("stable: ")
 
@@ -158,8 +158,8 @@ def test_draws_by_which_labels_say_nothing_are_left_out_and_said():
     audit = frame.assign(recorded=recorded, fair=fair)[:14]
     few = p4f.LabelBias("area").estimate(audit, recorded="recorded", fair="fair")
     model = p4f.DebiasedClassifier(few, "linear", random_state=0).fit(frame, recorded)
-    bands = model.bands(frame, recorded, draws=50)
-    assert any("posterior draws were left out" in note for note in bands.notes)
+    intervals = model.uncertainty(frame, recorded, draws=50)
+    assert any("posterior draws were left out" in note for note in intervals.notes)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,6 @@ def test_draws_by_which_labels_say_nothing_are_left_out_and_said():
 def test_bad_input(fitted, options, message):
     frame, _, recorded = data()
     with pytest.raises(p4f.errors.P4FError, match=message):
-        fitted.bands(frame, recorded, **{"draws": 10, **options})
+        fitted.uncertainty(frame, recorded, **{"draws": 10, **options})
     with pytest.raises(p4f.errors.P4FError, match="draws=True"):
         p4f.DebiasedClassifier(belief(150), "linear").fit(frame, recorded, draws=True)

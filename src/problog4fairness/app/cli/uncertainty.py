@@ -1,4 +1,4 @@
-"""``p4f bands`` and ``p4f bounds``: what the uncertainty of the belief means for what a model says."""
+"""``p4f uncertainty`` and ``p4f bounds``: what the uncertainty of the belief means for what a model says."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from problog4fairness.estimators import DebiasedClassifier
 
 
-def bands(
+def uncertainty(
     model: ModelFile,
     data: Table,
     reading: Reading,
@@ -42,7 +42,7 @@ def bands(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """How far what the audit and the rows leave open reaches: a band for each person, the disparity and the rates.
+    """How far what the audit and the rows leave open reaches: an interval for each person, the disparity and the rates.
 
     The learner is fitted again on the recorded rows of the table, such as those of training, for beliefs that are drawn
     from what the audit leaves open. Decisions are stable where the whole interval is on one side of the threshold
@@ -59,7 +59,7 @@ def bands(
 
     if fair is not None:
         check_column(frame, fair, "fair label", "fair")
-    result = trained.bands(
+    result = trained.uncertainty(
         feature_frame(trained, frame),
         frame[label],
         sensitive_features=_sensitive(trained, frame),

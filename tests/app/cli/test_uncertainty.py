@@ -1,4 +1,4 @@
-"""``p4f bands`` and ``p4f bounds`` on files."""
+"""``p4f uncertainty`` and ``p4f bounds`` on files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import problog4fairness as p4f
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bands")
+    folder = tmp_path_factory.mktemp("intervals")
     data = p4f.datasets.loans(rows=400, audited=200, new=1)
     data.loans.to_csv(folder / "loans.csv", index=False)
     data.audit.to_csv(folder / "audit.csv", index=False)
@@ -27,7 +27,9 @@ def files(tmp_path_factory):
 
 def test_bands_say_themselves_and_write_people_and_a_figure(files, tmp_path, inside):
     people, figure = tmp_path / "people.csv", tmp_path / "bands.png"
-    run = inside("bands", files / "loans.p4f", files / "loans.csv", "--draws", "10", "-o", people, "--figure", figure)
+    run = inside(
+        "uncertainty", files / "loans.p4f", files / "loans.csv", "--draws", "10", "-o", people, "--figure", figure
+    )
     assert run.returncode == 0, run.stderr
     assert "95% intervals from 10 posterior draws" in run.stdout
     assert "disparity: " in run.stdout
@@ -39,7 +41,7 @@ def test_bands_say_themselves_and_write_people_and_a_figure(files, tmp_path, ins
 
 def test_accuracy_where_fair_labels_are_there_and_json(files, inside):
     run = inside(
-        "bands", files / "loans.p4f", files / "audit.csv", "--fair", "repaid", "--draws", "10", "--json"
+        "uncertainty", files / "loans.p4f", files / "audit.csv", "--fair", "repaid", "--draws", "10", "--json"
     )  # fmt: skip
     found = json.loads(run.stdout)
     assert [row["quantity"] for row in found["table"]][-1] == "accuracy"
@@ -60,8 +62,8 @@ def test_bounds_of_the_audit_of_a_box_and_of_beliefs(files, inside):
     [
         (["bounds", "--box", "p1=much"], "--box p1=much is not NAME=LOW:HIGH, such as p1=0.2:0.6"),
         (["bounds", "--box", "p7=0:1"], "the belief has no parameter 'p7'; it has p1"),
-        (["bands", "--recorded", "given"], "given"),
-        (["bands", "--fair", "paid"], "paid"),
+        (["uncertainty", "--recorded", "given"], "given"),
+        (["uncertainty", "--fair", "paid"], "paid"),
     ],
 )
 def test_bad_input_is_one_line(files, inside, words, message):
