@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import problog4fairness as p4f
+from tests.app.cli import running
 
 ROOT = Path(__file__).parents[1]
 
@@ -76,9 +77,7 @@ def test_readme_commands_run(tmp_path):
     for line in block.strip().splitlines():
         command, *arguments = shlex.split(line)
         assert command == "p4f"
-        run = subprocess.run(
-            [sys.executable, "-m", "problog4fairness.app.cli", *arguments], cwd=tmp_path, capture_output=True, text=True
-        )
+        run = running.p4f(*arguments, folder=tmp_path)
         assert run.returncode == 0, run.stderr
         assert (tmp_path / arguments[-1]).exists()
     assert "fair_probability" in (tmp_path / "scored.csv").read_text().splitlines()[0]

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("what", TARGETS)
 def test_changed_files_are_read_or_refused(what):
-    tries = 15 if what == "bundle" else 60  # a bundle that can be read is made again
+    tries = 5 if what == "bundle" else 60  # a bundle that can be read is made again
     assert reading.run(what, tries, 0).startswith(f"{tries} changed files of the kind {what} are read or refused")
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from importlib.metadata import version
 
 import pytest
@@ -70,10 +71,13 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_sign_of_life_goes_away_before_anything_else_is_written(inside, monkeypatch):
+def test_a_sign_of_life_goes_away_before_anything_else_is_written(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert inside("predict", "nowhere.p4f", "nowhere.csv").returncode == 2
+    monkeypatch.setattr(sys, "argv", ["p4f", "predict", "nowhere.p4f", "nowhere.csv"])
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    with pytest.raises(SystemExit, match="2"):
+        main.main()
     sign, blank, error = terminal.getvalue().split("\r")
     assert sign == "p4f predict: starting ..."
     assert blank == " " * len(sign)

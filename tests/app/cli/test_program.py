@@ -1,24 +1,15 @@
-"""The commands as processes, on files."""
+"""The commands on programs."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.app.cli.running import p4f
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
-
-
-def p4f(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "problog4fairness.app.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 def test_query_prints_probabilities():
