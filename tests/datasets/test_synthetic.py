@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.datasets.equations import SyntheticSettings
-from problog4fairness.datasets.synthetic_data import SyntheticData, synthetic
+from problog4fairness.datasets.synthetic_data import SyntheticData, SyntheticSettings, synthetic
 from problog4fairness.errors import P4FError
 
 ROWS = 400_000

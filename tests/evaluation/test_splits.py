@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.splits import cells
+from problog4fairness.evaluation.data import cells
 from tests.evaluation.data import loans, rows_of
 
 

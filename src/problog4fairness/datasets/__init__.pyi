@@ -1,6 +1,5 @@
 from .enumeration import Limits
-from .equations import SyntheticSettings
 from .loan_data import LoanData, loans
-from .synthetic_data import SyntheticData, synthetic
+from .synthetic_data import SyntheticData, SyntheticSettings, synthetic
 
 __all__ = ["Limits", "LoanData", "SyntheticData", "SyntheticSettings", "loans", "synthetic"]

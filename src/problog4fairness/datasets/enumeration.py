@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 if TYPE_CHECKING:
-    from problog4fairness.datasets.equations import SyntheticSettings
+    from problog4fairness.datasets.synthetic_data import SyntheticSettings
 
 Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 

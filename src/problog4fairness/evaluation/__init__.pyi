@@ -1,9 +1,8 @@
-from .audited import RATES, SCORE_COLUMNS
 from .baseline import BaselineClassifier
 from .comparison import compare, compare_rows, learner_word
-from .data import ComparedRows, compared_rows
+from .data import Cell, ComparedRows, cells, compared_rows, default_seeds
 from .figure import styles
-from .gains import GAIN_COLUMNS, Gain
+from .gains import GAIN_COLUMNS, RATES, SCORE_COLUMNS, Gain
 from .methods import METHODS
 from .methods.massaging import massage
 from .methods.method import Method, Steps, Trained, Training
@@ -11,7 +10,6 @@ from .methods.threshold_optimizer import expected_outcome, parity_thresholds
 from .methods.through_belief import ThroughBelief
 from .result import APART, Comparison
 from .run import Predictions, predictions, scored
-from .splits import Cell, cells, default_seeds
 
 __all__ = [
     "APART",

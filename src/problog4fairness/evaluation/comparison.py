@@ -14,15 +14,13 @@ from problog4fairness.beliefs import Belief, as_belief
 from problog4fairness.data import FileNote, Floats, Sensitive
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import DebiasedClassifier, check_use_sensitive, settled, tell_group_use
-from problog4fairness.evaluation.audited import audited_scores, selection_rates
-from problog4fairness.evaluation.data import ComparedRows, compared_rows
-from problog4fairness.evaluation.gains import gains
+from problog4fairness.evaluation.data import Cell, ComparedRows, cells, compared_rows
+from problog4fairness.evaluation.gains import audited_scores, gains, selection_rates
 from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.method import Method
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.evaluation.result import Comparison
 from problog4fairness.evaluation.run import Predictions, chosen_group_use, chosen_learner, predictions, scored
-from problog4fairness.evaluation.splits import Cell, cells
 from problog4fairness.learners import LEARNERS, Auto, Learner, Linear, named_learner
 from problog4fairness.metrics import scores
 from problog4fairness.program import Program

@@ -15,10 +15,9 @@ import pandas as pd
 
 from problog4fairness.data import csv_text, inline_figure, write_whole
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.audited import LABELS, RATES
-from problog4fairness.evaluation.audited import SCORE_COLUMNS as AUDITED
 from problog4fairness.evaluation.gains import GAIN_COLUMNS as GAINS
-from problog4fairness.evaluation.gains import Gain
+from problog4fairness.evaluation.gains import LABELS, RATES, Gain
+from problog4fairness.evaluation.gains import SCORE_COLUMNS as AUDITED
 from problog4fairness.evaluation.methods import METHODS
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
 from problog4fairness.metrics import summarise

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from problog4fairness.errors import P4FError
+from problog4fairness.evaluation.data import cells
 from problog4fairness.evaluation.methods import METHODS, exponentiated_gradient
 from problog4fairness.evaluation.methods.exponentiated_gradient import ExponentiatedGradient
 from problog4fairness.evaluation.methods.method import Training
 from problog4fairness.evaluation.run import predictions
-from problog4fairness.evaluation.splits import cells
 from problog4fairness.learners import Linear
 from tests.evaluation.data import loans, rows_of
 
