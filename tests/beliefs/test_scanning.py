@@ -10,9 +10,8 @@ import warnings
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.beliefs.describe.files import belief_text, read_belief
+from problog4fairness.beliefs.describe.files import belief_text, read_belief, tokens
 from problog4fairness.beliefs.describe.plain_data import belief_of
-from problog4fairness.beliefs.describe.scanning import tokens
 from problog4fairness.errors import P4FError
 
 BELIEF = p4f.LabelBias("area", 0.2, 0.1)

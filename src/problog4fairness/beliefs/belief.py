@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from problog4fairness.beliefs.describe.diagrams import MOST_NAMES, of_program
 from problog4fairness.beliefs.describe.plain_data import declared_belief, from_plain, plain_of
 from problog4fairness.beliefs.describe.words import Label, html_of, share
-from problog4fairness.beliefs.favourable import agreed, plain_label
+from problog4fairness.beliefs.favourable import plain_label
 from problog4fairness.beliefs.fields import Field, FieldTable, Question, answered, constructed, table_answers
 from problog4fairness.beliefs.observing import Observing
 from problog4fairness.data import Floats, Rows, Sensitive
@@ -85,7 +84,6 @@ class Belief(Observing):
     fields: ClassVar[tuple[Field, ...]] = ()
     affected: tuple[int, ...] = ()
     numbers: tuple[str, ...] = ()
-    favourable: bool | int | float | str | None = None
     missing_labels: bool = False
     design: Design | None = None
     predicts_from: Literal["fair", "biased"] = "fair"
@@ -113,12 +111,7 @@ class Belief(Observing):
     def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
         """The belief, with unknown parameters, of the answers to its fields.
 
-        Parameters
-        ----------
-        values
-            Plain values by field name, as :meth:`field_values` gives them; see :mod:`problog4fairness.beliefs.fields`.
-        table
-            Answers what is left out: groups, classes and values.
+        ``values`` are plain values by field name, as :meth:`field_values` gives them; a table answers what is left out.
 
         Examples
         --------
@@ -147,37 +140,8 @@ class Belief(Observing):
 
     @staticmethod
     def from_json(value: Any) -> Belief:
-        """The belief that :meth:`to_json` described.
-
-        Raises
-        ------
-        P4FError
-            The value describes no belief; the message says in one line what is wrong with it.
-        """
+        """The belief that :meth:`to_json` described; a :class:`P4FError` where the value describes none."""
         return from_plain(value)
-
-    def with_favourable(self, label: Any) -> Self:
-        """The same assumption about labels of which this one counts as 1."""
-        other = copy.copy(self)
-        other.favourable = plain_label(label)
-        return other
-
-    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
-        """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
-
-        A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
-        with labels written in another way does not, but then somebody has to say which one is meant.
-        """
-        return agreed(self.favourable, labels, said)
-
-    def known_groups(self) -> dict[str, tuple[Any, ...]]:
-        """For each sensitive column that alone says the group, its groups; of two, the sensitive one is the second."""
-        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1 and v.people}
-
-    @property
-    def about_label(self) -> bool:
-        """Whether the recorded label is a copy of the fair one, right or distorted, so that the two can be compared."""
-        return True
 
     def draws(self, count: int, random_state: Any = None) -> list[Self]:
         """Beliefs whose parameters are drawn from what the audit leaves open.
@@ -186,13 +150,6 @@ class Belief(Observing):
         together; parameters that were estimated together from the normal distribution with their information. What was
         stated stays as it is, unless it was given a prior; so do directions that no audit can tell, which change
         nothing of what is learned.
-
-        Parameters
-        ----------
-        count
-            How many.
-        random_state
-            A seed, or a generator of numpy.
 
         Examples
         --------
@@ -290,13 +247,6 @@ class Belief(Observing):
 
         return most_likely(self, self.unknown().program(), self.parameters, rows, confidence)
 
-    def _noted(self, estimated: Self, favourable: Any) -> Self:
-        """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
-        if self.classes is not None:
-            return estimated
-        known = self.favourable if favourable is None else favourable
-        return estimated.with_favourable(1 if known is None else known)
-
     def estimate_table(self, table: AuditTable) -> Self:
         """:meth:`estimate` from an audited table as it was read."""
         rows, roles = table.labelled
@@ -391,28 +341,16 @@ class Belief(Observing):
     def check(self, table: Any, **options: Any) -> CheckResult:
         """Test whether the data contradict the belief; :func:`problog4fairness.check` says the options.
 
-        Parameters
-        ----------
-        table
-            Recorded data, a data frame or :class:`~problog4fairness.data.Rows`.
-        options
-            ``recorded``, the column of the recorded label; ``audit`` and ``fair``, where rows were audited; and others.
+        ``table`` is recorded data, a data frame or :class:`~problog4fairness.data.Rows`.
         """
         import problog4fairness  # its front door: tests need learners, which no belief depends on
 
         return problog4fairness.check(self, table, **options)
 
-    def by_column(self) -> dict[str, Belief]:
-        """For a record in several columns, what it says of each column alone; of others nothing."""
-        return {}
-
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """What it says, a sentence or two at a time, for people who do not read programs.
 
-        Parameters
-        ----------
-        label
-            How the label is called.
+        ``label`` says how the label is called.
         """
         columns = ", ".join(self.read_columns)
         first = (
@@ -425,15 +363,7 @@ class Belief(Observing):
         ]
 
     def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
-        """Its causal picture: what is on record, what would be fair, and which parameters lie between.
-
-        Without a picture of its own, it is that of the program, one node for each predicate.
-
-        Parameters
-        ----------
-        label
-            How the label is called.
-        """
+        """Its causal diagram: recorded and fair things, and the parameters between them; by default, of the program."""
         columns = {variable.name: ", ".join(variable.columns) for variable in self.variables}
         return of_program(self.unknown().program().diagram(self.classifier), columns)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import copy
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from problog4fairness.beliefs.favourable import agreed, plain_label
 from problog4fairness.beliefs.likelihood.general import Record, observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
@@ -17,6 +19,7 @@ from problog4fairness.data import Floats, Grouping, Rows, Sensitive
 from problog4fairness.errors import P4FError, among
 
 if TYPE_CHECKING:
+    from problog4fairness.beliefs.belief import Belief
     from problog4fairness.program import Leaf
 
 
@@ -26,6 +29,7 @@ class Observing(Parametrised):
     classes: tuple[int | str, ...] | None = None
     classifier: str = "h"
     recorded_columns: tuple[str, ...] = ()
+    favourable: bool | int | float | str | None = None
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -148,6 +152,40 @@ class Observing(Parametrised):
         if not columns:
             return rows.take(np.arange(min(1, len(rows))))
         return rows.take(np.flatnonzero(~rows.frame[columns].duplicated().to_numpy()))
+
+    def known_groups(self) -> dict[str, tuple[Any, ...]]:
+        """For each sensitive column that alone says the group, its groups; of two, the sensitive one is the second."""
+        return {v.columns[0]: v.levels for v in self.variables if len(v.columns) == 1 and v.people}
+
+    @property
+    def about_label(self) -> bool:
+        """Whether the recorded label is a copy of the fair one, right or distorted, so that the two can be compared."""
+        return True
+
+    def by_column(self) -> dict[str, Belief]:
+        """For a record in several columns, what it says of each column alone; of others nothing."""
+        return {}
+
+    def with_favourable(self, label: Any) -> Self:
+        """The same assumption about labels of which this one counts as 1."""
+        other = copy.copy(self)
+        other.favourable = plain_label(label)
+        return other
+
+    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+        """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
+
+        A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
+        with labels written in another way does not, but then somebody has to say which one is meant.
+        """
+        return agreed(self.favourable, labels, said)
+
+    def _noted(self, estimated: Self, favourable: Any) -> Self:
+        """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""
+        if self.classes is not None:
+            return estimated
+        known = self.favourable if favourable is None else favourable
+        return estimated.with_favourable(1 if known is None else known)
 
 
 def _columns(variables: Iterable[Sensitive]) -> tuple[str, ...]:

@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.plain_data import FORMAT, BeliefError, checked_belief
-from problog4fairness.beliefs.describe.scanning import tokens
 from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.data import Level
@@ -235,3 +234,58 @@ def _check_texts(value: Any) -> None:
     elif isinstance(value, list):
         for part in value:
             _check_texts(part)
+
+
+# Comments and quotes that nothing ends go on to the end of the text and of the line; none is tried a second time.
+_TOKEN = re.compile(
+    r"""
+      (?P<skipped> \s++ | %[^\n]*+ | /\*.*?(?:\*/|\Z) )
+    | '(?:[^'\\\n]|\\.|'')*+'?
+    | "(?:[^"\\\n]|\\.)*+"?
+    | [0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?
+    | \w++
+    | ::
+    | .
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+class Token(NamedTuple):
+    """A piece of a program that means something, and where it stands; a weight such as ``p1(income)`` is one piece."""
+
+    text: str
+    start: int
+    end: int
+    weight: bool = False
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a program, without comments and blanks."""
+    found: list[Token] = []
+    since = 0
+    for token in _pieces(text):
+        if token.text == "::":
+            _join_weight(found, since)
+            since = len(found) + 1
+        found.append(token)
+    return found
+
+
+def _pieces(text: str) -> Iterator[Token]:
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup != "skipped":
+            yield Token(match.group(), match.start(), match.end())
+
+
+def _join_weight(found: list[Token], since: int) -> None:
+    """Make one token of the term at the end of ``found``: a word, a number, or a word with arguments."""
+    first = len(found) - 1
+    depth = 0
+    while first >= since:
+        depth += {")": 1, "(": -1}.get(found[first].text, 0)
+        if depth == 0 and found[first].text != "(":
+            term = found[first:]
+            found[first:] = [Token("".join(part.text for part in term), term[0].start, term[-1].end, weight=True)]
+            return
+        first -= 1

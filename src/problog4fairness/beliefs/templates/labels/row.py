@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from problog4fairness.audit import counted_cells, warn_audit
-from problog4fairness.beliefs.describe.row_words import row_sentences
-from problog4fairness.beliefs.describe.words import Label, Stage
+from problog4fairness.beliefs.describe.words import Label, Stage, row_sentences
 from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, FieldTable, Question
 from problog4fairness.beliefs.likelihood.combinations import every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
