@@ -27,7 +27,7 @@ def bits(rows: int, count: int, seed: int = 0) -> tuple[list[str], pd.DataFrame,
 def test_weights_are_right_on_average_and_sum_to_one():
     chance = torch.tensor([0.1, 0.3, 0.25, 0.05, 0.2, 0.4], dtype=torch.float64)
     factors = [torch.stack([1 - own, own]).expand(20_000, 1, 2) for own in chance]
-    found = likely_vectors(factors, 8, row_seeds([np.zeros(20_000, dtype=np.int64)], again=True))
+    found = likely_vectors(factors, 8, row_seeds([np.zeros(20_000, dtype=np.int64)], different=True))
     torch.testing.assert_close(found.weights.sum(-1), torch.ones(20_000, 1).double())
     # P(feature i is 1), and that two of them are.
     ones = found.positions.double()
@@ -47,7 +47,7 @@ def test_with_room_for_all_the_numbers_are_those_of_the_whole_table(soft):
     rows = Rows(frame, (*names, "x"), (0, 1), y)
     belief = p4f.MeasurementBias(names, "a", {1: 0.3, 0: 0.1}, 0.05)
     factors = [table[:1, :1].expand(60, 1, 2) for table in belief.feature_tables().values()]
-    assert float(likely_vectors(factors, 8, row_seeds([y], again=True)).drawn.max()) == 0
+    assert float(likely_vectors(factors, 8, row_seeds([y], different=True)).drawn.max()) == 0
     some, whole = (p4f.MeasurementBias(names, "a", {1: 0.3, 0: 0.1}, 0.05, inputs=n).observe(rows) for n in (7, 8))
     assert (whole.drawn, some.drawn > 0) == (0, True)
     proba = [seen.recorded_proba(_log_proba(seen.table[names].sum(axis=1))) for seen in (some, whole)]

@@ -30,17 +30,17 @@ def admissible_values(belief: Belief, parameter: Parameter, rows: Rows) -> tuple
     rows = belief.kinds_of(rows)
     value = parameter.value or 0.0
     probe = value / 2 if value > 0 else 0.01
-    here = _margins(belief, parameter, value, rows)
-    there = _margins(belief, parameter, probe, rows)
-    if here is None or there is None:
+    at_value = _margins(belief, parameter, value, rows)
+    at_probe = _margins(belief, parameter, probe, rows)
+    if at_value is None or at_probe is None:
         return 0.0, value
-    slope = (there - here) / (probe - value)
-    room = here.clamp_min(0)
+    slope = (at_probe - at_value) / (probe - value)
+    room = at_value.clamp_min(0)
     falling, rising = slope < -1e-9, slope > 1e-9
     above = float((room[falling] / -slope[falling]).min()) if bool(falling.any()) else 1.0
     below = float((room[rising] / slope[rising]).min()) if bool(rising.any()) else 1.0
     low, high = max(0.0, value - below), min(1.0, value + above)
-    worst = here.clamp_max(0)
+    worst = at_value.clamp_max(0)
     return (
         _checked(belief, parameter, low, rows, worst),
         _checked(belief, parameter, high, rows, worst),
@@ -66,7 +66,7 @@ def _margins(belief: Belief, parameter: Parameter, value: float, rows: Rows) -> 
     How much more often a class is recorded where it is the fair one than where it is not, beyond the least signal; and
     how often features are right.
     """
-    changed = tuple(own.stated(value) if own.name == parameter.name else own for own in belief.parameters)
+    changed = tuple(other.stated(value) if other.name == parameter.name else other for other in belief.parameters)
     try:
         other = belief.with_parameters(changed)
         observation = other.observe(rows.without_record())

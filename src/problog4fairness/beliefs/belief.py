@@ -161,7 +161,7 @@ class Belief(Observing):
         """
         from problog4fairness.audit import posterior_draws
 
-        return [self.with_parameters(own) for own in posterior_draws(self, count, random_state)]
+        return [self.with_parameters(drawn) for drawn in posterior_draws(self, count, random_state)]
 
     def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:  # noqa: ARG002
         """``[count]`` posterior draws, by name, of parameters that are no probabilities."""

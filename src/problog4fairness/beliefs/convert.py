@@ -44,10 +44,14 @@ def named_belief(name: str, table: AuditTable) -> Belief:
         return table.used_by(kinds[name].from_table(table))
     if not name.endswith(".pl") and not Path(name).exists():
         word = name.replace("-", "").lower()
-        stated = [own for own, kind in known_kinds().items() if kind.command is None and own.lower().startswith(word)]
-        if word and stated:
+        in_python = [
+            kind_name
+            for kind_name, kind in known_kinds().items()
+            if kind.command is None and kind_name.lower().startswith(word)
+        ]
+        if word and in_python:
             raise P4FError(
-                f"{stated[0]} is stated in Python: write p4f.beliefs.belief_text(p4f.{stated[0]}(...)) to a file"
+                f"{in_python[0]} is stated in Python: write p4f.beliefs.belief_text(p4f.{in_python[0]}(...)) to a file"
             )
         raise P4FError(f"there is no belief {name!r}; {among(name, sorted(kinds))}, or a program FILE.pl")
     return table.used_by(read_belief(Path(name), sensitive=table.sensitive, groups=table.levels))

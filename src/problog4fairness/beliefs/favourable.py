@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from problog4fairness.beliefs.belief import Belief
 
 
-def agreed(known: Any, labels: Collection[Any], said: Any) -> Any:
+def agreed(known: Any, labels: Collection[Any], wanted: Any) -> Any:
     """See :meth:`Belief.favourable_among`; ``known`` is what the belief knows."""
-    if known is None or (said is not None and known not in labels):
-        return said
+    if known is None or (wanted is not None and known not in labels):
+        return wanted
     if known not in labels:
         raise P4FError(
             f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
             "say which one it is by favourable=..."
         )
-    if said is not None and said != known:
+    if wanted is not None and wanted != known:
         raise P4FError(
-            f"favourable={said!r} contradicts the belief, in which {known!r} is the favourable label; "
+            f"favourable={wanted!r} contradicts the belief, in which {known!r} is the favourable label; "
             "leave it out, or estimate the belief anew"
         )
     return known

@@ -189,7 +189,7 @@ def _count(field: Field, value: Any) -> int:
 def _mapping(field: Field, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise field.refused(value, "a mapping of names")
-    return {_text(field, name): dict(own) if isinstance(own, Mapping) else own for name, own in value.items()}
+    return {_text(field, name): dict(part) if isinstance(part, Mapping) else part for name, part in value.items()}
 
 
 def _depends_on(field: Field, value: Any) -> Any:  # noqa: ARG001
@@ -210,7 +210,7 @@ def _belief(field: Field, value: Any) -> dict[str, Any]:
     if not isinstance(value, Belief):
         raise field.refused(value, "a belief")
     plain = value.unknown().to_json()
-    return {name: own for name, own in plain.items() if name not in ("parameters", "favourable", "design")}
+    return {name: part for name, part in plain.items() if name not in ("parameters", "favourable", "design")}
 
 
 def _as_belief(plain: Any) -> Any:
@@ -221,7 +221,7 @@ def _as_belief(plain: Any) -> Any:
 
 def _tupled(plain: Any) -> Any:
     """Groups of several columns are tuples."""
-    return tuple(tuple(own) if isinstance(own, list) else own for own in plain)
+    return tuple(tuple(level) if isinstance(level, list) else level for level in plain)
 
 
 _PLAIN: Mapping[Kind, Callable[[Field, Any], Any]] = {
@@ -292,7 +292,7 @@ def _check_room(fields: Sequence[Field], values: Mapping[str, Any], groups: int)
     for field in fields:
         if field.name == "values":
             options += [(values[field.name] or {}).get(name, (0, 1)) for name in values.get("features") or ()]
-    cells = groups * max(1, sum(len(own) ** 2 for own in options))
+    cells = groups * max(1, sum(len(option) ** 2 for option in options))
     if cells > MOST_CELLS:
         raise P4FError(f"the belief has room for {cells} parameters, more than {MOST_CELLS}; name fewer groups")
 

@@ -127,8 +127,8 @@ class Observing(Parametrised):
         for column in self.read_columns:
             unrecorded = rows.recorded is None and column in self.recorded_columns
             if column not in rows.frame.columns and not unrecorded:
-                there = among(column, rows.frame.columns)
-                raise P4FError(f"the belief needs the column {column!r}; {there}, or pass sensitive_features")
+                nearest = among(column, rows.frame.columns)
+                raise P4FError(f"the belief needs the column {column!r}; {nearest}, or pass sensitive_features")
 
     def check_rows(self, rows: Rows) -> None:
         """Raise the error that says why these rows cannot be learned from: every group must occur."""
@@ -172,13 +172,13 @@ class Observing(Parametrised):
         other.favourable = plain_label(label)
         return other
 
-    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+    def favourable_among(self, labels: Collection[Any], wanted: Any = None) -> Any:
         """Which of these labels counts as 1: what is said now, or what the belief knows; None where neither does.
 
         A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
         with labels written in another way does not, but then somebody has to say which one is meant.
         """
-        return agreed(self.favourable, labels, said)
+        return agreed(self.favourable, labels, wanted)
 
     def _noted(self, estimated: Self, favourable: Any) -> Self:
         """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""

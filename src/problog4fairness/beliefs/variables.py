@@ -77,11 +77,11 @@ def strengths(strength: Strength, variable: Sensitive, groups: Sequence[int], na
         unknown = [group for group in strength if group not in variable.levels]
         if unknown:
             raise P4FError(f"{name} names the group {unknown[0]!r}, which is not among {list(variable.levels)}")
-    found = {}
+    values = {}
     for level in sorted(groups, reverse=variable.binary):
         value = strength.get(variable.levels[level]) if isinstance(strength, Mapping) else strength
-        found[level] = None if value is None else _number(value, name)
-    return found
+        values[level] = None if value is None else _number(value, name)
+    return values
 
 
 def _number(value: Any, name: str) -> float:
@@ -113,7 +113,7 @@ _KINDS: Mapping[str, type[Sensitive]] = {"category": Category, "period": Period,
 def variable_json(variable: Sensitive) -> dict[str, Any]:
     """As :func:`sensitive_json`, also for a variable by which people are not compared."""
     plain = sensitive_json(variable) | ({} if variable.people else {"people": False})
-    kind = next((name for name, own in _KINDS.items() if type(variable) is own), None)
+    kind = next((name for name, known in _KINDS.items() if type(variable) is known), None)
     if kind is None:
         return plain
     more = {field.name: list(getattr(variable, field.name)) for field in fields(variable)[len(fields(Sensitive)) :]}
@@ -122,12 +122,12 @@ def variable_json(variable: Sensitive) -> dict[str, Any]:
 
 def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
     """The inverse of :func:`variable_json`."""
-    own, people = sensitive_from_json(value), bool(value.get("people", True))
+    variable, people = sensitive_from_json(value), bool(value.get("people", True))
     if "as" not in value:
-        return replace(own, people=people)
+        return replace(variable, people=people)
     kind = _KINDS[value["as"]]
     more = {field.name: tuple(value[field.name]) for field in fields(kind)[len(fields(Sensitive)) :]}
-    return kind(own.columns, own.levels, own.name, people, **more)
+    return kind(variable.columns, variable.levels, variable.name, people, **more)
 
 
 def flip_rules(
@@ -158,11 +158,11 @@ def flip_rules(
     flip, flipped = f"{name}_flip{suffix}", f"{name}_flipped{suffix}"
     heads: dict[tuple[int, int], list[str]] = {}
     used = known_values(chances.values())
-    for (group, old, new), own in chances.items():
-        weight = number(used[own.name]) if own.name in used else own.name
+    for (group, old, new), parameter in chances.items():
+        weight = number(used[parameter.name]) if parameter.name in used else parameter.name
         outcome = f"{weight} :: {flip}(X,{atom(values[old])},{atom(values[new])})"
         heads.setdefault((group, old), []).append(outcome)
-    facts = [" ;\n    ".join(own) + f" :- {goal(variable, group)}." for (group, _), own in heads.items()]
+    facts = [" ;\n    ".join(outcomes) + f" :- {goal(variable, group)}." for (group, _), outcomes in heads.items()]
     return facts, [
         f"{flipped}(X,V) :- {flip}(X,V,_).",
         f"{after}(X,V) :- {before}(X,V), \\+{flipped}(X,V).",

@@ -66,7 +66,7 @@ def with_proxies(diagram: Diagram, group: str, proxies: Iterable[str], parameter
     """A picture in which the group is not on record, and proxies tell of it."""
     unseen = Node(group, weights=_named(parameters))
     others = [node for node in diagram.nodes if node.name != group]
-    return replace(diagram, nodes=(unseen, *(Node(own, (group,), observed=True) for own in proxies), *others))
+    return replace(diagram, nodes=(unseen, *(Node(proxy, (group,), observed=True) for proxy in proxies), *others))
 
 
 def of_program(diagram: Diagram, columns: Mapping[str, str]) -> Diagram:

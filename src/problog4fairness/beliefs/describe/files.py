@@ -157,10 +157,10 @@ def _with_number(parameter: Parameter, written: str, used: float | None) -> Para
     value = None if written == parameter.name else float(written)
     if value == used:
         return parameter
-    stated = parameter.stated(value)
+    changed = parameter.stated(value)
     if parameter.rows is not None:
         warn_audit(f"{parameter.name} was changed by hand to {written}: its interval is dropped")
-    return stated
+    return changed
 
 
 def _own(
@@ -262,14 +262,14 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a program, without comments and blanks."""
-    found: list[Token] = []
+    pieces: list[Token] = []
     since = 0
     for token in _pieces(text):
         if token.text == "::":
-            _join_weight(found, since)
-            since = len(found) + 1
-        found.append(token)
-    return found
+            _join_weight(pieces, since)
+            since = len(pieces) + 1
+        pieces.append(token)
+    return pieces
 
 
 def _pieces(text: str) -> Iterator[Token]:
@@ -278,14 +278,14 @@ def _pieces(text: str) -> Iterator[Token]:
             yield Token(match.group(), match.start(), match.end())
 
 
-def _join_weight(found: list[Token], since: int) -> None:
+def _join_weight(before: list[Token], since: int) -> None:
     """Make one token of the term at the end of ``found``: a word, a number, or a word with arguments."""
-    first = len(found) - 1
+    first = len(before) - 1
     depth = 0
     while first >= since:
-        depth += {")": 1, "(": -1}.get(found[first].text, 0)
-        if depth == 0 and found[first].text != "(":
-            term = found[first:]
-            found[first:] = [Token("".join(part.text for part in term), term[0].start, term[-1].end, weight=True)]
+        depth += {")": 1, "(": -1}.get(before[first].text, 0)
+        if depth == 0 and before[first].text != "(":
+            term = before[first:]
+            before[first:] = [Token("".join(part.text for part in term), term[0].start, term[-1].end, weight=True)]
             return
         first -= 1

@@ -234,13 +234,15 @@ def _is_parameter(value: Any, bounds: Mapping[str, tuple[float, float]]) -> bool
 
 
 def _is_prior(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(is_number(own) and 0 < own < 1e15 for own in value)
+    return (
+        isinstance(value, list) and len(value) == 2 and all(is_number(number) and 0 < number < 1e15 for number in value)
+    )
 
 
 def _is_information(value: Any) -> bool:
     if not isinstance(value, dict) or len(value) > MOST_CELLS:
         return False
-    return all(isinstance(name, str) and is_number(own) and abs(own) < 1e15 for name, own in value.items())
+    return all(isinstance(name, str) and is_number(number) and abs(number) < 1e15 for name, number in value.items())
 
 
 def _is_cell(value: Any) -> bool:

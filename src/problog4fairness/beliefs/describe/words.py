@@ -90,7 +90,7 @@ def program_words(columns: Iterable[str], parameters: Iterable[Parameter]) -> li
 
 def html_of(belief: Belief) -> str:
     """What a notebook shows of a belief: its picture, what it says, and its parameters."""
-    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in belief.words())
+    sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in belief.words())
     try:
         drawn = belief.picture()._repr_svg_()
     except P4FError:
@@ -99,20 +99,22 @@ def html_of(belief: Belief) -> str:
     if belief.parameters:
         table = readable(belief.parameter_table()).rename(columns=lambda name: name.replace("_", " "))
         shown = table.to_html(float_format="%.4g", na_rep="–")
-    return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{said}{shown}</div>"
+    return f"<div>{drawn[drawn.find('<svg') :] if drawn else ''}{sentences}{shown}</div>"
 
 
 # Cells of a group that are said one by one.
 MOST_SAID = 6
 
 
-def row_sentences(belief: RowBias, label: Label, told: Stage) -> list[str]:
+def row_sentences(belief: RowBias, label: Label, stage: Stage) -> list[str]:
     """What is said of each group: for each kind of bias its cells."""
-    found = [f"It depends on {', '.join(value.names)}, as audited rows will tell." for value in belief.open.values()]
+    sentences = [
+        f"It depends on {', '.join(value.names)}, as audited rows will tell." for value in belief.open.values()
+    ]
     for level in reversed(range(len(belief.variable.levels))):
         group = belief.variable.group_text(level)
         if level not in belief.affected:
-            found.append(f"Where {group}, {told.untouched}.")
+            sentences.append(f"Where {group}, {stage.untouched}.")
             continue
         for fair, recorded in belief.reads:
             cells = {
@@ -120,10 +122,10 @@ def row_sentences(belief: RowBias, label: Label, told: Stage) -> list[str]:
                 for cell, parameter in belief.by_cell().items()
                 if (cell.fair, cell.recorded) == (fair, recorded) and belief.place(cell)[0] == level
             }
-            head = f"Of the people with {group} {told.had} {label.column} = {label.values[fair]}, "
-            tail = f" {told.became} {label.column} = {label.values[recorded]}"
-            found.append(f"{head}{_cells(belief, cells, tail)}.")
-    return found
+            head = f"Of the people with {group} {stage.had} {label.column} = {label.values[fair]}, "
+            tail = f" {stage.became} {label.column} = {label.values[recorded]}"
+            sentences.append(f"{head}{_cells(belief, cells, tail)}.")
+    return sentences
 
 
 def _cells(belief: RowBias, cells: dict[Cell, Parameter], tail: str) -> str:
@@ -135,4 +137,4 @@ def _cells(belief: RowBias, cells: dict[Cell, Parameter], tail: str) -> str:
         ends = [f"{share(cells[cell])} (where {belief.where(cell, 1)})" for cell in (low, high)]
         return f"from {ends[0]} to {ends[1]}{tail}, in {len(cells)} cells"
     parts = [f"{share(own)}{tail} where {belief.where(first, 1)}"]
-    return "; ".join([*parts, *(f"{share(one)} where {belief.where(cell, 1)}" for cell, one in rest)])
+    return "; ".join([*parts, *(f"{share(other)} where {belief.where(cell, 1)}" for cell, other in rest)])

@@ -73,15 +73,15 @@ def _certain(groups: Sequence[Codes | Floats], rows: int) -> Combinations:
 
 def _uncertain(variables: Sequence[Sensitive], groups: Sequence[Codes | Floats], rows: int) -> Combinations:
     shares, levels = np.ones((rows, 1)), np.zeros((1, 0), dtype=np.int64)
-    for variable, own in zip(variables, groups, strict=True):
+    for variable, positions in zip(variables, groups, strict=True):
         count = len(variable.levels)
         if rows * len(levels) * count > MOST_SHARES:
             raise P4FError(
                 f"{rows} rows with uncertain groups have {len(levels) * count} combinations of them or more, which is "
                 "too many; say for certain which group each row is in, or name fewer sensitive variables"
             )
-        own = own if own.ndim == 2 else np.eye(count)[own.astype(np.int64)]
-        shares = (shares[:, :, None] * own[:, None, :]).reshape(rows, -1)
+        positions = positions if positions.ndim == 2 else np.eye(count)[positions.astype(np.int64)]
+        shares = (shares[:, :, None] * positions[:, None, :]).reshape(rows, -1)
         levels = np.column_stack([levels.repeat(count, axis=0), np.tile(np.arange(count), len(levels))])
         occurs = (shares > 0).any(axis=0)
         shares, levels = shares[:, occurs], levels[occurs]
@@ -102,11 +102,11 @@ def every(variables: Sequence[Sensitive]) -> Codes:
 
 def network_values(variables: Sequence[Sensitive], levels: Codes) -> dict[str, Tensor]:
     """What the networks of the sensitive variables say for each combination."""
-    found = {}
-    for variable, own in zip(variables, torch.from_numpy(levels).unbind(1), strict=True):
+    values = {}
+    for variable, group in zip(variables, torch.from_numpy(levels).unbind(1), strict=True):
         count = len(variable.levels)
-        found[variable.name] = own.double() if count == 2 else torch.nn.functional.one_hot(own, count).double()
-    return found
+        values[variable.name] = group.double() if count == 2 else torch.nn.functional.one_hot(group, count).double()
+    return values
 
 
 def answers(circuit: Circuit, variables: Sequence[Sensitive], levels: Codes, nn: Mapping[str, Tensor]) -> Tensor:
@@ -136,5 +136,5 @@ def answers(circuit: Circuit, variables: Sequence[Sensitive], levels: Codes, nn:
 def part_of(variables: Sequence[Sensitive], some: Sequence[Sensitive], levels: Codes | None) -> tuple[Codes, Tensor]:
     """The combinations of some of the variables, and which of them is in each combination of all."""
     levels = every(variables) if levels is None else levels
-    own, place = np.unique(levels[:, [variables.index(v) for v in some]], axis=0, return_inverse=True)
-    return own, torch.from_numpy(place.reshape(-1))
+    combinations, place = np.unique(levels[:, [variables.index(v) for v in some]], axis=0, return_inverse=True)
+    return combinations, torch.from_numpy(place.reshape(-1))

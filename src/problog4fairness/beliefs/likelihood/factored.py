@@ -85,22 +85,22 @@ def row_groups(groups: Codes | Floats) -> tuple[Tensor, Tensor]:
 
     There are as many as the row that may be in most of them needs; others name groups of theirs again, with share 0.
     """
-    own = torch.from_numpy(groups)
+    shares = torch.from_numpy(groups)
     if groups.ndim == 1:
-        return torch.zeros(len(own), 1, dtype=torch.float64), own.unsqueeze(1)
-    may = own > 0
+        return torch.zeros(len(shares), 1, dtype=torch.float64), shares.unsqueeze(1)
+    may = shares > 0
     count = may.sum(1, keepdim=True).clamp(min=1)
-    places = torch.arange(int(count.max()) if len(own) else 1)
+    places = torch.arange(int(count.max()) if len(shares) else 1)
     chosen = (~may).to(torch.uint8).argsort(dim=1, stable=True).gather(1, places % count)
-    return own.gather(1, chosen).log().masked_fill(places >= count, -torch.inf), chosen
+    return shares.gather(1, chosen).log().masked_fill(places >= count, -torch.inf), chosen
 
 
 def _distinct(columns: Sequence[Codes | Floats]) -> tuple[Codes, Codes]:
     """A row of each distinct combination of values, and the combination of each row; column by column is quickest."""
     place = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
-        values, own = np.unique(column, return_inverse=True)
-        _, place = np.unique(place * len(values) + own.reshape(-1), return_inverse=True)
+        values, codes = np.unique(column, return_inverse=True)
+        _, place = np.unique(place * len(values) + codes.reshape(-1), return_inverse=True)
     place = place.reshape(-1).astype(np.int64)
     return np.unique(place, return_index=True)[1], place
 
@@ -196,9 +196,9 @@ class FactoredObserved(Observed):
         """See :meth:`Observed.__call__`."""
         codes = self.to_entries(rows)
         if self._binary is not None:
-            found = self._binary(logits, codes)
-            if found is not None:
-                return found
+            logs = self._binary(logits, codes)
+            if logs is not None:
+                return logs
         return self._terms(logits, codes).flatten(-3).logsumexp(-1)
 
     def posterior(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:

@@ -128,15 +128,19 @@ def own_inputs(rows: Rows, values: Mapping[str, Any]) -> FairInputs:
     first = np.zeros(len(distinct), dtype=np.int64)
     first[index[::-1]] = np.arange(len(index))[::-1]
     table = rows.frame[list(rows.features)].iloc[row[first]].reset_index(drop=True)
-    for name, own in known.items():
-        table[name] = own[first] if own.dtype.kind == "f" else pd.Series(own[first]).astype(rows.frame[name].dtype)
+    for name, column in known.items():
+        table[name] = (
+            column[first] if column.dtype.kind == "f" else pd.Series(column[first]).astype(rows.frame[name].dtype)
+        )
     return FairInputs(table, torch.from_numpy(index.reshape(len(rows), count)), count, apart=True)
 
 
 def _mostly_distinct(sample: pd.DataFrame) -> bool:
     """Whether more than a quarter of the rows are different; one column is often enough to see it."""
     most = len(sample) // 4
-    return any(own.nunique(dropna=False) > most for _, own in sample.items()) or len(sample.drop_duplicates()) > most
+    return (
+        any(column.nunique(dropna=False) > most for _, column in sample.items()) or len(sample.drop_duplicates()) > most
+    )
 
 
 def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, Codes]:

@@ -127,9 +127,9 @@ class Posterior:
         weights
             ``[rows]``: how much each row counts.
         """
-        own = self.weights if weights is None else self.weights * weights.reshape(-1, 1, 1)
-        result = own.new_zeros(count, own.shape[-1])
-        return result.index_add_(0, self.inputs.reshape(-1), own.reshape(-1, own.shape[-1]))
+        expected = self.weights if weights is None else self.weights * weights.reshape(-1, 1, 1)
+        result = expected.new_zeros(count, expected.shape[-1])
+        return result.index_add_(0, self.inputs.reshape(-1), expected.reshape(-1, expected.shape[-1]))
 
 
 class Observation:
@@ -249,11 +249,11 @@ class Observation:
             ``[inputs, classes]``: log P(fair class) for each row of ``table``.
         """
         kernel, logits = self._recorded_part(), self._logits(log_proba)
-        found = [logits.new_zeros(0, self.variants, self.classes)]
+        parts = [logits.new_zeros(0, self.variants, self.classes)]
         for rows in self._chunks():
             q = kernel.posterior(logits[self.needs(rows)].flatten(-2), rows)
-            found.append(q.reshape(len(rows), self.variants, self.classes))
-        return Posterior(torch.cat(found), self.inputs)
+            parts.append(q.reshape(len(rows), self.variants, self.classes))
+        return Posterior(torch.cat(parts), self.inputs)
 
     def recorded_proba(self, log_proba: Tensor) -> Tensor:
         """P(recorded class) of every row, ``[rows, classes]``; what the biased process would record.
@@ -289,7 +289,7 @@ class Observation:
     def recorded_given(self) -> Tensor:
         """P(recorded class | fair class) of every row, ``[rows, fair, recorded]``: the same for all of its inputs."""
         sure = torch.full((self.classes, self.classes), -SURE, dtype=torch.float64).fill_diagonal_(0.0)
-        return torch.stack([self.recorded_proba(own.expand(len(self.table), -1)) for own in sure], dim=1)
+        return torch.stack([self.recorded_proba(certain.expand(len(self.table), -1)) for certain in sure], dim=1)
 
     def recorded_range(self) -> tuple[Tensor, Tensor] | None:
         """The least and the greatest P(recorded class), each ``[rows, classes]``, whatever a classifier says.
@@ -299,14 +299,14 @@ class Observation:
         corners = None if self._view is None else self._view.corners(self.variants, self.classes)
         if corners is None or self._view is None or not self._view.before:
             return None
-        found = []
+        ranges = []
         for corner in corners:
             certain = torch.full((self.variants, self.classes), -SURE, dtype=torch.float64)
             certain[torch.arange(self.variants), corner] = 0.0
-            own = self._logits(certain).flatten()
-            parts = [self._view.log_recorded(own.expand(len(rows), -1), rows) for rows in self._chunks()]
-            found.append(torch.cat(parts or [own.new_zeros(0, self.classes)]).exp())
-        values = torch.stack(found)
+            logits = self._logits(certain).flatten()
+            parts = [self._view.log_recorded(logits.expand(len(rows), -1), rows) for rows in self._chunks()]
+            ranges.append(torch.cat(parts or [logits.new_zeros(0, self.classes)]).exp())
+        values = torch.stack(ranges)
         return values.amin(0), values.amax(0)
 
     def terms(self) -> AffineTerms | None:
@@ -354,16 +354,16 @@ class Observation:
             raise P4FError("several observations were stacked; ask each of them by itself")
         if not len(self):
             return log_proba.new_zeros(0, self.classes)
-        logits, found = self._logits(log_proba), []
+        logits, parts = self._logits(log_proba), []
         for rows in self._chunks():
-            own = logits[self.needs(rows)].flatten(-2)
-            found.append(self._view.log_recorded(own, rows) if recorded else self._view.log_fair(own, rows))
-        return torch.cat(found)
+            chosen = logits[self.needs(rows)].flatten(-2)
+            parts.append(self._view.log_recorded(chosen, rows) if recorded else self._view.log_fair(chosen, rows))
+        return torch.cat(parts)
 
     def _logits(self, log_proba: Tensor) -> Tensor:
         return log_proba[:, 1:] - log_proba[:, :1] if self.outputs == 1 else log_proba
 
     def _chunks(self) -> Sequence[Tensor]:
         every = torch.arange(len(self), device=self._index.device)
-        width = max(own.width for own in (self.observed, self._view) if own is not None)
+        width = max(part.width for part in (self.observed, self._view) if part is not None)
         return every.split(max(1, min(CHUNK // self.variants, NUMBERS // width))) if len(self) else ()

@@ -77,13 +77,13 @@ def _some(factors: Sequence[Tensor], most: int, seeds: Codes) -> Likely:
         before = torch.arange(weights.shape[1]).repeat_interleave(count)
         if longer.shape[1] <= most:
             kept, weights, exact = before.expand(rows, -1), longer, exact[:, before]
-            own = value.expand(rows, -1)
+            chosen_values = value.expand(rows, -1)
         else:
             chosen, weights, certain = _thinned(longer, most, torch.from_numpy(_uniform(seeds, step)))
-            kept, own = before[chosen], value[chosen]
+            kept, chosen_values = before[chosen], value[chosen]
             exact = certain & exact.gather(1, kept)
         past = positions.gather(1, kept.unsqueeze(2).expand(-1, -1, positions.shape[2]))
-        positions = torch.cat([past, own.unsqueeze(2)], dim=2)
+        positions = torch.cat([past, chosen_values.unsqueeze(2)], dim=2)
     return Likely(positions, weights, (weights * ~exact).sum(1))
 
 
@@ -101,24 +101,24 @@ def _thinned(weights: Tensor, most: int, start: Tensor) -> tuple[Tensor, Tensor,
     drawn = torch.searchsorted(steps, (slots - certain).clamp(min=0) + start.unsqueeze(1), right=True)
     sure = slots < certain
     place = torch.where(sure, slots, drawn.clamp(max=sizes.shape[1] - 1))
-    found = torch.where(sure, sizes[:, :most], threshold)
-    return order.gather(1, place), found, sure | (found == 0)
+    counted = torch.where(sure, sizes[:, :most], threshold)
+    return order.gather(1, place), counted, sure | (counted == 0)
 
 
-def row_seeds(columns: Sequence[Codes], again: bool) -> Codes:
+def row_seeds(columns: Sequence[Codes], different: bool) -> Codes:
     """A number for each row that depends on what was recorded in it.
 
     Parameters
     ----------
     columns
         What was recorded, ``[rows]`` each.
-    again
+    different
         Whether equal rows get different numbers, so that together they see more than one of them does.
     """
     seeds: Seeds = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         seeds = _mixed(seeds + column.astype(np.uint64))
-    if again:
+    if different:
         seeds = _mixed(seeds + pd.Series(seeds).groupby(seeds).cumcount().to_numpy().astype(np.uint64))
     return seeds.view(np.int64)
 

@@ -56,18 +56,18 @@ def observe_tables(
     if labels is None:
         labels = torch.eye(classes, dtype=torch.float64).expand(len(groups.levels), classes, classes)
     codes = [part.codes(feature_codes(rows, part)) for part in parts]  # first: it refuses values that are not known
-    tables = [(own, features[part.title]) for own, part in zip(codes, parts, strict=True)]
+    tables = [(part_codes, features[part.title]) for part_codes, part in zip(codes, parts, strict=True)]
     vectors = math.prod(len(part.values) for part in parts)
     if vectors <= (most or ALL):
         inputs = fair_inputs(rows, {name: value for part in parts for name, value in part.listed.items()})
         return _observed(rows, inputs, *row_kinds(groups.rows, labels, tables), recorded)
     shares, chosen = row_groups(groups.rows)
-    factors = [table[chosen, torch.from_numpy(own)[:, None]] for own, table in tables]
-    likely = likely_vectors(factors, most or SOME, row_seeds(codes, again=recorded is not None))
+    factors = [table[chosen, torch.from_numpy(part_codes)[:, None]] for part_codes, table in tables]
+    likely = likely_vectors(factors, most or SOME, row_seeds(codes, different=recorded is not None))
     values = {
-        name: np.asarray(own)[place]
+        name: np.asarray(part_codes)[place]
         for number, part in enumerate(parts)
-        for name, own, place in part.places(likely.positions[..., number].numpy())
+        for name, part_codes, place in part.places(likely.positions[..., number].numpy())
     }
     return observe_weighted(rows, values, likely, shares, labels[chosen].log(), recorded)
 
@@ -130,9 +130,9 @@ def changed(
     rows: Rows, groups: Combinations, tables: Mapping[str, Tensor], parts: Sequence[Distorted]
 ) -> dict[str, Floats]:
     """For each distorted feature and row P(fair value != recorded value)."""
-    each, found = np.arange(len(rows)), {}
+    each, shares = np.arange(len(rows)), {}
     for part in parts:
         codes = part.codes(feature_codes(rows, part))
-        for name, own in part.changed(tables[part.title].numpy()).items():
-            found[name] = groups.mean(own)[each, codes]
-    return found
+        for name, feature_share in part.changed(tables[part.title].numpy()).items():
+            shares[name] = groups.mean(feature_share)[each, codes]
+    return shares

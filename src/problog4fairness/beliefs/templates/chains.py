@@ -160,10 +160,10 @@ class Chain(Belief):
         if not self.stages:
             return None
         self.require_known()
-        own, place = part_of(self.variables, self.label_variables, groups)
+        combinations, place = part_of(self.variables, self.label_variables, groups)
         known = known_values(parameter for stage in self.stages for parameter in stage.parameters)
         program = self.unknown().label_program().bind(known)
-        return label_table(program, self.label_variables, self._class_count, own)[place]
+        return label_table(program, self.label_variables, self._class_count, combinations)[place]
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; with distorted features through tables, otherwise the general way."""
@@ -258,30 +258,30 @@ class Chain(Belief):
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""
-        found = ["Several biases are taken to act one after the other."]
+        sentences = ["Several biases are taken to act one after the other."]
         if self.measurement is not None:
-            found += ["First, recorded features.", *self.measurement.sentences()]
+            sentences += ["First, recorded features.", *self.measurement.sentences()]
         count = len(self.stages)
         for number, stage in enumerate(self.stages, start=1):
             # A later bias acts on what the earlier ones left.
-            told = Stage(
+            stage_words = Stage(
                 "who should have" if number == 1 else "who then had",
                 "were recorded with" if number == count else "were given",
                 "recorded labels are taken as right" if count == 1 else "it changed nothing",
             )
-            found.append(f"Label bias {number} of {count}, by {', '.join(stage.variable.columns)}.")
-            found += stage.sentences(label or Label(), told)
-        return found
+            sentences.append(f"Label bias {number} of {count}, by {', '.join(stage.variable.columns)}.")
+            sentences += stage.sentences(label or Label(), stage_words)
+        return sentences
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: the label after each of the biases."""
-        said = label or Label()
-        own = self.measurement
-        nodes = [Node(FEATURES, observed=True)] if own is None else own.drawn()
+        words = label or Label()
+        measured = self.measurement
+        nodes = [Node(FEATURES, observed=True)] if measured is None else measured.drawn()
         nodes += sensitive(self.label_variables)
-        nodes.append(Node(said.fair, (FEATURES,) if own is None else own.fair_features(), classifier=True))
+        nodes.append(Node(words.fair, (FEATURES,) if measured is None else measured.fair_features(), classifier=True))
         for number, stage in enumerate(self.stages, start=1):
-            name = f"label after bias {number}" if number < len(self.stages) else said.recorded
+            name = f"label after bias {number}" if number < len(self.stages) else words.recorded
             node = recorded(name, [nodes[-1].name, *stage.read_columns], stage.parameters)
             nodes.append(replace(node, observed=number == len(self.stages)))
         return Diagram(tuple({node.name: node for node in nodes}.values()))

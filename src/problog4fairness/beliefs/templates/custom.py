@@ -103,7 +103,7 @@ class ProgramBelief(Belief):
         self.variables = ()
         self.features = tuple(features)
         self.recorded_columns = tuple(recorded)
-        self.replaced = {name.replace(" ", ""): dict(own) for name, own in (replaced or {}).items()}
+        self.replaced = {name.replace(" ", ""): dict(replacement) for name, replacement in (replaced or {}).items()}
         self.withheld = tuple(dict.fromkeys(name for read in self.replaced.values() for name in read.values()))
         if self.replaced and self.features:
             raise P4FError("features=... is for programs that flip features, replaced=... for those that replace them")
@@ -165,9 +165,11 @@ class ProgramBelief(Belief):
         codes = rows.recorded
         return Record(classes + 1, None if codes is None else np.where(codes < 0, classes, codes))
 
-    def favourable_among(self, labels: Collection[Any], said: Any = None) -> Any:
+    def favourable_among(self, labels: Collection[Any], wanted: Any = None) -> Any:
         """See :meth:`Belief.favourable_among`; its queries are for the classes in order, so of many it is the last."""
-        return super().favourable_among(labels, said) if len(labels) <= 2 else agreed(sorted(labels)[-1], labels, said)
+        return (
+            super().favourable_among(labels, wanted) if len(labels) <= 2 else agreed(sorted(labels)[-1], labels, wanted)
+        )
 
     def program(self) -> Program:
         """The program with the values that are known."""
@@ -183,8 +185,8 @@ class ProgramBelief(Belief):
         if name in self.recorded_columns and name not in frame.columns:
             return pd.Series(np.nan, index=frame.index, name=name)  # rows to predict have no record
         if name not in frame.columns:
-            there = ", ".join(map(str, frame.columns))
-            raise P4FError(f"network {network} has no column {name!r}; there are {there}; bind it by columns={{...}}")
+            known = ", ".join(map(str, frame.columns))
+            raise P4FError(f"network {network} has no column {name!r}; there are {known}; bind it by columns={{...}}")
         return frame[name]
 
     def column_values(
@@ -222,11 +224,11 @@ class ProgramBelief(Belief):
     def _asked(self) -> list[str]:
         """The constants that the classifier is asked about."""
         leaves = [leaf for leaf in self._program.compiled().leaves if leaf.name == self.classifier and leaf.arguments]
-        found = list(dict.fromkeys(ground_text(leaf.arguments[0]) for leaf in leaves))
-        unknown = [name for name in found if name != "x" and name not in self.replaced]
+        constants = list(dict.fromkeys(ground_text(leaf.arguments[0]) for leaf in leaves))
+        unknown = [name for name in constants if name != "x" and name not in self.replaced]
         if unknown:
             raise NetworkError(f"the program asks about {unknown[0]}; replaced names {', '.join(self.replaced)}")
-        return found
+        return constants
 
     def _leaf_input(self, leaf: Leaf, rows: Rows, inputs: FairInputs) -> Tensor:
         if self.replaced:
@@ -306,8 +308,8 @@ class ProgramBelief(Belief):
         unknown = tuple(parameter for parameter in self.parameters if parameter.value is None)
         if not unknown:
             raise P4FError("the program has no unknown parameter to estimate; write p1 :: ... for a number")
-        found = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
-        return tuple(found.get(parameter.name, parameter) for parameter in self.parameters)
+        estimates = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
+        return tuple(estimates.get(parameter.name, parameter) for parameter in self.parameters)
 
     def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
         """See :meth:`Belief.words`."""

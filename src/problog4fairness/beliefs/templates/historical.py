@@ -225,7 +225,7 @@ class HistoricalBias(Belief):
         if label is not None:
             # In the whole program they have other names.
             pairs = zip(label.parameters, probabilities[count:], strict=True)
-            label = label.with_parameters(tuple(replace(given, name=own.name) for own, given in pairs))
+            label = label.with_parameters(tuple(replace(given, name=parameter.name) for parameter, given in pairs))
         return self._of(self.measurement.with_parameters(probabilities[:count]), label)
 
     def with_favourable(self, label: Any) -> HistoricalBias:
@@ -239,23 +239,23 @@ class HistoricalBias(Belief):
             "The features are recorded correctly, but discrimination made some of them worse than they would be in a "
             "fair world. The model predicts as if a person had lived in that world."
         )
-        found = [first, *self.measurement.sentences(verb="would have, in a fair world,")]
+        sentences = [first, *self.measurement.sentences(verb="would have, in a fair world,")]
         if self.label is not None:
-            found.append("The recorded label is, besides, taken as a distorted copy of the fair one.")
-            found += self.label.sentences(label or Label())
-        return found
+            sentences.append("The recorded label is, besides, taken as a distorted copy of the fair one.")
+            sentences += self.label.sentences(label or Label())
+        return sentences
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: one rule leads from features to labels, in both worlds."""
-        said, own, world = label or Label(), self.measurement, "fair world"
-        fair = Node(said.fair, own.fair_features(world), classifier=True)
-        nodes = [*own.drawn(world), *sensitive(self.variables), fair]
+        words, measured, world = label or Label(), self.measurement, "fair world"
+        fair = Node(words.fair, measured.fair_features(world), classifier=True)
+        nodes = [*measured.drawn(world), *sensitive(self.variables), fair]
         if self.label is None:
             causes = [OTHERS, *(f"{name} (recorded)" for name in self.features)]
-            nodes.append(replace(recorded(said.recorded, causes, ()), classifier=True))
+            nodes.append(replace(recorded(words.recorded, causes, ()), classifier=True))
         else:
-            parameters = self.parameters[len(own.parameters) :]
-            nodes.append(recorded(said.recorded, [said.fair, *self.label.variable.columns], parameters))
+            parameters = self.parameters[len(measured.parameters) :]
+            nodes.append(recorded(words.recorded, [words.fair, *self.label.variable.columns], parameters))
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 
     def caveats(self) -> list[str]:

@@ -258,7 +258,7 @@ class NumericMeasurementBias(FeatureBias):
         levels = groups.levels[:, place][chosen.numpy()]
         recorded = {feature: self._recorded(rows, feature) for feature in self.features}
         nodes, weights = self.quadrature()
-        seeds = row_seeds([own.view(np.int64) for own in recorded.values()], again=record is not None)
+        seeds = row_seeds([own.view(np.int64) for own in recorded.values()], different=record is not None)
         even = torch.from_numpy(weights).expand(len(rows), chosen.shape[1], -1)
         likely = likely_vectors([even] * len(self.features), self.inputs, seeds)
         values = {}

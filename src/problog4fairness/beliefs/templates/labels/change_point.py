@@ -64,14 +64,14 @@ def search_change(days: Any, cells: Codes, hit: Floats, seed: int = 0) -> Change
     rng = np.random.default_rng(seed)
     seen, shuffled = np.zeros(len(first)), np.zeros((SHUFFLED, len(first)))
     for cell in np.unique(cells):
-        own = np.flatnonzero(cells == cell)
-        before, hits = np.searchsorted(own, first), hit[own].astype(np.int64)
+        members = np.flatnonzero(cells == cell)
+        before, hits = np.searchsorted(members, first), hit[members].astype(np.int64)
         until = np.concatenate([[0], hits.cumsum()])[before]
-        seen += _gain(until[None], before, hits.sum(), len(own))[0]
+        seen += _gain(until[None], before, hits.sum(), len(members))[0]
         # Who was distorted, shuffled: how many of them then are between one day and the next.
-        between = np.diff(before, prepend=0, append=len(own))
+        between = np.diff(before, prepend=0, append=len(members))
         drawn = rng.multivariate_hypergeometric(between, hits.sum(), SHUFFLED, method="marginals")
-        shuffled += _gain(drawn[:, :-1].cumsum(axis=1), before, hits.sum(), len(own))
+        shuffled += _gain(drawn[:, :-1].cumsum(axis=1), before, hits.sum(), len(members))
     best = int(seen.argmax())
     near = np.flatnonzero(seen >= seen[best] - NEAR)
     above = int((shuffled.max(axis=1) >= seen[best] - 1e-9).sum())

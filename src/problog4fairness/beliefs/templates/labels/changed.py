@@ -105,7 +105,7 @@ class ChangedBias(RowBias):
         favourable: Any = None,
     ) -> None:
         period = _period(when, changed)
-        parts = [_in_periods(own, period, name) for own, name in ((negative, "negative"), (positive, "positive"))]
+        parts = [_in_periods(bias, period, name) for bias, name in ((negative, "negative"), (positive, "positive"))]
         days = list(period.changes) or None
         Belief.__init__(
             self, sensitive, when, days, negative, positive, groups=groups, affected=affected, favourable=favourable
@@ -151,14 +151,14 @@ class ChangedBias(RowBias):
         """See :meth:`Belief._fitted_to`: also the day of the change."""
         if self.period.changes:
             return super()._fitted_to(rows)
-        found = search_change(*self._errors(rows))
-        if found.p > LEVEL:
+        change = search_change(*self._errors(rows))
+        if change.p > LEVEL:
             warn_audit(
-                f"the audit does not show that the bias changed (p = {found.p:.2f}); the likeliest day, {found.day}, "
+                f"the audit does not show that the bias changed (p = {change.p:.2f}); the likeliest day, {change.day}, "
                 "is taken, or believe in LabelBias"
             )
-        fitted = RowBias._fitted_to(self._from(found.day), rows)
-        fitted.found = found
+        fitted = RowBias._fitted_to(self._from(change.day), rows)
+        fitted.found = change
         return fitted
 
     def _from(self, day: str) -> Self:
@@ -183,7 +183,7 @@ class ChangedBias(RowBias):
                 super(ChangedBias, self._from(day))._estimated(rows, (1 + confidence) / 2, strata)
                 for day in sorted({*chosen, self.found.day})
             ]
-        return tuple(_with_all(own, others, confidence) for own, *others in zip(best, *every, strict=True))
+        return tuple(_with_all(parameter, others, confidence) for parameter, *others in zip(best, *every, strict=True))
 
     def _errors(self, rows: Rows) -> tuple[Any, Codes, Floats]:
         """Of the audited rows on which the bias acts the days, the cells, and whether they were distorted."""
@@ -191,12 +191,12 @@ class ChangedBias(RowBias):
         weights = np.ones(len(rows)) if rows.weights is None else rows.weights
         # Equal rows that are counted count as so many; rows that were drawn by their label are each one.
         repeated = np.repeat(np.arange(len(rows)), weights.astype(int) if (weights == weights.round()).all() else 1)
-        own = repeated[acting[repeated]]
-        if not len(own):
+        chosen = repeated[acting[repeated]]
+        if not len(chosen):
             raise P4FError("no audited row is of a group and a fair label on which the bias acts; audit some")
         days = days_of(rows.column(self.period.columns[0], "when=..."))
         cells = 2 * rows.shares(self.variable).argmax(axis=1) + fair
-        return days[own], cells[own], (fair != rows.recorded)[own].astype(np.float64)
+        return days[chosen], cells[chosen], (fair != rows.recorded)[chosen].astype(np.float64)
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """See :meth:`LabelStage.sentences`."""
@@ -231,33 +231,33 @@ class ChangedBias(RowBias):
         return super().from_fields(values, table)
 
 
-def _with_all(own: Parameter, others: Sequence[Parameter], confidence: float) -> Parameter:
+def _with_all(parameter: Parameter, others: Sequence[Parameter], confidence: float) -> Parameter:
     """A parameter whose interval has those of others in it, and rests on as few rows as such an interval does."""
-    if own.value is None or own.low is None or own.high is None:
-        return own
-    low = min([own.low, *(other.low for other in others if other.low is not None)])
-    high = max([own.high, *(other.high for other in others if other.high is not None)])
-    rows = min(own.rows or 0, max(1, round(equal_rows(own.value, low, high, confidence))))
-    return replace(own, low=low, high=high, rows=rows, prior=None)
+    if parameter.value is None or parameter.low is None or parameter.high is None:
+        return parameter
+    low = min([parameter.low, *(other.low for other in others if other.low is not None)])
+    high = max([parameter.high, *(other.high for other in others if other.high is not None)])
+    rows = min(parameter.rows or 0, max(1, round(equal_rows(parameter.value, low, high, confidence))))
+    return replace(parameter, low=low, high=high, rows=rows, prior=None)
 
 
 def _period(when: str, changed: Any) -> Period:
     """The periods between the days that somebody stated; two, with an unknown day between them, where nobody did."""
     if changed is None:
         return Period((when,), (0, 1), "after")
-    stated = [changed] if isinstance(changed, str) or not np.iterable(changed) else list(changed)
-    if not stated:
+    given = [changed] if isinstance(changed, str) or not np.iterable(changed) else list(changed)
+    if not given:
         raise P4FError("changed=[] names no day; write 2020-03-01, or leave it out to have the day searched for")
     try:
-        days = sorted({str(day) for day in days_of(pd.Series(stated))})
+        days = sorted({str(day) for day in days_of(pd.Series(given))})
     except P4FError:
         raise P4FError(f"changed={changed!r} is no day; write 2020-03-01, or several in a list") from None
     return Period((when,), tuple(range(len(days) + 1)), "after" if len(days) == 1 else "period", changes=tuple(days))
 
 
-def _in_periods(own: By | Literal[False] | None, period: Period, name: str) -> By | Literal[False]:
-    if own is False:
+def _in_periods(bias: By | Literal[False] | None, period: Period, name: str) -> By | Literal[False]:
+    if bias is False:
         return False
-    if own is not None and not isinstance(own, By):
+    if bias is not None and not isinstance(bias, By):
         raise P4FError(f"{name} is None, False or depends_on(...); state numbers by .bind({{...}}), one for each cell")
-    return replace(own or By(), period=period)
+    return replace(bias or By(), period=period)

@@ -70,36 +70,36 @@ class By:
         rows, hit, groups
             Audited rows that could have been distorted, whether they were, and ``[rows, groups]``.
         """
-        found: list[Sensitive] = [
+        variables: list[Sensitive] = [
             Category.listing(name, _values(rows, name), name) for name, values in self.columns if not values
         ]
         if self.model:
             numbers = {name: numbers_of(rows.column(name, "model=...")) for name in self.model}
             score = fitted_score(numbers, hit, groups, rows.weights)
-            found += [] if score is None else [score]
+            variables += [] if score is None else [score]
         known = tuple(column for column in self.columns if column[1])
-        return replace(self, columns=known, model=(), found=(*self.found, *found))
+        return replace(self, columns=known, model=(), found=(*self.found, *variables))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, the periods aside."""
-        found = [variable_json(own) for own in self.found]
+        variables = [variable_json(variable) for variable in self.found]
         return {
             "columns": {name: [plain_value(value) for value in values] for name, values in self.columns},
             "model": list(self.model),
-            **({"found": found} if found else {}),
+            **({"found": variables} if variables else {}),
         }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> By:
         """The inverse of :meth:`to_json`."""
         columns = value.get("columns") or {}
-        found = tuple(map(variable_from_json, value.get("found", ())))
-        if any(own.people for own in found):
+        variables = tuple(map(variable_from_json, value.get("found", ())))
+        if any(variable.people for variable in variables):
             raise ValueError("a bias depends on one sensitive variable only")
         if not columns and not value.get("model"):
-            return cls(found=found)
-        said = depends_on(*([columns] if isinstance(columns, Mapping) else columns), model=value.get("model") or ())
-        return replace(said, found=found)
+            return cls(found=variables)
+        declared = depends_on(*([columns] if isinstance(columns, Mapping) else columns), model=value.get("model") or ())
+        return replace(declared, found=variables)
 
 
 def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str] = ()) -> By:
@@ -108,8 +108,8 @@ def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Seque
     Parameters
     ----------
     columns
-        Names of columns of values, such as who decided: each value has a probability of its own, drawn to the others
-        where rows are few. Which values there are is taken from the audit, or said: ``{"officer": ("ann", "bob")}``.
+        Names of columns of values, such as who decided: each value has a probability of its own, shrunk towards
+        the others where rows are few. Which values there are is taken from the audit, or given: ``{"officer": ("ann", "bob")}``.
     model
         Columns of numbers, such as income: where the audit shows that the bias depends on them, a penalised logistic
         regression of the error on them makes a score, and each of its bands has a probability.
@@ -123,26 +123,26 @@ def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Seque
     >>> [own.name for own in belief.parameters][:3]
     ['neg(1,ann)', 'neg(1,bob)', 'neg(1,other)']
     """
-    found: dict[str, tuple[Level, ...]] = {}
+    known: dict[str, tuple[Level, ...]] = {}
     for column in columns:
         if not isinstance(column, str | Mapping):
             raise P4FError(f"depends_on(...) takes names of columns, or {{name: values}}, not {column!r}")
         for name, values in ({column: ()} if isinstance(column, str) else column).items():
-            if name in found:
+            if name in known:
                 raise P4FError(f"depends_on(...) names the column {name!r} twice")
             if isinstance(values, str):
                 raise P4FError(f"the values of {name!r} are a list: depends_on({{{name!r}: [{values!r}]}})")
             # Numbers of numpy are numbers, and a value that is said twice is one.
-            found[name] = tuple(
+            known[name] = tuple(
                 dict.fromkeys(value.item() if isinstance(value, np.generic) else value for value in values)
             )
     numbers = (model,) if isinstance(model, str) else tuple(model)
-    if not found and not numbers:
+    if not known and not numbers:
         raise P4FError("depends_on(...) needs the name of a column, such as depends_on('officer')")
-    twice = next((name for name in numbers if name in found), None)
+    twice = next((name for name in numbers if name in known), None)
     if twice is not None:
         raise P4FError(f"column {twice!r} is in depends_on(...) and in model=...; leave it out of one")
-    return By(tuple(found.items()), numbers)
+    return By(tuple(known.items()), numbers)
 
 
 def _values(rows: Rows, name: str) -> tuple[Level, ...]:

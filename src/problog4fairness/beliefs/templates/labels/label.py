@@ -152,10 +152,10 @@ class LabelBias(LabelStage):
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """See :meth:`LabelStage.sentences`."""
-        found = super().sentences(label, stage)
+        lines = super().sentences(label, stage)
         if self.noise:
-            found.append(f"Besides, a mistake turned the label of {share(self.noise)} of all people around.")
-        return found
+            lines.append(f"Besides, a mistake turned the label of {share(self.noise)} of all people around.")
+        return lines
 
     @classmethod
     def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:

@@ -55,8 +55,8 @@ class RowBias(LabelStage):
     Use it where not only the group counts but who decided, or what the case was like: officers of whom some turn down
     most applicants from poor areas and others none. A cell is a group with a value of each column of ``depends_on(...)``.
 
-    What identifies it: audited rows. In a cell with few of them, the estimate is drawn to the mean of the cells of its
-    group, as far as these are alike; rows of values that nobody audited get that mean, in the cell ``other``. Without
+    What identifies it: audited rows. In a cell with few of them, the estimate is shrunk towards the mean of the cells of
+    its group, as far as these are alike; rows of values that nobody audited get that mean, in the cell ``other``. Without
     any audit the cells cannot be told from differences between the people who come to different officers.
 
     Parameters
@@ -106,7 +106,7 @@ class RowBias(LabelStage):
     """  # noqa: E501
 
     title = "bias that depends on the row"
-    identified_by = "audited rows of every group; cells with few of them are drawn to the others."
+    identified_by = "audited rows of every group; cells with few of them are shrunk towards the others."
     command = "row"
     fields: ClassVar[tuple[Field, ...]] = (SENSITIVE, *DEPENDS, GROUPS, AFFECTED)
     question = Question(
@@ -133,28 +133,28 @@ class RowBias(LabelStage):
     def _depend(self, negative: By | Strength, positive: By | Strength) -> None:
         """Take what each kind of bias depends on besides the group, or how strong it is in each group."""
         variable = self.variables[0]
-        said = {change: own for change, own in ((NEGATIVE, negative), (POSITIVE, positive)) if own is not False}
-        if not said:
+        biases = {change: bias for change, bias in ((NEGATIVE, negative), (POSITIVE, positive)) if bias is not False}
+        if not biases:
             raise P4FError("with negative=False and positive=False there is no bias; believe in NoBias()")
-        depends = {change: own.without(variable.columns) for change, own in said.items() if isinstance(own, By)}
-        self.open = {change: own.waiting for change, own in depends.items() if own.waiting is not None}
-        self._set(variable, {change: depends[change].variables() if change in depends else [] for change in said})
-        stated: dict[Cell | None, float | None] = {}
-        for change, own in said.items():
-            if not isinstance(own, By):
-                values = strengths(own, variable, self.affected, NAMES[change])
-                stated |= {Cell(level, *change): value for level, value in values.items()}
+        depends = {change: bias.without(variable.columns) for change, bias in biases.items() if isinstance(bias, By)}
+        self.open = {change: bias.waiting for change, bias in depends.items() if bias.waiting is not None}
+        self._set(variable, {change: depends[change].variables() if change in depends else [] for change in biases})
+        by_cell: dict[Cell | None, float | None] = {}
+        for change, bias in biases.items():
+            if not isinstance(bias, By):
+                values = strengths(bias, variable, self.affected, NAMES[change])
+                by_cell |= {Cell(level, *change): value for level, value in values.items()}
         self.parameters = tuple(
-            replace(parameter, value=stated[parameter.cell]) if parameter.cell in stated else parameter
+            replace(parameter, value=by_cell[parameter.cell]) if parameter.cell in by_cell else parameter
             for parameter in self.parameters
         )
 
     def _set(self, variable: Sensitive, reads: Mapping[Change, Sequence[Sensitive]]) -> None:
         """Take what each kind of bias depends on besides the sensitive variable, and make its parameters anew."""
-        others = list(dict.fromkeys(own for some in reads.values() for own in some))
-        names = predicates((own.name for own in others), "b", {"a", "x"})
+        others = list(dict.fromkeys(each for some in reads.values() for each in some))
+        names = predicates((each.name for each in others), "b", {"a", "x"})
         self.variables = (variable, *(replace(other, name=name) for other, name in zip(others, names, strict=True)))
-        self.reads = {change: (0, *(1 + others.index(own) for own in some)) for change, some in reads.items()}
+        self.reads = {change: (0, *(1 + others.index(each) for each in some)) for change, some in reads.items()}
         self.parameters = tuple(map(self._parameter, self._cells()))
         self._take_columns()
 
@@ -183,7 +183,7 @@ class RowBias(LabelStage):
 
     def _cells(self) -> list[Cell]:
         """All cells; of two groups, those of the sensitive one come first."""
-        found = []
+        cells = []
         for change in self.reads:
             shape = self.shape(change)
             if math.prod(shape) > MOST_CELLS:
@@ -193,12 +193,12 @@ class RowBias(LabelStage):
                 )
             groups = sorted(self.affected, reverse=self.variable.binary)
             places = product(groups, *(range(size) for size in shape[1:]))
-            found += [Cell(int(np.ravel_multi_index(place, shape)), *change) for place in places]
-        return found
+            cells += [Cell(int(np.ravel_multi_index(place, shape)), *change) for place in places]
+        return cells
 
     def place(self, cell: Cell) -> tuple[int, ...]:
         """The group and the other values of a cell, by position."""
-        return tuple(int(own) for own in np.unravel_index(cell.group, self.shape((cell.fair, cell.recorded))))
+        return tuple(int(position) for position in np.unravel_index(cell.group, self.shape((cell.fair, cell.recorded))))
 
     def where(self, cell: Cell, first: int = 0) -> str:
         """A cell in words, from the ``first`` of its variables on."""
@@ -226,11 +226,14 @@ class RowBias(LabelStage):
             for place, variable in enumerate(self.variables)
             if any(place in places for places in self.reads.values())
         ]
-        names = {own: f"label_in_{own.name}{self.suffix}" if own.binary else own.name for own in used}
-        said = [
-            f"{names[own]}(X,{atom(own.levels[level])}) :- {goal(own, level)}."
-            for own in used
-            if own.binary
+        names = {
+            read_variable: f"label_in_{read_variable.name}{self.suffix}" if read_variable.binary else read_variable.name
+            for read_variable in used
+        }
+        goals = [
+            f"{names[read_variable]}(X,{atom(read_variable.levels[level])}) :- {goal(read_variable, level)}."
+            for read_variable in used
+            if read_variable.binary
             for level in (1, 0)
         ]
         facts = [
@@ -240,11 +243,11 @@ class RowBias(LabelStage):
         bodies = [] if NEGATIVE in self.reads else [f"{recorded}(X) :- {fair}(X)."]
         for change in self.reads:
             read = self._read(change)
-            holds = "".join(f", {names[own]}(X,V{i})" for i, own in enumerate(read, start=1))
+            holds = "".join(f", {names[read_variable]}(X,V{i})" for i, read_variable in enumerate(read, start=1))
             bias = f"{self._bias(Cell(0, *change))}(X,{','.join(f'V{i}' for i in range(1, len(read) + 1))})"
             start = f"{fair}(X){holds}, \\+" if change == NEGATIVE else f"\\+{fair}(X){holds}, "
             bodies.append(f"{recorded}(X) :- {start}{bias}.")
-        return ["\n".join(part) for part in (said, facts, bodies) if part]
+        return ["\n".join(part) for part in (goals, facts, bodies) if part]
 
     def _bias(self, cell: Cell) -> str:
         return f"label_{NAMES[cell.fair, cell.recorded][:3]}_bias{self.suffix}"
@@ -259,8 +262,8 @@ class RowBias(LabelStage):
             for cell, parameter in self.by_cell().items():
                 if (cell.fair, cell.recorded) == change:
                     chance[cell.group] = parameter.used
-            own = chance[np.ravel_multi_index(groups[:, list(read)].T, self.shape(change))]
-            table[:, change[0], change[1]], table[:, change[0], change[0]] = own, 1 - own
+            chances = chance[np.ravel_multi_index(groups[:, list(read)].T, self.shape(change))]
+            table[:, change[0], change[1]], table[:, change[0], change[0]] = chances, 1 - chances
         return torch.from_numpy(table)
 
     def observe(self, rows: Rows) -> Observation:
@@ -303,18 +306,18 @@ class RowBias(LabelStage):
 
     @property
     def _counted(self) -> bool:
-        """See :meth:`Belief._counted`: cells are drawn to each other."""
+        """See :meth:`Belief._counted`: cells are shrunk towards their mean."""
         return False
 
     def _fitted_to(self, rows: Rows) -> Self:
         """See :meth:`Belief._fitted_to`: the values of columns, and scores."""
-        found: dict[str, Any] = {}
+        changed: dict[str, Any] = {}
         for change in self.open:
             part = rows.take(np.flatnonzero(self._at_risk(rows, change)))
             hit = (np.asarray(part.recorded) == change[1]).astype(np.float64)
-            own = By.from_json(self.field_values()[NAMES[change]]).without(self.variable.columns)
-            found[NAMES[change]] = own.found_in(part, hit, part.shares(self.variable)).to_json()
-        return self._remade(**found) if found else self
+            dependence = By.from_json(self.field_values()[NAMES[change]]).without(self.variable.columns)
+            changed[NAMES[change]] = dependence.found_in(part, hit, part.shares(self.variable)).to_json()
+        return self._remade(**changed) if changed else self
 
     def _at_risk(self, rows: Rows, *changes: Change) -> Any:
         """Which audited rows are of groups on which the bias acts, with a fair label that these changes distort."""
@@ -339,9 +342,9 @@ class RowBias(LabelStage):
     def positions(self, change: Change, rows: Rows) -> Codes | Floats:
         """``[rows]``: the cell of each row for a kind of bias; where groups are uncertain, shares ``[rows, cells]``."""
         read, shape = self._read(change), self.shape(change)
-        own = [rows.positions(variable) for variable in read]
-        if all(places.ndim == 1 for places in own):
-            return np.asarray(np.ravel_multi_index([places.astype(np.int64) for places in own], shape))
+        by_variable = [rows.positions(variable) for variable in read]
+        if all(places.ndim == 1 for places in by_variable):
+            return np.asarray(np.ravel_multi_index([places.astype(np.int64) for places in by_variable], shape))
         shares = np.ones((len(rows), 1))
         for variable in read:
             shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)
@@ -354,15 +357,16 @@ class RowBias(LabelStage):
 
     def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
         """See :meth:`Belief._occurring`: of those whose cell has rows."""
-        there: set[tuple[int, Change]] = set()
+        occurring_cells: set[tuple[int, Change]] = set()
         for change in self.reads:
             places = self.positions(change, rows)
             cells = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
-            there |= {(int(cell), change) for cell in cells.tolist()}
+            occurring_cells |= {(int(cell), change) for cell in cells.tolist()}
         return [
             parameter
             for parameter in parameters
-            if parameter.cell and (parameter.cell.group, (parameter.cell.fair, parameter.cell.recorded)) in there
+            if parameter.cell
+            and (parameter.cell.group, (parameter.cell.fair, parameter.cell.recorded)) in occurring_cells
         ]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:

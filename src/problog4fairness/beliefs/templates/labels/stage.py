@@ -126,7 +126,7 @@ class LabelStage(Belief):
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         """What it says of each group, alone or as a stage of a chain."""
-        told, found, names = stage or Stage(), [], self.classes or label.values
+        words, lines, names = stage or Stage(), [], self.classes or label.values
         for level in reversed(range(len(self.variable.levels))):
             group = self.variable.group_text(level)
             cells = {cell: parameter for cell, parameter in self.by_cell().items() if cell.group == level}
@@ -134,9 +134,9 @@ class LabelStage(Belief):
             told_of = {
                 cell: parameter for cell, parameter in cells.items() if parameter.value != 0 or not self.names_classes
             } or cells
-            parts = self._short_parts(group, label.column, told, cells) or [
-                f"of the people with {group} {told.had} {label.column} = {names[cell.fair]}, "
-                f"{share(own)} {told.became} {label.column} = {names[cell.recorded]}"
+            parts = self._short_parts(group, label.column, words, cells) or [
+                f"of the people with {group} {words.had} {label.column} = {names[cell.fair]}, "
+                f"{share(own)} {words.became} {label.column} = {names[cell.recorded]}"
                 for cell, own in told_of.items()
             ]
             if len(told_of) < len(cells):
@@ -144,32 +144,32 @@ class LabelStage(Belief):
                 parts.append(f"any other change happened to 0%{f', or {percent(high)} at most' if high else ''}")
             # The first part names the group, the others refer to it.
             long = f"the people with {group} who"
-            found.append(joined(parts, long, "those who") if parts else f"Where {group}, {told.untouched}.")
-        return found
+            lines.append(joined(parts, long, "those who") if parts else f"Where {group}, {words.untouched}.")
+        return lines
 
-    def _short_parts(self, group: str, column: str, told: Stage, cells: Mapping[Cell, Parameter]) -> list[str]:
+    def _short_parts(self, group: str, column: str, words: Stage, cells: Mapping[Cell, Parameter]) -> list[str]:
         """Of many classes of which nothing is known yet, what may happen to each; and that nothing happens at all."""
         if not self.names_classes or self.classes is None or not cells:
             return []
         if all(parameter.value == 0 for parameter in cells.values()):
             high = max(parameter.high or 0.0 for parameter in cells.values())
             most = f", or {percent(high)} of a class at most," if high else ""
-            return [f"of the people with {group}, 0%{most} {told.became} another {column.removeprefix('the ')}"]
+            return [f"of the people with {group}, 0%{most} {words.became} another {column.removeprefix('the ')}"]
         if any(parameter.value is not None for parameter in cells.values()):
             return []
         return [
-            f"of the people with {group} {told.had} {column} = {self.classes[fair]}, "
-            f"an unknown share {told.became} another"
+            f"of the people with {group} {words.had} {column} = {self.classes[fair]}, "
+            f"an unknown share {words.became} another"
             for fair in dict.fromkeys(cell.fair for cell in cells)
         ]
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`."""
-        said = label or Label()
-        outcome = recorded(said.recorded, [said.fair, *self.read_columns], self.parameters)
+        words = label or Label()
+        outcome = recorded(words.recorded, [words.fair, *self.read_columns], self.parameters)
         drawn = {column for variable in self.variables for column in variable.columns}
         waiting = (Node(name, observed=True) for name in self.read_columns if name not in drawn)  # for an audit
-        return labelled(said.fair, self.variables, *waiting, outcome)
+        return labelled(words.fair, self.variables, *waiting, outcome)
 
 
 def classifier(classes: Sequence[int | str] | None) -> str:
