@@ -108,8 +108,9 @@ def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Seque
     Parameters
     ----------
     columns
-        Names of columns of values, such as who decided: each value has a probability of its own, shrunk towards
-        the others where rows are few. Which values there are is taken from the audit, or given: ``{"officer": ("ann", "bob")}``.
+        Names of columns of values, such as who decided: each value has a probability of its own, shrunk towards the
+        others where rows are few. Which values there are is taken from the audit, or given:
+        ``{"officer": ("ann", "bob")}``.
     model
         Columns of numbers, such as income: where the audit shows that the bias depends on them, a penalised logistic
         regression of the error on them makes a score, and each of its bands has a probability.
