@@ -12,7 +12,7 @@ from problog4fairness.beliefs.describe.files import read_belief
 from problog4fairness.beliefs.likelihood.general import observe_program
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.templates.records.annotators import Annotators
-from problog4fairness.data import majority
+from problog4fairness.data.labels import majority
 from problog4fairness.errors import P4FError
 from tests.beliefs.contract import BeliefContract, draw, log_fair
 

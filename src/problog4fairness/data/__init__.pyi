@@ -27,7 +27,7 @@ from .io.writing import (
     write_whole,
 )
 from .joining import numbered, positions, with_audit
-from .labels import find_classes, find_labels, label_codes, majority
+from .labels import find_classes, find_labels, label_codes
 from .problems import FileNote, FileWarning, GroupUseNote, TableError, listed, note, reason_of, warn
 from .roles import (
     MAX_GROUPS,
@@ -92,7 +92,6 @@ __all__ = [
     "known_levels",
     "label_codes",
     "listed",
-    "majority",
     "named_groups",
     "note",
     "numbered",

@@ -4,10 +4,8 @@ from .classifier import DebiasedClassifier
 from .files.manifest import INTERVAL_COLUMNS
 from .files.saving import PACKAGES
 from .fitting import (
-    audit_weights,
     check_test_features,
     drawn_seed,
-    fair_values,
     new_rows,
     recorded_rows,
     row_weights,
@@ -22,7 +20,7 @@ from .posterior_fits import Draws, draw, least_signal, possible
 from .prediction import distortion_of, explain, fair_proba, predicted, predicts_from
 from .scoring import Scorer, feature_frame, score_rows, text_columns
 from .training_table import TrainingRows, belief_for, train_on_table, training_rows
-from .validation import is_plain, read_new, read_record, read_training
+from .validation import read_new, read_training
 
 __all__ = [
     "FOLDS",
@@ -36,7 +34,6 @@ __all__ = [
     "Scorer",
     "TrainingRows",
     "UseSensitive",
-    "audit_weights",
     "belief_for",
     "check_test_features",
     "check_use_sensitive",
@@ -46,10 +43,8 @@ __all__ = [
     "drawn_seed",
     "explain",
     "fair_proba",
-    "fair_values",
     "feature_frame",
     "held_out_proba",
-    "is_plain",
     "joined",
     "learner_facts",
     "learner_words",
@@ -61,7 +56,6 @@ __all__ = [
     "predicts_from",
     "read_audit",
     "read_new",
-    "read_record",
     "read_training",
     "recorded_rows",
     "refit_learner",

@@ -55,16 +55,17 @@ def rows_to_fit(
             raise P4FError(f"the belief is for {len(classes)} classes, {classes}; y has {len(labelled)}: {labelled}")
     belief.require_known()
     model.columns_ = _learner_columns(model, belief, frame)
+    known, audit_weights = known_labels(fair, len(frame))
     rows = Rows.from_table(
         frame,
-        Roles(record, _passed(belief, sensitive_features), fair_values(fair, len(frame)), favourable=model.favourable),
+        Roles(record, _passed(belief, sensitive_features), known, favourable=model.favourable),
         belief,
         features=model.columns_,
         # Without a belief no label is the favourable one.
         ordered=not isinstance(belief, NoBias),
     )
     weights = row_weights(model.class_weight, labels, weights)
-    rows = replace(rows, weights=weights, audit_weights=audit_weights(fair, len(frame)))
+    rows = replace(rows, weights=weights, audit_weights=audit_weights)
     model.classes_ = np.asarray(rows.classes)
     belief.check_rows(rows)
     return rows
@@ -92,10 +93,10 @@ def with_known(rows: Rows, fair: Any) -> Rows:
     """The same rows with fair labels, missing where nobody looked."""
     if fair is None:
         return rows
-    codes = label_codes(fair_values(fair, len(rows)), rows.classes, "fair", missing=True)
-    if len(codes) != len(rows):
-        raise P4FError(f"there are {len(rows)} rows and {len(codes)} fair labels; give one for each row")
-    return replace(rows, fair=codes, audit_weights=audit_weights(fair, len(rows)))
+    labels, audit_weights = known_labels(fair, len(rows))
+    if len(labels) != len(rows):
+        raise P4FError(f"there are {len(rows)} rows and {len(labels)} fair labels; give one for each row")
+    return replace(rows, fair=label_codes(labels, rows.classes, "fair", missing=True), audit_weights=audit_weights)
 
 
 def task(model: DebiasedClassifier, rows: Rows) -> Task:
@@ -164,11 +165,17 @@ def with_group_use(model: DebiasedClassifier, rows: Rows, learner: Learner, prog
     return rows.with_features(model.columns_)
 
 
-def fair_values(fair: Any, rows: int) -> Any:
-    """``[rows]``: the fair label of audited rows, missing elsewhere; None where nobody audited."""
-    if isinstance(fair, Audit):
-        return _beside(fair, fair.values(), rows)
-    return fair
+def known_labels(fair: Any, rows: int) -> tuple[Any, Floats | None]:
+    """``[rows]``: the fair label of audited rows, missing elsewhere; and how many people each of them stands for.
+
+    The latter is None where audited rows are a random sample.
+    """
+    if not isinstance(fair, Audit):
+        return fair, None
+    labels = _beside(fair, fair.values(), rows)
+    if fair.sampling != "stratified":
+        return labels, None
+    return labels, np.nan_to_num(_beside(fair, fair.weights, rows).astype(np.float64))
 
 
 def _warn_design(fair: Any) -> None:
@@ -181,14 +188,6 @@ def _warn_design(fair: Any) -> None:
             )
     elif fair is not None and 0 < (known := int(pd.notna(pd.Series(fair)).sum())) < len(fair):
         warn_audit(f"{NOT_STATED}; {known} rows have a fair label")
-
-
-def audit_weights(fair: Any, rows: int) -> Floats | None:
-    """``[rows]``: how many people each audited row stands for; None where audited rows are a random sample."""
-    if not isinstance(fair, Audit) or fair.sampling != "stratified":
-        return None
-    weights: Floats = np.nan_to_num(_beside(fair, fair.weights, rows).astype(np.float64))
-    return weights
 
 
 def _beside(audit: Audit, values: Any, rows: int) -> Any:
