@@ -1,0 +1,22 @@
+"""The walks through the library in CONTRIBUTING.md name functions that exist."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+WALKS = re.search(r"^What calls what.*?\n\n(.*?)\n\n", TEXT, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", re.findall(r"`([\w.]+)`", WALKS[1] if WALKS else ""))
+def test_each_step_of_a_walk_exists(name):
+    assert pkgutil.resolve_name(f"problog4fairness.{name}") is not None
+
+
+def test_four_walks():
+    assert WALKS is not None
+    assert len(re.findall(r"^- \*\*", WALKS[1], re.MULTILINE)) == 4
