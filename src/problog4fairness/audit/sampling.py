@@ -31,11 +31,11 @@ def sample_of(
     table: Any,
 ) -> Sample:
     """How the rows of a frame were sampled; the parameters are those of :meth:`Audit.of`."""
-    drawing = read_design(frame, known=True)
-    if drawing is not None:
+    design = read_design(frame, known=True)
+    if design is not None:
         if sampling is not None or strata is not None or inclusion is not None:
             raise P4FError("the rows say how they were sampled, in their columns p4f_...; state nothing else")
-        return _of_drawing(frame, drawing)
+        return _of_sheet(frame, design)
     if strata is not None:
         return _of_strata(frame, [strata] if isinstance(strata, str) else list(strata), population, table)
     if inclusion is not None:
@@ -67,33 +67,30 @@ class Sample:
         return np.asarray(weights / weights.mean())
 
 
-def _of_drawing(frame: pd.DataFrame, drawing: SheetDesign) -> Sample:
+def _of_sheet(frame: pd.DataFrame, design: SheetDesign) -> Sample:
     """The design that a plan wrote into the rows."""
     missing = [name for name in (ROW, STRATUM) if name not in frame.columns]
     if missing:
         raise P4FError(f"the audited rows were drawn by a plan, but its column {missing[0]!r} is missing; keep it")
-    names = tuple(drawing.sizes)
-    strata = np.full(len(frame), -1, dtype=np.int64)
-    rows = frame[ROW].tolist()
+    names, rows = tuple(design.sizes), frame[ROW].tolist()
     keys = frame[STRATUM].map(str).str.strip().to_numpy()
+    strata = np.full(len(frame), -1, dtype=np.int64)
     for place, name in enumerate(names):
-        strata[keys == drawing.keys(name, rows)] = place
-    silent = frame[DESIGN].isna().to_numpy() if DESIGN in frame.columns else np.zeros(len(frame), dtype=bool)
-    wrong = (strata < 0) & ~silent
-    if wrong.any():
+        strata[keys == design.keys(name, rows)] = place
+    wrong = np.flatnonzero((strata < 0) & frame[DESIGN].notna().to_numpy())
+    if len(wrong):
         raise P4FError(
-            f"row {rows[int(np.flatnonzero(wrong)[0])]} of the audit: its column {STRATUM} was changed; copy it from "
-            "the file that was drawn"
+            f"row {rows[wrong[0]]} of the audit: its column {STRATUM} was changed; copy it from the file that was drawn"
         )
     if (strata < 0).any():
         raise P4FError(f"{int((strata < 0).sum())} audited rows do not say how they were drawn; leave them out")
-    population = np.array([drawing.sizes[name] for name in names], dtype=np.float64)
-    counts = np.bincount(strata, minlength=len(names))
-    if (counts > population).any():
+    population = np.array([design.sizes[name] for name in names], dtype=np.float64)
+    if (np.bincount(strata, minlength=len(names)) > population).any():
         raise P4FError("there are more audited rows than the table that they were drawn from has; drop repeated rows")
-    by = "group and recorded value" if drawing.design == "neyman" else "group"
-    random = len(names) == 1
-    return Sample("random" if random else "stratified", strata, population, names, "" if random else by)
+    if len(names) == 1:
+        return Sample("random", strata, population, names)
+    by = "group and recorded value" if design.design == "neyman" else "group"
+    return Sample("stratified", strata, population, names, by)
 
 
 def _of_strata(frame: pd.DataFrame, columns: list[str], population: Mapping[Any, float] | None, table: Any) -> Sample:
@@ -101,29 +98,27 @@ def _of_strata(frame: pd.DataFrame, columns: list[str], population: Mapping[Any,
     for name in columns:
         if name not in frame.columns:
             raise P4FError(f"no column {name!r} in the audit; {among(name, frame.columns)}")
-    single = len(columns) == 1
 
-    def kinds(own: pd.DataFrame) -> list[Any]:
-        values = [own[name].tolist() for name in columns]
-        return values[0] if single else list(zip(*values, strict=True))
+    def kinds(rows: pd.DataFrame) -> list[Any]:
+        values = [rows[name].tolist() for name in columns]
+        return values[0] if len(columns) == 1 else list(zip(*values, strict=True))
 
-    if population is None:
-        if table is None:
-            raise P4FError("how large are the strata? pass population={stratum: rows}, or the table")
-        sizes: dict[Any, float] = pd.Series(kinds(to_frame(table))).value_counts(sort=False).astype(float).to_dict()
-    else:
+    if population is not None:
         sizes = {stratum: float(size) for stratum, size in population.items()}
+    elif table is not None:
+        sizes = pd.Series(kinds(to_frame(table))).value_counts(sort=False).astype(float).to_dict()
+    else:
+        raise P4FError("how large are the strata? pass population={stratum: rows}, or the table")
     if any(size < 0 for size in sizes.values()):
         raise P4FError("a stratum cannot have fewer than 0 rows")
     place = {stratum: number for number, stratum in enumerate(sizes)}
-    found = kinds(frame)
-    lacking = [own for own in found if own not in place]
+    sampled = kinds(frame)
+    lacking = [stratum for stratum in sampled if stratum not in place]
     if lacking:
         raise P4FError(f"population says nothing of the stratum {lacking[0]!r}")
-    words = [f"{columns[0]} = {own}" for own in sizes] if single else [
-        ", ".join(f"{name} = {value}" for name, value in zip(columns, own, strict=True)) for own in sizes
-    ]  # fmt: skip
-    strata = np.array([place[own] for own in found], dtype=np.int64)
+    values = [(stratum,) if len(columns) == 1 else stratum for stratum in sizes]
+    words = [", ".join(f"{name} = {value}" for name, value in zip(columns, own, strict=True)) for own in values]
+    strata = np.array([place[stratum] for stratum in sampled], dtype=np.int64)
     return Sample("stratified", strata, np.array(list(sizes.values())), tuple(words), " and ".join(columns))
 
 

@@ -31,18 +31,16 @@ EXACT, STEPS = 0.02, 12
 
 
 def profiled(slope: Slope, best: Floats, spread: Floats, places: Sequence[int], z: float) -> list[tuple[float, float]]:
-    """For each of some places of a point the ends of its interval; infinite where it has none.
+    """For each of some places of a point, which are logits, the ends of its interval; infinite where it has none.
 
     Parameters
     ----------
     slope
         Minus the log-likelihood of a point, and its slopes.
-    best
-        The likeliest point that is known.
-    spread
-        The covariance around it.
+    best, spread
+        The likeliest point that is known, and the covariance around it.
     places
-        Which are asked for; those are logits.
+        Which are asked for.
     z
         Standard deviations of a normal interval with the same confidence.
     """
@@ -63,16 +61,16 @@ class _Curve:
         part = spread[np.ix_(self._others, self._others)]
         # In steps that are about as long in every direction, few are enough.
         self._steps = np.linalg.cholesky(part + 1e-9 * np.diag(np.diag(part)))
-        own = float(np.clip(best[place], -FARTHEST, FARTHEST))
-        values, point = sorted({*GRID, own}), best
-        middle = values.index(own)
-        self._found: dict[float, tuple[float, Floats]] = {}
+        start = float(np.clip(best[place], -FARTHEST, FARTHEST))
+        values, point = sorted({*GRID, start}), best
+        middle = values.index(start)
+        self._points: dict[float, tuple[float, Floats]] = {}
         for value in (*values[middle:], *values[::-1], *values[:middle]):
             loss, point = self._at(value, point)
-            if value not in self._found or loss < self._found[value][0]:
-                self._found[value] = loss, point
-            point = self._found[value][1]
-        self.least = min(loss for loss, _ in self._found.values())
+            if value not in self._points or loss < self._points[value][0]:
+                self._points[value] = loss, point
+            point = self._points[value][1]
+        self.least = min(loss for loss, _ in self._points.values())
 
     def _at(self, value: float, near: Floats) -> tuple[float, Floats]:
         """The least loss with the value fixed, and the point, from one that is near it."""
@@ -88,8 +86,8 @@ class _Curve:
             return loss, self._steps.T @ slopes[self._others]
 
         start = np.zeros(len(self._others))
-        found = minimize(sloped, start, jac=True, method="BFGS", options={"gtol": 0.03, "maxiter": 60})
-        return float(found.fun), moved(found.x)
+        least = minimize(sloped, start, jac=True, method="BFGS", options={"gtol": 0.03, "maxiter": 60})
+        return float(least.fun), moved(least.x)
 
     def end(self, least: float, z: float, side: int) -> float:
         """The outermost value to one side at which the likelihood has not fallen further than the confidence allows."""
@@ -97,15 +95,15 @@ class _Curve:
         def beyond(loss: float) -> float:
             return float(np.sqrt(2 * max(0.0, loss - least))) - z
 
-        values = sorted(self._found, key=lambda value: side * value)
+        values = sorted(self._points, key=lambda value: side * value)
         # Where the search for the others did not get as far as that of another curve, from the best of this one.
-        likeliest = min(range(len(values)), key=lambda number: self._found[values[number]][0])
-        near_best = (number for number, value in enumerate(values) if beyond(self._found[value][0]) <= 0)
+        likeliest = min(range(len(values)), key=lambda number: self._points[values[number]][0])
+        near_best = (number for number, value in enumerate(values) if beyond(self._points[value][0]) <= 0)
         inside = max(near_best, default=likeliest)
         if inside + 1 == len(values):
             return side * float(np.inf)
         low, high = values[inside : inside + 2]
-        point, near, far = self._found[low][1], beyond(self._found[low][0]), beyond(self._found[high][0])
+        point, near, far = self._points[low][1], beyond(self._points[low][0]), beyond(self._points[high][0])
         for _ in range(STEPS):
             if abs(high - low) < EXACT or near >= 0:
                 break

@@ -98,19 +98,12 @@ def proportion(successes: int, rows: int, confidence: float = 0.95) -> Estimate:
 
 
 def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
-    """Rows needed to know one probability within ``error`` with ``confidence``, by Hoeffding's inequality.
+    """Rows needed to know one probability within ``error``, half the width of its interval, by Hoeffding's inequality.
 
     n >= ln(2 / (1 - confidence)) / (2 error^2)
 
     These are rows *of the cell* that the parameter is about: for the negative bias against a group, rows of that group
     whose fair label is 1. :func:`rows_to_draw` tells how many rows to audit to get them.
-
-    Parameters
-    ----------
-    error
-        Half the width of the interval.
-    confidence
-        How often such an interval is to hold the probability.
 
     Examples
     --------
@@ -127,20 +120,15 @@ def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:
 
 
 def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
-    """Rows to draw at random so that, with ``confidence``, at least ``needed`` fall into a cell that holds ``share``.
-
-    Parameters
-    ----------
-    needed, share
-        Rows of the cell, and its share of all rows.
-    confidence
-        How often so many rows are to be enough.
+    """Rows to draw at random so that, with ``confidence``, ``needed`` of them fall into a cell with this share of all.
 
     Examples
     --------
     >>> rows_to_draw(185, share=0.25)
     819
     """
+    from scipy.stats import nbinom
+
     if needed < 0:
         raise P4FError(f"needed {needed} is negative")
     if not 0 < share <= 1:
@@ -150,7 +138,5 @@ def rows_to_draw(needed: int, share: float, confidence: float = 0.95) -> int:
         return needed
     if needed / share > MOST_ROWS:
         raise P4FError(f"a cell that holds {share:g} of all rows takes more than {MOST_ROWS:g} rows to get {needed}")
-    from scipy.stats import nbinom
-
     # The failures before so many successes follow a negative binomial distribution.
     return needed + int(nbinom.ppf(confidence, needed, share))

@@ -67,21 +67,21 @@ def by_record(audit: Audit, drawn_from: Any) -> bool:
     """Whether rows were sampled by what was recorded, and each counts for itself alone."""
     if audit.clusters is not None:
         return False
-    drawing = read_design(audit.frame, known=drawn_from is not None)
-    return drawn_from is not None or (drawing is not None and drawing.design == "neyman")
+    written = read_design(audit.frame, known=drawn_from is not None)
+    return drawn_from is not None or (written is not None and written.design == "neyman")
 
 
 def counted_design(
     belief: Belief, audit: Audit, strata: Strata, codes: Codes, fair: Sequence[Codes], table: SamplingFrame | None
 ) -> Design:
     """What audited rows say by stratum; the sizes are those of the whole table, or those that the rows carry."""
-    drawing = read_design(audit.frame, known=table is not None)
-    if table is not None and drawing is not None and drawing.table != table.fingerprint:
+    written = read_design(audit.frame, known=table is not None)
+    if table is not None and written is not None and written.table != table.fingerprint:
         raise P4FError("the audited rows were drawn from another table than drawn_from=...; pass the one they are from")
     if table is not None:
         known: Mapping[str, int] = dict(zip(table.strata.names, table.sizes.tolist(), strict=True))
     else:
-        known = drawing.sizes if drawing is not None else {}
+        known = {} if written is None else written.sizes
     unknown = int((codes < 0).sum())
     if unknown:
         columns = ", ".join(belief.sensitive_columns)

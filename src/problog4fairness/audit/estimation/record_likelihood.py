@@ -64,10 +64,8 @@ def learn(
     ----------
     terms
         log P(record | fair class) as a function of the parameters.
-    rows
-        Known fair labels among them are used.
-    matrix
-        ``[rows, columns]`` of the linear model, the constant first.
+    rows, matrix
+        Rows, whose known fair labels are used, and ``[rows, columns]`` of the linear model, the constant first.
     start
         A value of each parameter to begin with; of two explanations that mirror each other, the nearer one is found.
     confidence
@@ -82,8 +80,8 @@ def learn(
     best = _likeliest(record, width, start)
     covariance = _covariance(lambda point: record.slope(point)[1], best)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    logits, own = best[width:], covariance[width:, width:]
-    deviations = np.sqrt(np.diag(own))
+    logits, block = best[width:], covariance[width:, width:]
+    deviations = np.sqrt(np.diag(block))
     low, high = expit(logits - z * deviations), expit(logits + z * deviations)
     if not mirrored:
         places = range(width, len(best))
@@ -91,8 +89,8 @@ def learn(
     # What is less than a row cannot be told from never.
     low, high = np.where(low * len(rows) < 1, 0.0, low), np.where((1 - high) * len(rows) < 1, 1.0, high)
     spread = np.maximum(high - low, 1e-9) / (2 * z)
-    together = own / np.outer(deviations, deviations) * np.outer(spread, spread)
-    return Learned(expit(logits), low, high, np.linalg.pinv(together, hermitian=True), record.likely(best)[0])
+    scaled = block / np.outer(deviations, deviations) * np.outer(spread, spread)
+    return Learned(expit(logits), low, high, np.linalg.pinv(scaled, hermitian=True), record.likely(best)[0])
 
 
 def least_loss(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -> float:

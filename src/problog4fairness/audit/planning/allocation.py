@@ -34,14 +34,7 @@ def allocate(spreads: Floats, goals: Floats, sizes: Floats) -> Floats:
     root of its spread; for several, to the root of a weighted sum of theirs, and the weights are found step by step: a
     value that is known less well than it should be gets more weight.
 
-    Parameters
-    ----------
-    spreads
-        ``[..., values, strata]``.
-    goals
-        ``[..., values]``: the variances.
-    sizes
-        ``[strata]``.
+    The shapes are ``[..., values, strata]`` of spreads, ``[..., values]`` of goals and ``[strata]`` of sizes.
     """
     weights = np.ones_like(goals)
     for step in range(STEPS):
@@ -104,12 +97,12 @@ def wanted_rows(
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     rows = np.asarray(counts[0].sum(-1))
     spreads = []
-    for own in targets:
-        guessed = counts[own.thing] + imagined[own.thing]
-        spreads.append(own.spread(guessed[..., own.fair] / guessed.sum(-1)))
+    for target in targets:
+        guess = counts[target.thing] + imagined[target.thing]
+        spreads.append(target.spread(guess[..., target.fair] / guess.sum(-1)))
     spread = np.stack(spreads, axis=-2)
     promised = z * np.sqrt(variances(spread, rows, sizes))
-    known = np.stack([(rows[..., own.used] > 0).all(-1) for own in targets], axis=-1)
+    known = np.stack([(rows[..., target.used] > 0).all(-1) for target in targets], axis=-1)
     wider = np.where(known, np.maximum(halves / np.maximum(promised, 1e-9), 0.5), 1.0)
     return allocate(spread, (error / z / wider) ** 2, sizes)
 

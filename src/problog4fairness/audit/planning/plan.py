@@ -118,13 +118,13 @@ class AuditPlan:
         if before is not None and rows is not None:
             before = Sheet(rows, before.places, before.round)
         sizes = dict(zip(self._table.strata.names, self._table.sizes.tolist(), strict=True))
-        drawing = SheetDesign(self.design, self._table.fingerprint, sizes, self.error)
+        design = SheetDesign(self.design, self._table.fingerprint, sizes, self.error)
         rng = np.random.default_rng([random_state, 0 if before is None else before.round])
         wanted = self.strata["to_draw"].to_numpy(dtype=np.int64)
         for name in hide:
             if name not in self._table.frame.columns:
                 raise P4FError(f"no column {name!r} to hide; {among(name, self._table.frame.columns)}")
-        return draw_rows(self._table, drawing, wanted, self.columns, before, rng, cells, hide)
+        return draw_rows(self._table, design, wanted, self.columns, before, rng, cells, hide)
 
     def lines(self) -> list[str]:
         """What to do, in words."""
