@@ -1,6 +1,6 @@
 from .admissible import LEAST_SIGNAL, admissible_values
 from .belief import Belief
-from .convert import as_belief, belief_types, named_belief
+from .convert import as_belief, belief_types, known_kinds, named_belief
 from .describe.files import MARK, belief_text, read_belief
 from .describe.plain_data import BeliefError, belief_of
 from .describe.words import Label
@@ -78,6 +78,7 @@ __all__ = [
     "every",
     "fair_inputs",
     "favourable_json",
+    "known_kinds",
     "named_belief",
     "read_belief",
     "search_change",

@@ -95,6 +95,10 @@ class Field:
         Of a ``choice``.
     low, high
         Of a ``count``.
+    suits
+        Which columns a person may choose: those with a ``few`` values, ``numbers``, ``days``, or ``labels`` (votes).
+    optional
+        Whether the belief can do without an answer, where that says something: errors that are alike in all groups.
 
     Examples
     --------
@@ -110,6 +114,8 @@ class Field:
     choices: tuple[str, ...] = ()
     low: int = 1
     high: int = 1 << 16
+    suits: Literal["few", "numbers", "days", "labels"] = "few"
+    optional: bool = False
 
     def plain(self, value: Any) -> Any:
         """An argument as plain data, or the error that says why it cannot be one."""

@@ -21,9 +21,7 @@ from problog4fairness import (
     datasets,
     depends_on,
 )
-from problog4fairness.app.studio.belief_form.filled import PROGRAM
-from problog4fairness.app.studio.belief_form.form import Form, with_number
-from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
+from problog4fairness.app.studio.belief_form.form import DOUBTED, PROGRAM, Form, questions, with_number
 from problog4fairness.app.studio.belief_form.sketch import sketch
 from problog4fairness.beliefs import Chain, LabelStage
 from problog4fairness.data import Roles, values_of
@@ -43,31 +41,33 @@ class Table:
         return values_of(self.frame[column])
 
 
+JOB = {"happens": True, "columns": ["job"], "model": []}
+INCOME = {"happens": True, "columns": [], "model": ["income"]}
+NEVER = {"happens": False, "columns": [], "model": []}
+NO_NUMBERS = dict.fromkeys(("factor", "shift", "noise"), False)
 FORMS = [
     Form(),
-    Form(given=False, only_group=True),
-    Form(lost=False, mistakes=True),
-    Form(also_by=["job"]),
-    Form("row", row_by=["job"]),
-    Form("row", model=["income"], given=False, only_group=True),
-    Form("row", row_by=["job"], model=["income", "savings"], lost=False),
-    Form("changed", when="day"),
-    Form("changed", when="day", changed="2020-01-20", given=False, only_group=True),
-    Form("changed", when="day", changed="2020-01-10, 2020-02-10", row_by=["job"]),
-    Form("measurement", features=["job"]),
-    Form("measurement", features=["job", "children"], joint=True, only_group=True),
-    Form("numeric", numbers=["income"]),
-    Form("numeric", numbers=["income", "savings"], stretched=False, only_group=True),
-    Form("measurement", features=["job"], label_too=True),
-    Form("historical", features=["children"]),
-    Form("historical", features=["job"], label_too=True, only_group=True),
-    Form("selective"),
-    Form("selective", decided_by="job", accepted_only=True),
-    Form("positive-unlabelled", by=["job"]),
-    Form("annotators", annotators=["ann", "bob"]),
-    Form("annotators", annotators=["ann", "bob"], by_group=False),
-    Form("unknown", proxies=["job"]),
-    Form("unknown", proxies=["job", "children"], label_too=True),
+    Form("LabelBias", {"positive": False, "affected": True}),
+    Form("LabelBias", {"negative": False, "noise": True}),
+    Form("RowBias", {"negative": JOB, "positive": JOB}),
+    Form("RowBias", {"negative": INCOME, "positive": NEVER, "affected": True}),
+    Form("RowBias", {"negative": NEVER, "positive": JOB | {"model": ["income", "savings"]}}),
+    Form("ChangedBias", {"when": "day"}),
+    Form("ChangedBias", {"when": "day", "changed": "2020-01-20", "positive": NEVER, "affected": True}),
+    Form("ChangedBias", {"when": "day", "changed": "2020-01-10, 2020-02-10", "negative": JOB, "positive": JOB}),
+    Form("MeasurementBias", {"features": ["job"]}),
+    Form("MeasurementBias", {"features": ["job", "children"], "joint": ["job", "children"], "affected": True}),
+    Form("NumericMeasurementBias", {"features": ["income"]}),
+    Form("NumericMeasurementBias", {"features": ["income", "savings"], "factor": False, "affected": True}),
+    Form("HistoricalBias", {"features": ["children"]}),
+    Form("HistoricalBias", {"features": ["job"], "label": True, "affected": True}),
+    Form("SelectiveLabels"),
+    Form("SelectiveLabels", {"decided_by": ["job"], "kept": "accepted"}),
+    Form("PositiveUnlabelled", {"by": ["job"]}),
+    Form("Annotators", {"annotators": ["ann", "bob"], "sensitive": True}),
+    Form("Annotators", {"annotators": ["ann", "bob"]}),
+    Form("UnknownGroup", {"proxies": ["job"]}),
+    Form("UnknownGroup", {"proxies": ["job", "children"], "belief": True}),
 ]
 
 
@@ -79,10 +79,10 @@ def test_every_template_has_a_form_with_a_question_a_picture_and_fields():
     made = {type(form.belief(Table(), ROLES)) for form in FORMS}
     made.add(type(Form().belief(Table(), replace(ROLES, labels=("none", "small", "large")))))
     assert templates - made == set()
-    assert {*(form.kind for form in FORMS), PROGRAM} == set(KINDS)
-    for own in KINDS.values():
-        assert own.doubted in DOUBTED
-        assert sketch(own.boxes).count("<rect") == sum(map(len, own.boxes))
+    assert {*(form.kind for form in FORMS), PROGRAM} == set(questions())
+    for question in questions().values():
+        assert question.doubted in DOUBTED
+        assert sketch(question.boxes).count("<rect") == sum(map(len, question.boxes))
 
 
 def audited():
@@ -93,7 +93,12 @@ def audited():
 
 
 @pytest.mark.parametrize(
-    "form", [Form("row", row_by=["job"], model=["income"]), Form("changed", when="day")], ids=lambda form: form.kind
+    "form",
+    [
+        Form("RowBias", {"negative": JOB | {"model": ["income"]}, "positive": NEVER}),
+        Form("ChangedBias", {"when": "day"}),
+    ],
+    ids=lambda form: form.kind,
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_an_audit_found_of_scores_and_days_stays_in_the_form(form):
@@ -105,7 +110,7 @@ def test_what_an_audit_found_of_scores_and_days_stays_in_the_form(form):
 
 
 def test_amounts_are_stated_and_taken_back():
-    belief = Form("numeric", numbers=["income"], only_group=True).belief(Table(), ROLES)
+    belief = Form("NumericMeasurementBias", {"features": ["income"], "affected": True}).belief(Table(), ROLES)
     name = belief.parameters[0].name
     stated = with_number(belief, name, 0.8)
     assert stated.parameters[0].value == 0.8
@@ -122,7 +127,9 @@ def test_a_belief_brings_its_form_back(form):
     assert Form.of(belief, Table(), ROLES) == form
 
 
-@pytest.mark.parametrize("form", [Form(only_group=True), Form("historical", features=["children"], label_too=True)])
+@pytest.mark.parametrize(
+    "form", [Form("LabelBias", {"affected": True}), Form("HistoricalBias", {"features": ["children"], "label": True})]
+)
 def test_labels_with_many_values_have_a_belief_of_their_own(form):
     many = replace(ROLES, labels=("none", "small", "large"))
     belief = form.belief(Table(), many)
@@ -130,11 +137,11 @@ def test_labels_with_many_values_have_a_belief_of_their_own(form):
     form.values = {own.name: None for own in belief.parameters}
     assert Form.of(belief, Table(), many) == form
     with pytest.raises(P4FError, match="granted has 3 values"):
-        Form("selective").belief(Table(), many)
+        Form("SelectiveLabels").belief(Table(), many)
 
 
 def test_stated_numbers_go_both_ways():
-    form = Form(given=False, only_group=True, values={"p1": 0.4})
+    form = Form("LabelBias", {"positive": False, "affected": True}, {"p1": 0.4})
     belief = form.belief(Table(), ROLES)
     assert belief.parameters[0].value == 0.4
     assert Form.of(belief, Table(), ROLES) == form
@@ -155,21 +162,26 @@ def test_stated_numbers_go_both_ways():
     ids=lambda belief: type(belief).__name__,
 )
 def test_a_belief_that_no_form_makes_is_a_program(belief):
-    assert Form.of(belief, Table(), ROLES).kind == "program"
+    assert Form.of(belief, Table(), ROLES).kind == PROGRAM
 
 
 @pytest.mark.parametrize(
     ("form", "why"),
     [
-        (Form(lost=False, given=False), "nothing to believe"),
-        (Form("measurement"), "choose the features"),
-        (Form("annotators", annotators=["ann"]), "two or more people"),
-        (Form("unknown"), "that tell of the group"),
-        (Form("row"), "what the bias depends on"),
-        (Form("changed"), "column with the day"),
-        (Form("changed", when="day", changed="soon"), "is no day; write 2020-03-01"),
-        (Form("numeric"), "columns of numbers"),
-        (Form("numeric", numbers=["income"], stretched=False, moved=False, blurred=False), "tick one of the three"),
+        (Form("LabelBias", {"negative": False, "positive": False}), "without any bias"),
+        (Form("MeasurementBias"), "features that are distorted"),
+        (Form("Annotators", {"annotators": ["ann"]}), "annotator"),
+        (Form("UnknownGroup"), "tell of the group"),
+        (Form("RowBias"), "column that the bias depends on"),
+        (Form("ChangedBias"), "column with the day"),
+        (Form("ChangedBias", {"when": "day", "changed": "soon"}), "is no day; write 2020-03-01"),
+        (Form("NumericMeasurementBias"), "numbers that are distorted"),
+        (
+            Form(
+                "NumericMeasurementBias", dict.fromkeys(("factor", "shift", "noise"), False) | {"features": ["income"]}
+            ),
+            "bias",
+        ),
     ],
 )
 def test_what_is_missing_is_named(form, why):

@@ -10,8 +10,7 @@ import pytest
 
 from problog4fairness import LabelBias, datasets
 from problog4fairness.app.studio.auditing import draw, plan
-from problog4fairness.app.studio.belief_form.form import Form
-from problog4fairness.app.studio.belief_form.kinds import KINDS
+from problog4fairness.app.studio.belief_form.form import Form, questions
 from problog4fairness.app.studio.project import AUDIT, BELIEF, DRAFT, Project
 from tests.app.report.browser import installed
 from tests.app.studio.driver import PATIENCE, Page, Server
@@ -103,28 +102,28 @@ def test_programs_are_coloured_and_errors_stand_under_their_lines(belief, folder
 
 def test_choices_are_undone_instead_of_asked_about(belief, folder):
     pressed = "document.querySelector('[data-kind={}]')?.getAttribute('aria-pressed') === 'true'"
-    belief.pick("[data-kind=selective]", f"{WORDS}.includes('accepted')")
+    belief.pick("[data-kind=SelectiveLabels]", f"{WORDS}.includes('accepted')")
     assert "label_accepted" in program(belief)
-    belief.pick("[data-doubted=feature]", "!!document.querySelector('[data-kind=historical]')")
-    missing = "document.querySelector('[data-part=missing]').innerText.includes('Choose the features')"
-    belief.pick("[data-kind=historical]", missing)
+    belief.pick("[data-doubted=feature]", "!!document.querySelector('[data-kind=HistoricalBias]')")
+    missing = "document.querySelector('[data-part=missing]').innerText.includes('Nothing is chosen yet')"
+    belief.pick("[data-kind=HistoricalBias]", missing)
     belief.click("Undo the last choice")
-    belief.until(pressed.format("selective"))
+    belief.until(pressed.format("SelectiveLabels"))
     belief.ask("document.activeElement.blur()")
     belief.press("z", control=True)
-    belief.until(pressed.format("label"))
+    belief.until(pressed.format("LabelBias"))
     belief.until(f"{WORDS}.includes('distorted copy')")
-    belief.pick("[data-kind=positive-unlabelled]", f"{WORDS}.includes('unlabelled')")
+    belief.pick("[data-kind=PositiveUnlabelled]", f"{WORDS}.includes('unlabelled')")
     belief.ask("document.querySelector('.cm-content').focus()")
     belief.press("z", control=True)
     belief.until(f"{WORDS}.includes('distorted copy')")
-    belief.until(pressed.format("label"))
+    belief.until(pressed.format("LabelBias"))
     assert '"kind":"LabelBias"' in (folder / BELIEF).read_text()
 
 
 def test_every_kind_of_belief_is_asked_about_and_has_its_form(belief):
-    for kind, own in KINDS.items():
-        belief.pick(f"[data-doubted={own.doubted}]", f"!!document.querySelector('[data-kind={kind}]')")
+    for kind, question in questions().items():
+        belief.pick(f"[data-doubted={question.doubted}]", f"!!document.querySelector('[data-kind={kind}]')")
         pressed = f"document.querySelector('[data-kind={kind}]').getAttribute('aria-pressed') === 'true'"
         belief.pick(f"[data-kind={kind}]", pressed)
         belief.until(f"document.querySelector('[data-kind={kind}] svg.sketch').clientWidth > 0")
@@ -134,14 +133,19 @@ def test_every_kind_of_belief_is_asked_about_and_has_its_form(belief):
 @pytest.mark.parametrize(
     ("kind", "chosen", "words", "parameter"),
     [
-        ("row", [("Who decided", "officer")], "where officer = ann", "neg(1,ann)"),
-        ("changed", [("Which column has the day", "day")], "changed on some day", "neg(1,0)"),
-        ("numeric", [("Which numbers", "income")], "the recorded income is the fair one times", "factor(income,1)"),
+        ("RowBias", [("Who decided", "officer")], "where officer = ann", "neg(1,ann)"),
+        ("ChangedBias", [("Column with the day", "day")], "changed on some day", "neg(1,0)"),
+        (
+            "NumericMeasurementBias",
+            [("The numbers", "income")],
+            "the recorded income is the fair one times",
+            "factor(income,1)",
+        ),
     ],
 )
 def test_beliefs_about_rows_days_and_numbers_are_filled_in(belief, folder, kind, chosen, words, parameter):
-    belief.pick(f"[data-doubted={KINDS[kind].doubted}]", f"!!document.querySelector('[data-kind={kind}]')")
-    belief.pick(f"[data-kind={kind}]", "document.querySelector('[data-part=missing]').innerText.includes('Choose')")
+    belief.pick(f"[data-doubted={questions()[kind].doubted}]", f"!!document.querySelector('[data-kind={kind}]')")
+    belief.pick(f"[data-kind={kind}]", "document.querySelector('[data-part=missing]').innerText.length > 0")
     for label, value in chosen:
         belief.choose(label, value)
     belief.until(f"{WORDS}.includes('{words}')")
@@ -149,7 +153,7 @@ def test_beliefs_about_rows_days_and_numbers_are_filled_in(belief, folder, kind,
     belief.until(f'!!document.querySelector("{field}")')
     belief.ask(f'document.querySelector("{field}").focus()')
     belief.browser.call("Input.insertText", text="0.75")
-    belief.until(f"{WORDS}.includes('{'0.75' if kind == 'numeric' else '75%'}')")
+    belief.until(f"{WORDS}.includes('{'0.75' if kind == 'NumericMeasurementBias' else '75%'}')")
     form = Form.of(Project.open(folder).belief(), Project.open(folder), Project.open(folder).roles())
     assert form.kind == kind
     assert form.values[parameter] == 0.75

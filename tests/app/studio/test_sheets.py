@@ -38,7 +38,7 @@ def filled_in(project, **fair):
 
 
 def test_numbers_are_found_out_in_a_spreadsheet(project):
-    believe(project, Form("numeric", numbers=["income"], only_group=True))
+    believe(project, Form("NumericMeasurementBias", {"features": ["income"], "affected": True}))
     rows = sheet(project)
     assert rows["poor_area"].value_counts().tolist() == [100, 100]
     assert (project.frame["income"].to_numpy()[rows["row"] - 1] == rows["income"]).all()
@@ -52,16 +52,16 @@ def test_numbers_are_found_out_in_a_spreadsheet(project):
 
 
 def test_features_that_go_together_are_found_out_in_a_spreadsheet(project):
-    believe(project, Form("measurement", features=["rich", "thrifty"], joint=True))
+    believe(project, Form("MeasurementBias", {"features": ["rich", "thrifty"], "joint": ["rich", "thrifty"]}))
     assert features_in_a_sheet(project, project.belief()) == ("rich", "thrifty")
     file = filled_in(project, fair_rich=1, fair_thrifty=lambda rows: rows["thrifty"])
     project.keep_belief(told_by_sheet(project, file))
     assert all(own.value is not None for own in project.belief().parameters)
-    assert Form.of(project.belief(), project, project.roles()).joint
+    assert Form.of(project.belief(), project, project.roles()).answers["joint"]
 
 
 def test_what_is_wrong_with_a_sheet_is_one_line(project):
-    believe(project, Form("numeric", numbers=["income"]))
+    believe(project, Form("NumericMeasurementBias", {"features": ["income"]}))
     file = project.path("filled.csv")
     sheet(project).to_csv(file, index=False)
     with pytest.raises(P4FError, match="no row of the sheet has a value in fair_income"):
@@ -72,14 +72,14 @@ def test_what_is_wrong_with_a_sheet_is_one_line(project):
 
 
 def test_one_feature_with_two_values_is_reviewed_on_the_page(project):
-    believe(project, Form("measurement", features=["rich"]))
+    believe(project, Form("MeasurementBias", {"features": ["rich"]}))
     assert features_in_a_sheet(project, project.belief()) == ()
     believe(project, Form())
     assert features_in_a_sheet(project, project.belief()) == ()
 
 
 def test_fair_features_are_not_taken_for_fair_labels(project):
-    believe(project, Form("measurement", features=["rich"], values={f"p{n}(rich)": 0.1 for n in (1, 2, 3, 4)}))
+    believe(project, Form("MeasurementBias", {"features": ["rich"]}, {f"p{n}(rich)": 0.1 for n in (1, 2, 3, 4)}))
     audit = project.frame.head(40).assign(row=range(1, 41), fair=1)
     audit.to_csv(project.path("audit.csv"), index=False)
     assert not project.is_audited

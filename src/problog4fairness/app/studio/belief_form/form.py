@@ -1,35 +1,34 @@
-"""The form of a belief: what a person ticks, and the template that it stands for."""
+"""The form of a belief: answers to the fields that it declares, and the belief that they stand for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any, Protocol
 
-from problog4fairness.app.studio.belief_form.filled import PROGRAM, filled_in, same_but_numbers
-from problog4fairness.beliefs import (
-    Annotators,
-    Belief,
-    ChangedBias,
-    ClassBias,
-    HistoricalBias,
-    LabelBias,
-    MeasurementBias,
-    NumericMeasurementBias,
-    PositiveUnlabelled,
-    RowBias,
-    SelectiveLabels,
-    UnknownGroup,
-    chain,
-    depends_on,
-)
+from problog4fairness.beliefs import Belief, Field, LabelBias, Question, known_kinds
 from problog4fairness.data import Roles
 from problog4fairness.errors import P4FError
 
-# Kinds that say which way they distort.
-TWO_WAYS = ("label", "row", "changed", "measurement", "historical")
-# Kinds for labels with two values.
-TWO_LABELS = ("row", "changed", "selective", "positive-unlabelled", "annotators")
+# The first question: what cannot be trusted? Each answer, and the second question that it leads to.
+DOUBTED = {
+    "label": ("The label", "How did it get on record?"),
+    "feature": ("A feature", "How did it become unfair?"),
+    "group": ("Who is in which group", "What is known of it?"),
+    "other": ("Something else", "Say it yourself"),
+}
+# The kind of a belief that no form makes.
+PROGRAM = "ProgramBelief"
+WRITTEN = Question(
+    "other",
+    "Write the program",
+    "Rules, several biases at once, anything that ProbLog says.",
+    (("*fair label", "group", "?your rules"), ("recorded label",)),
+)
+# What is answered by the table, and numbers that have a good default.
+_UNASKED = ("groups", "classes", "count", "text", "mapping", "beliefs")
 
 
 class Table(Protocol):
@@ -40,6 +39,48 @@ class Table(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class TableAnswers:
+    """What a table answers of the fields of a belief: groups, classes, and values of columns."""
+
+    table: Table
+    roles: Roles
+
+    @property
+    def levels(self) -> Sequence[Any]:
+        """The groups."""
+        return self.roles.levels
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """The classes of the label."""
+        return self.roles.labels
+
+    def values(self, column: str) -> Sequence[Any]:
+        """The different values of a column."""
+        return self.table.values(column)
+
+
+@cache
+def questions() -> dict[str, Question]:
+    """How a person finds each kind of belief, by the name of its class; the simplest first, the program last."""
+    kinds = {name: kind.question for name, kind in known_kinds().items() if kind.question is not None}
+    first = LabelBias.__name__
+    return {first: kinds.pop(first), **dict(sorted(kinds.items())), PROGRAM: WRITTEN}
+
+
+def asked(kind: str) -> list[Field]:
+    """The fields of a kind of belief that a person is asked for; the table answers the others."""
+    fields = known_kinds()[kind].fields if kind != PROGRAM else ()
+    return [field for field in fields if field.kind not in _UNASKED and not _known(field)]
+
+
+def _known(field: Field) -> bool:
+    """Whether the data answer a field, or it is the sensitive column, or the values of features that are asked for."""
+    by_data = field.kind == "flag" and field.default is None
+    return by_data or (field.kind == "sensitive" and not field.optional) or field.name == "values"
+
+
 @dataclass
 class Form:
     """What is filled in.
@@ -47,198 +88,108 @@ class Form:
     Attributes
     ----------
     kind
-        One of :data:`~problog4fairness.app.studio.belief_form.kinds.KINDS`.
-    lost, given
-        Whether what is favourable is lost, and whether it is given without reason.
-    only_group
-        Whether only the sensitive group's data are distorted.
-    mistakes
-        Whether anybody's label may also be flipped by mistake.
-    also_by
-        Further columns by which the label was recorded unfairly, one bias after the other.
-    row_by, model
-        Columns of values and of numbers on which the bias depends besides the group.
-    when, changed
-        The column of each row's day, and the days of changes, as 2020-03-01 with commas between them; none where an
-        audit is to find one.
-    features
-        The distorted features.
-    joint
-        Whether they are distorted together.
-    numbers, stretched, moved, blurred
-        The distorted columns of numbers, and how they are.
-    label_too
-        Whether the label was recorded unfairly, besides.
-    decided_by
-        The column of who decided whose label is known.
-    accepted_only
-        Whether people who were not accepted are missing from the table.
-    by
-        Columns that also decide who is on record.
-    annotators, by_group
-        The columns of their votes, and whether their errors depend on the group.
-    proxies
-        Columns that tell of the group.
+        The name of the belief's class.
+    answers
+        By field: whether a bias happens, a part of the belief is wanted, or only the sensitive group is affected;
+        names of columns; days; one of several choices. What is left out has the field's default.
     values
         Stated parameters by name; None where an audit is to find them.
     """
 
-    kind: str = "label"
-    lost: bool = True
-    given: bool = True
-    only_group: bool = False
-    mistakes: bool = False
-    also_by: list[str] = field(default_factory=list)
-    row_by: list[str] = field(default_factory=list)
-    model: list[str] = field(default_factory=list)
-    when: str | None = None
-    changed: str = ""
-    features: list[str] = field(default_factory=list)
-    joint: bool = False
-    numbers: list[str] = field(default_factory=list)
-    stretched: bool = True
-    moved: bool = True
-    blurred: bool = True
-    label_too: bool = False
-    decided_by: str | None = None
-    accepted_only: bool = False
-    by: list[str] = field(default_factory=list)
-    annotators: list[str] = field(default_factory=list)
-    by_group: bool = True
-    proxies: list[str] = field(default_factory=list)
+    kind: str = LabelBias.__name__
+    answers: dict[str, Any] = field(default_factory=dict)
     values: dict[str, float | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, belief: Belief, table: Table, roles: Roles) -> Form:
         """The form that describes a belief; a belief that no form makes is a program."""
-        values = {own.name: own.value for own in belief.parameters}
-        found = cls(**filled_in(belief), values=values)
-        if found.kind == PROGRAM:
-            return found
-        try:
-            same = same_but_numbers(found.belief(table, roles), belief)
-        except (P4FError, KeyError):
-            same = False
-        return found if same else cls(PROGRAM, values=values)
+        values = {parameter.name: parameter.value for parameter in belief.parameters}
+        plain = belief.field_values()
+        for kind in [type(belief).__name__, *questions()]:
+            if kind not in questions() or kind == PROGRAM:
+                continue
+            form = cls(kind, _answers(kind, plain), values)
+            try:
+                made = form.belief(table, roles)
+            except (P4FError, KeyError):
+                continue
+            if type(made) is type(belief) and made.field_values() == plain:
+                return form
+        return cls(PROGRAM, values=values)
+
+    def answer(self, field: Field) -> Any:
+        """The answer to a field, or its default."""
+        return self.answers.get(field.name, default_answer(field))
 
     def belief(self, table: Table, roles: Roles) -> Belief:
-        """The template that the form describes, with the numbers that were stated."""
-        if self.kind in TWO_WAYS and not (self.lost or self.given):
-            raise P4FError("without any bias there is nothing to believe; tick one of the two")
-        if len(roles.labels) > 2 and self.kind in TWO_LABELS:
+        """The belief that the form describes, with the numbers that were stated."""
+        kind, known = known_kinds()[self.kind], TableAnswers(table, roles)
+        plain: dict[str, Any] = {}
+        for asked_for in kind.fields:
+            if asked_for.kind == "sensitive" and not asked_for.optional:
+                plain[asked_for.name] = roles.sensitive
+            elif asked_for in asked(self.kind) and (answer := self.answer(asked_for)) not in ([], None):
+                plain[asked_for.name] = _plain(asked_for, answer, known)
+            elif signature(kind).parameters[asked_for.name].default is Parameter.empty:
+                raise P4FError(f"nothing is chosen yet: {asked_for.words[0].lower()}{asked_for.words[1:]}")
+        made = kind.from_fields(plain, known)
+        if len(roles.labels) > 2 and made.classes is None and questions()[self.kind].doubted == "label":
             raise P4FError(f"{roles.recorded} has {len(roles.labels)} values; this belief is for labels with two")
-        made = _MAKERS[self.kind](self, table, roles)
-        stated = {own.name: value for own in made.parameters if (value := self.values.get(own.name)) is not None}
+        names = {parameter.name for parameter in made.parameters}
+        stated = {name: value for name, value in self.values.items() if value is not None and name in names}
         return made.bind(stated).with_favourable(roles.favourable)
 
-    def _label(self, table: Table, roles: Roles) -> Belief:
-        said = self._strengths(roles)
-        if len(roles.labels) > 2:
-            return ClassBias(roles.sensitive, roles.labels, groups=roles.levels, affected=said["affected"])
-        first = LabelBias(roles.sensitive, noise=None if self.mistakes else False, **said)
-        said["affected"] = None
-        others = [LabelBias(name, **said | {"groups": table.values(name)}) for name in self.also_by]
-        return chain(first, *others) if others else first
 
-    def _row(self, table: Table, roles: Roles) -> Belief:
-        if not self.row_by and not self.model:
-            raise P4FError("choose what the bias depends on besides the group")
-        return RowBias(roles.sensitive, **self._strengths(roles, self._depending(table)))
-
-    def _changed(self, table: Table, roles: Roles) -> Belief:
-        if self.when is None:
-            raise P4FError("choose the column with the day of each row")
-        days = [day.strip() for day in self.changed.split(",") if day.strip()]
-        depending = self._depending(table) if self.row_by or self.model else None
-        return ChangedBias(roles.sensitive, self.when, days or None, **self._strengths(roles, depending))
-
-    def _depending(self, table: Table) -> Any:
-        return depends_on({name: table.values(name) for name in self.row_by}, model=self.model)
-
-    def _numeric(self, table: Table, roles: Roles) -> Belief:  # noqa: ARG002
-        if not self.numbers:
-            raise P4FError("choose the columns of numbers that are distorted")
-        ways = {"factor": self.stretched, "shift": self.moved, "noise": self.blurred}
-        if not any(ways.values()):
-            raise P4FError("without any bias there is nothing to believe; tick one of the three")
-        said: dict[str, Any] = {name: None if happens else False for name, happens in ways.items()}
-        affected = self._strengths(roles)["affected"]
-        return NumericMeasurementBias(self.numbers, roles.sensitive, **said, groups=roles.levels, affected=affected)
-
-    def _measurement(self, table: Table, roles: Roles) -> Belief:
-        said = self._strengths(roles) | {"values": self._many(table), "joint": self.joint}
-        measured = MeasurementBias(*self._features(roles), **said)
-        label = self._label_besides(roles)
-        return measured if label is None else chain(measured, label)
-
-    def _historical(self, table: Table, roles: Roles) -> Belief:
-        said = self._strengths(roles) | {"label": self._label_besides(roles), "values": self._many(table)}
-        return HistoricalBias(*self._features(roles), **said)
-
-    def _selective(self, table: Table, roles: Roles) -> Belief:
-        return SelectiveLabels(
-            roles.sensitive,
-            decided_by={self.decided_by: table.values(self.decided_by)} if self.decided_by else None,
-            kept="accepted" if self.accepted_only else "all",
-            groups=roles.levels,
-        )
-
-    def _positive(self, table: Table, roles: Roles) -> Belief:
-        by = {name: table.values(name) for name in self.by}
-        return PositiveUnlabelled(roles.sensitive, by=by or None, groups=roles.levels)
-
-    def _annotators(self, table: Table, roles: Roles) -> Belief:  # noqa: ARG002
-        if len(self.annotators) < 2:
-            raise P4FError("choose the columns of two or more people who gave the label")
-        return Annotators(self.annotators, roles.sensitive if self.by_group else None, groups=roles.levels)
-
-    def _unknown(self, table: Table, roles: Roles) -> Belief:
-        if not self.proxies:
-            raise P4FError("choose the columns that tell of the group")
-        proxies = {name: table.values(name) for name in self.proxies}
-        return UnknownGroup(roles.sensitive, proxies, belief=self._label_besides(roles), groups=roles.levels)
-
-    def _label_besides(self, roles: Roles) -> LabelBias | ClassBias | None:
-        if not self.label_too:
-            return None
-        if len(roles.labels) > 2:
-            return ClassBias(roles.sensitive, roles.labels, groups=roles.levels)
-        return LabelBias(roles.sensitive, groups=roles.levels)
-
-    def _features(self, roles: Roles) -> tuple[list[str], str]:
-        if not self.features:
-            raise P4FError("choose the features that are distorted")
-        return self.features, roles.sensitive
-
-    def _strengths(self, roles: Roles, depending: Any = None) -> dict[str, Any]:
-        return {
-            "negative": depending if self.lost else False,
-            "positive": depending if self.given else False,
-            "affected": [roles.levels[-1]] if self.only_group and roles.binary else None,
-            "groups": roles.levels,
-        }
-
-    def _many(self, table: Table) -> Mapping[str, Sequence[int | str]] | None:
-        """The values of features that are not 0 and 1."""
-        known = {name: sorted(table.values(name), key=str) for name in self.features}
-        return {name: found for name, found in known.items() if set(found) != {0, 1}} or None
+def default_answer(field: Field) -> Any:
+    """What stands in the form before somebody answers."""
+    if field.kind in ("columns", "values", "depends_on"):
+        return {"happens": True, "columns": [], "model": []} if field.kind == "depends_on" else []
+    if field.kind in ("probability", "flag"):
+        return bool(field.default)
+    return {"affected": False, "belief": False, "sensitive": False, "days": ""}.get(field.kind, field.default)
 
 
-_MAKERS: dict[str, Callable[[Form, Table, Roles], Belief]] = {
-    "label": Form._label,
-    "row": Form._row,
-    "changed": Form._changed,
-    "selective": Form._selective,
-    "positive-unlabelled": Form._positive,
-    "annotators": Form._annotators,
-    "measurement": Form._measurement,
-    "numeric": Form._numeric,
-    "historical": Form._historical,
-    "unknown": Form._unknown,
-}
+def _answers(kind: str, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers that lead to the plain values of a belief's fields, as far as they are not the defaults."""
+    answers = {field.name: _answer(field, plain[field.name]) for field in asked(kind) if field.name in plain}
+    defaults = {field.name: default_answer(field) for field in asked(kind)}
+    return {name: answer for name, answer in answers.items() if answer != defaults[name]}
+
+
+def _answer(field: Field, plain: Any) -> Any:
+    if field.kind == "depends_on":
+        depends = plain if isinstance(plain, Mapping) else {}
+        columns, model = list(depends.get("columns") or ()), list(depends.get("model") or ())
+        return {"happens": plain is not False, "columns": columns, "model": model}
+    if field.kind in ("affected", "belief", "sensitive", "probability"):
+        return plain not in (None, False)
+    if field.kind in ("columns", "values"):
+        return [plain] if isinstance(plain, str) else list(plain or ())
+    return ", ".join(plain or ()) if field.kind == "days" else plain
+
+
+def _plain(field: Field, answer: Any, table: TableAnswers) -> Any:
+    """What the belief takes for an answer."""
+    roles = table.roles
+    if field.kind == "depends_on":
+        if not answer["happens"]:
+            return False
+        options = {name: table.values(name) for name in answer["columns"]}
+        return {"columns": options, "model": answer["model"]} if options or answer["model"] else True
+    if field.kind == "affected":
+        return [roles.levels[-1]] if answer and roles.binary else None
+    if field.kind == "sensitive":
+        return roles.sensitive if answer else None
+    if field.kind == "belief":
+        return LabelBias.from_fields({"sensitive": roles.sensitive}, table) if answer else None
+    if field.kind == "values":
+        return {name: [name] if field.suits == "labels" else table.values(name) for name in answer}
+    if field.kind == "days":
+        return [day.strip() for day in answer.split(",") if day.strip()] or None
+    return answer
 
 
 def with_number(belief: Belief, name: str, value: float | None) -> Belief:
     """The belief with one number stated, or unknown again; the others stay as an audit found them."""
-    stated = (own.stated(value) if own.name == name else own for own in belief.parameters)
+    stated = (parameter.stated(value) if parameter.name == name else parameter for parameter in belief.parameters)
     return belief.with_parameters(tuple(stated))

@@ -14,15 +14,13 @@ from nicegui import events, ui
 
 from problog4fairness.app.report import inline
 from problog4fairness.app.studio.belief_form.editor import ProgramEditor
-from problog4fairness.app.studio.belief_form.fields import fields, numbers
-from problog4fairness.app.studio.belief_form.filled import PROGRAM
-from problog4fairness.app.studio.belief_form.form import Form, with_number
-from problog4fairness.app.studio.belief_form.kinds import DOUBTED, KINDS
+from problog4fairness.app.studio.belief_form.fields import Fields, numbers
+from problog4fairness.app.studio.belief_form.form import DOUBTED, PROGRAM, Form, questions, with_number
 from problog4fairness.app.studio.belief_form.sketch import sketch
 from problog4fairness.app.studio.parts import box, columns, guarded, heading, lead, same, soft, text, title
 from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio
-from problog4fairness.beliefs import MARK, Belief, Label, belief_text, read_belief
+from problog4fairness.beliefs import MARK, Belief, Label, Question, belief_text, read_belief
 from problog4fairness.data import Roles, write_whole
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram
@@ -64,7 +62,7 @@ class _Screen:
         else:
             self.form = Form()
             self.belief = self.form.belief(self.project, roles)
-        self.doubted = KINDS[self.form.kind].doubted
+        self.doubted = questions()[self.form.kind].doubted
         # How often somebody typed, the program that counts now, and whether the editor has the keyboard.
         self.turn, self.shown, self.editing = 0, "", False
         self.complete = True  # the form, so that it makes a belief
@@ -122,19 +120,18 @@ class _Screen:
                     text("b", answer)
         heading(DOUBTED[self.doubted][1])
         with ui.element("div").classes("cards wide"):
-            for kind, own in KINDS.items():
-                if own.doubted == self.doubted:
-                    self._answer(kind)
+            for kind, question in questions().items():
+                if question.doubted == self.doubted:
+                    self._answer(kind, question)
 
-    def _answer(self, kind: str) -> None:
+    def _answer(self, kind: str, question: Question) -> None:
         """A template to choose, with its picture."""
-        own = KINDS[kind]
         chosen = str(kind == self.form.kind).lower()
-        button = ui.element("button").classes("card choice").on("click", guarded(lambda: self.choose("kind", kind)))
+        button = ui.element("button").classes("card choice").on("click", guarded(lambda: self.choose_kind(kind)))
         with button.props(f"data-kind={kind} aria-pressed={chosen}"):
-            text("b", own.name)
-            text("span", own.about, "soft")
-            ui.html(sketch(own.boxes), sanitize=False).classes("small")
+            text("b", question.answer)
+            text("span", question.example, "soft")
+            ui.html(sketch(question.boxes), sanitize=False).classes("small")
 
     def _doubt(self, key: str) -> None:
         if key != self.doubted:  # a press on what is replaced just then would be lost
@@ -143,24 +140,33 @@ class _Screen:
 
     @ui.refreshable_method
     def _fields(self) -> None:
-        fields(self.form, self.project, self.roles, self.choose)
+        Fields(self.form, self.project, self.roles, self.choose).show()
 
     @ui.refreshable_method
     def _numbers(self, shown: bool = True) -> None:
         if shown:
             numbers(self.form, self.belief.parameters, self._state)
 
-    async def choose(self, name: str, value: Any) -> None:
-        """Change the form; the program follows."""
-        if getattr(self.form, name) == value:
-            return
-        self.past.append((deepcopy(self.form), self.editor.text))
-        self.back.set_enabled(True)
-        setattr(self.form, name, value)
-        if name == "kind":
+    async def choose_kind(self, kind: str) -> None:
+        """Take another template; the program follows."""
+        if kind != self.form.kind:
+            self._remember()
+            self.form = Form(kind, values=self.form.values)
             self._questions.refresh()
             self._fields.refresh()
-        await self._from_form()
+            await self._from_form()
+
+    async def choose(self, name: str, answer: Any) -> None:
+        """Answer a field of the form; the program follows."""
+        if self.form.answers.get(name) != answer:
+            self._remember()
+            self.form.answers[name] = answer
+            await self._from_form()
+
+    def _remember(self) -> None:
+        """Keep the form and the program as they are, to go back to them."""
+        self.past.append((deepcopy(self.form), self.editor.text))
+        self.back.set_enabled(True)
 
     async def _state(self, name: str, value: float | None) -> None:
         """State a number, or take it back; the others stay as an audit found them."""
@@ -195,7 +201,7 @@ class _Screen:
         """Show another form, as far as it is another one."""
         before, self.form = self.form, form
         if replace(form, values={}) != replace(before, values={}):
-            self.doubted = KINDS[form.kind].doubted
+            self.doubted = questions()[form.kind].doubted
             self._questions.refresh()
             self._fields.refresh()
         if form.values != before.values:

@@ -98,7 +98,7 @@ class NumericMeasurementBias(FeatureBias):
     command = "numeric"
     what = "numbers"
     fields: ClassVar[tuple[Field, ...]] = (
-        Field("features", "columns", "The numbers that are distorted"),
+        Field("features", "columns", "The numbers that are distorted", suits="numbers"),
         SENSITIVE,
         Field("factor", "probability", "Numbers may be stretched", True),
         Field("shift", "probability", "Numbers may be moved", True),

@@ -77,7 +77,7 @@ class ChangedBias(RowBias):
     command = "changed"
     fields: ClassVar[tuple[Field, ...]] = (
         SENSITIVE,
-        Field("when", "column", "Column with the day of each row, as 2020-03-01"),
+        Field("when", "column", "Column with the day of each row, as 2020-03-01", suits="days"),
         Field("changed", "days", "The first day after each change, as 2020-03-01; searched for where it is not stated"),
         *DEPENDS,
         GROUPS,
@@ -222,6 +222,10 @@ class ChangedBias(RowBias):
             if not 0 < belief.found.p <= 1:
                 raise ValueError("its chance is no probability")
         return belief
+
+    def field_values(self) -> dict[str, Any]:
+        """See :meth:`Belief.field_values`; a day that was searched for is no answer."""
+        return super().field_values() | ({} if self.found is None else {"changed": None})
 
     @classmethod
     def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:

@@ -373,6 +373,16 @@ class RowBias(LabelStage):
         """See :meth:`LabelStage.sentences`."""
         return row_sentences(self, label, stage or Stage())
 
+    def field_values(self) -> dict[str, Any]:
+        """See :meth:`Belief.field_values`; scores that an audit made are named by the columns that they read."""
+        values = super().field_values()
+        for name in NAMES.values():
+            depends = values[name]
+            if isinstance(depends, Mapping) and "found" in depends:
+                model = [column for part in depends["found"] if part["as"] == "score" for column in part["columns"]]
+                values[name] = {"columns": depends["columns"], "model": model}
+        return values
+
     @classmethod
     def from_fields(cls, values: Mapping[str, Any], table: FieldTable | None = None) -> Belief:
         """See :meth:`Belief.from_fields`; whoever is asked names a column that the bias depends on."""

@@ -17,7 +17,7 @@ from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
 from problog4fairness.beliefs.favourable import favourable_comment, plain_label
-from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
+from problog4fairness.beliefs.fields import GROUPS, Field, Question
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
@@ -109,8 +109,8 @@ class Annotators(Belief):
         "that three or more err independently of each other and are mostly right; audited rows where there are fewer."
     )
     fields: ClassVar[tuple[Field, ...]] = (
-        Field("annotators", "values", "The columns of votes, by kind of annotator"),
-        SENSITIVE,
+        Field("annotators", "values", "The columns of votes, by kind of annotator", suits="labels"),
+        Field("sensitive", "sensitive", "Annotators err more often in one group than in another", optional=True),
         GROUPS,
         Field("symmetric", "flag", "Annotators err as often for a fair 1 as for a fair 0; unsaid, the votes choose"),
         Field("hard_rows", "flag", "Some rows are hard for all annotators; unsaid, the votes choose"),
