@@ -92,7 +92,6 @@ def test_repr_is_one_line(comparison, moves):
         plan,
         checked,
         checked["range"],
-        which,
         rows,
         known,
         DATA,

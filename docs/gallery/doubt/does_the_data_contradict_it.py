@@ -38,7 +38,4 @@ p4f.check(swapped, loans, recorded="granted", audit=audit, fair="repaid")
 
 beliefs = {"turned down in poor areas": belief, "turned down elsewhere": swapped, "no bias": p4f.NoBias()}
 which = p4f.checks.compare_beliefs(beliefs, loans, recorded="granted")
-print(which.table.round(4).to_string())
-
-# %%
-which.plot()
+print(which.round(4).to_string())

@@ -1,5 +1,5 @@
 from .checking import CHECKS, check
-from .comparing_beliefs import BeliefComparison, compare_beliefs
+from .comparing_beliefs import compare_beliefs
 from .identifiable_parameters import Identifiability, identifiability
 from .learned_parameters import learn_parameters
 from .reading import read_case
@@ -7,7 +7,6 @@ from .result import CheckResult, Outcome
 
 __all__ = [
     "CHECKS",
-    "BeliefComparison",
     "CheckResult",
     "Identifiability",
     "Outcome",

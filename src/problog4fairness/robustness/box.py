@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import qmc
@@ -75,35 +74,17 @@ class BeliefBox:
             )
         return np.asarray(self.centre + near * (wanted - self.centre))
 
-    def _is_informative(self, point: Floats) -> bool:
-        return least_signal(self.at(point).observe(self._kinds)) >= self._least - 1e-9
-
-
-@dataclass
-class _Search:
-    """One search for the greatest (``sign`` = 1) or the least disparity."""
-
-    sign: float
-    point: Floats
-    value: float
-    step: int = 0
-
-    def neighbours(self, box: BeliefBox) -> list[Floats]:
+    def neighbours(self, point: Floats, step: float) -> list[Floats]:
         """Where one parameter is a step further up or down."""
-        size = STEPS[self.step] * (box.high - box.low)
+        size = step * (self.high - self.low)
         return [
-            box.inside(self.point + direction * size * (np.arange(len(size)) == place))
+            self.inside(point + direction * size * (np.arange(len(size)) == place))
             for place in np.flatnonzero(size > 0)
             for direction in (-1.0, 1.0)
         ]
 
-    def move(self, points: Sequence[Floats], values: Sequence[float]) -> None:
-        """To the best of them, or on to smaller steps where none is better."""
-        best = int(np.argmax(self.sign * np.array(values))) if values else -1
-        if best >= 0 and self.sign * (values[best] - self.value) > CLOSE:
-            self.point, self.value = points[best], values[best]
-        else:
-            self.step += 1
+    def _is_informative(self, point: Floats) -> bool:
+        return least_signal(self.at(point).observe(self._kinds)) >= self._least - 1e-9
 
 
 def extremes(box: BeliefBox, disparities: Disparities, most: int) -> tuple[list[Belief], list[Belief]]:
@@ -119,19 +100,21 @@ def extremes(box: BeliefBox, disparities: Disparities, most: int) -> tuple[list[
         Points that are looked at, about.
     """
     points = _first(box, disparities)
-    values = disparities([box.at(point) for point in points])
-    searches = [
-        _Search(sign, points[place], values[place])
-        for sign in (-1.0, 1.0)
-        for place in np.argsort(-sign * np.array(values), kind="stable")[:STARTS]
-    ]
-    while len(points) < most and (active := [search for search in searches if search.step < len(STEPS)]):
-        for search in active:
-            near = search.neighbours(box)
-            around = disparities([box.at(point) for point in near])
-            search.move(near, around)
-            points += near
-            values += around
+    values, begun = disparities([box.at(point) for point in points]), len(points)
+    for sign in (-1.0, 1.0):
+        for place in np.argsort(-sign * np.array(values[:begun]), kind="stable")[:STARTS]:
+            point, value, step = points[place], values[place], 0
+            while step < len(STEPS) and len(points) < most:
+                near = box.neighbours(point, STEPS[step])
+                around = disparities([box.at(neighbour) for neighbour in near])
+                points += near
+                values += around
+                best = int(np.argmax(sign * np.array(around))) if near else -1
+                # To the best of them, or on to smaller steps where none is better.
+                if best >= 0 and sign * (around[best] - value) > CLOSE:
+                    point, value = near[best], around[best]
+                else:
+                    step += 1
     order = [points[place] for place in np.argsort(values, kind="stable")]
     return _distinct(box, order), _distinct(box, order[::-1])
 
