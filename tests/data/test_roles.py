@@ -7,7 +7,7 @@ import warnings
 import pandas as pd
 import pytest
 
-from problog4fairness.data.labels import is_unfavourable
+from problog4fairness.data.labels import is_unfavourable, label_codes
 from problog4fairness.data.problems import FileNote, FileWarning, TableError
 from problog4fairness.data.roles import check_column, find_roles
 
@@ -21,6 +21,10 @@ PAIRS = [
     ("n", "Y"),
     ("f", "t"),
 ]
+
+
+def coded(frame, name, values):
+    return label_codes(frame[name], values, name, missing=True).tolist()
 
 
 def frame(label=(0, 1), group=(0, 1), rows=6, **columns):
@@ -46,8 +50,8 @@ def test_conventions_are_taken_and_said(pair):
     assert (f"granted: {one} is favourable, {zero} is not; override with favourable=..." in said) is speaks
     assert f"area: {one} is the sensitive group, {zero} is not; say otherwise by group=..." in said
     clean = roles.clean(data)
-    assert roles.label_codes(clean).tolist() == [0, 1, 0, 1, 0, 1]
-    assert roles.group_codes(clean).tolist() == [0, 0, 1, 1, 0, 0]
+    assert coded(clean, roles.recorded, roles.labels) == [0, 1, 0, 1, 0, 1]
+    assert coded(clean, roles.sensitive, roles.levels) == [0, 0, 1, 1, 0, 0]
 
 
 @pytest.mark.parametrize("pair", [("no", "yes"), ("approved", "denied"), ("n", "Y")])
@@ -118,8 +122,8 @@ def test_three_classes_of_which_one_was_named():
         roles = find_roles(data, recorded="granted", sensitive="area", fair="repaid", favourable="no", group="1")
     assert (roles.labels, roles.fair_labels) == (("maybe", "yes", "no"), ("maybe", "yes", "no"))
     clean = roles.clean(data)
-    assert roles.label_codes(clean).tolist() == [1, 2, 0, 1, 2, 0]
-    assert roles.fair_codes(clean).tolist() == [1, 1, 2, 2, 2, 1]
+    assert coded(clean, roles.recorded, roles.labels) == [1, 2, 0, 1, 2, 0]
+    assert coded(clean, roles.fair, roles.labels) == [1, 1, 2, 2, 2, 1]
     with pytest.raises(TableError, match=r"'granted' \('maybe', .*\) and 'repaid' \(0, 1\) have no label in common"):
         quiet(data.assign(repaid=[0, 1] * 3), fair="repaid", favourable="yes")
     with pytest.raises(
@@ -175,7 +179,7 @@ def test_the_fair_label_may_be_written_otherwise():
     roles = quiet(data, fair="repaid", favourable="yes")
     clean = roles.clean(data)
     assert clean["repaid"].tolist() == ["no", "yes", "yes", "yes", "no", "no"]
-    assert roles.fair_codes(clean).tolist() == [0, 1, 1, 1, 0, 0]
+    assert coded(clean, roles.fair, roles.labels) == [0, 1, 1, 1, 0, 0]
     assert (
         quiet(frame(label=("bad", "good"), repaid=["good"] * 6), fair="repaid", favourable="good").favourable == "good"
     )
@@ -188,7 +192,7 @@ def test_no_and_yes_of_the_fair_label_follow_0_and_1_of_the_recorded_one():
     said = [str(n.message) for n in notes]
     assert "repaid: yes is favourable, as 1 of granted is; override with favourable=..." in said
     assert (roles.labels, roles.fair_labels) == ((0, 1), ("no", "yes"))
-    assert roles.fair_codes(roles.clean(data)).tolist() == [0, 1, 1, 0, 0, 1]
+    assert coded(roles.clean(data), roles.fair, roles.labels) == [0, 1, 1, 0, 0, 1]
     # A fair label whose name says that yes is bad does not follow, nor words of which nobody knows the order.
     for other, column in (("defaulted", data["repaid"]), ("repaid", ["bad", "good", "good", "bad", "good", "bad"])):
         with pytest.raises(TableError, match=f"column '{other}' of the label has the values .*favourable=") as caught:

@@ -22,6 +22,7 @@ from problog4fairness.data import (
     find_labels,
     find_levels,
     find_roles,
+    label_codes,
     listed,
     note,
     plain_column,
@@ -277,8 +278,10 @@ def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:
     gaps = rows[roles.recorded].isna().to_numpy()
     classes = len(roles.labels)
     counts = np.zeros((len(roles.levels), classes, classes + 1), dtype=np.int64)
+    columns = ((roles.sensitive, roles.levels), (roles.fair, roles.labels), (roles.recorded, roles.labels))
     # Where nothing was recorded, the code is -1: the last place.
-    np.add.at(counts, (roles.group_codes(rows), roles.fair_codes(rows), roles.label_codes(rows)), counts_of(rows))
+    codes = [label_codes(rows[name], values, f"column {name!r}", missing=True) for name, values in columns]
+    np.add.at(counts, tuple(codes), counts_of(rows))
     order = range(classes - 1, -1, -1)
     for group, cells in zip(roles.levels, counts, strict=True):
         parts = [f"{cells[f, r]} fair {roles.labels[f]} recorded as {roles.labels[r]}" for f in order for r in order]

@@ -13,7 +13,7 @@ from problog4fairness.data.columns import complete_rows
 from problog4fairness.data.groups import has_others, others_of
 from problog4fairness.data.labels import find_labels
 from problog4fairness.data.problems import TableError, listed, note
-from problog4fairness.data.values import Codes, Value, conventional, match, plain, values_of
+from problog4fairness.data.values import Value, conventional, match, plain, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,23 +98,6 @@ class Roles:
             name: rewritten(frame[name], known, written, role) for name, (role, known, written) in wanted.items()
         }
         return frame.assign(**columns).reset_index(drop=True)
-
-    def label_codes(self, frame: pd.DataFrame) -> Codes:
-        """The recorded label of a clean table by its position among the labels, -1 where there is none."""
-        return _codes(frame[self.recorded], self.labels)
-
-    def fair_codes(self, frame: pd.DataFrame) -> Codes:
-        """The fair label of a clean table by its position among the labels, -1 where there is none."""
-        return _codes(frame[self.fair], self.labels)
-
-    def group_codes(self, frame: pd.DataFrame) -> Codes:
-        """The group of each row of a clean table, by its position among the levels: 1 of two is the sensitive one."""
-        return _codes(frame[self.sensitive], self.levels)
-
-
-def _codes(column: pd.Series[Any], values: Sequence[Value]) -> Codes:
-    place = {value: number for number, value in enumerate(values)}
-    return np.asarray(column.map(place, na_action="ignore").fillna(-1), dtype=np.int64)
 
 
 def find_roles(
