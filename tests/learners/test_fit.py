@@ -427,12 +427,6 @@ def test_rows_are_named_after_other_networks_have_stopped():
         fit_many(jobs, settings)
 
 
-def test_a_gradient_that_is_not_finite_names_the_rows():
-    inputs, label = data(100)
-    with pytest.raises(TrainingError, match=r"^the gradient of the loss is not finite in epoch 1 at the row 31; check"):
-        fit_many([Task(broken(label, [31], gradient=True), train_rows=torch.arange(20, 60), inputs=inputs)], QUICK)
-
-
 def test_a_network_that_overflows_asks_for_a_lower_learning_rate():
     inputs, label = data(100)
     with pytest.raises(TrainingError, match=r"nor is the network's output; .* lower the learning rate \(now 1e\+30\)"):

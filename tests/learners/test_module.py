@@ -197,11 +197,11 @@ class Chained(nn.Module):
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        (nn.Linear(3, 2), r"the module gives \[16, 2\] for 16 inputs, but the observation needs \[16, 1\]"),
-        (Chained(lambda z: z.mean(0)), r"the module gives \[1\] for 16 inputs"),
-        (Chained(lambda z: z.view(1, -1)), r"the module gives \[1, 16\] for 16 inputs"),
-        (Chained(lambda z: (z, z)), r"the module gives a tuple, not a tensor of logits \[16, 1\]"),
-        (Chained(lambda z: z > 0), r"the module gives bool, not logits"),
+        (nn.Linear(3, 2), r"the module gives \[16, 2\] of float32 for 16 inputs, .* needs logits \[16, 1\]"),
+        (Chained(lambda z: z.mean(0)), r"the module gives \[1\] of float32 for 16 inputs"),
+        (Chained(lambda z: z.view(1, -1)), r"the module gives \[1, 16\] of float32"),
+        (Chained(lambda z: (z, z)), r"the module gives \(.*\) for 16 inputs"),
+        (Chained(lambda z: z > 0), r"the module gives .* of bool"),
     ],
 )
 def test_a_module_with_the_wrong_output_is_an_error_of_one_line(module, message):
@@ -246,9 +246,9 @@ def test_bad_input_is_named_in_one_line():
             "train_rows cannot be chosen",
         ),
         (lambda: fit_module(mlp(), inputs[:40], likelihood), r"the observation needs 48 inputs, not \[40, 3\]"),
-        (lambda: fit_module(mlp(), [inputs], likelihood, validation=loader), r"pairs of tensors .* not \[48, 3\]"),
-        (lambda: fit_module(mlp(), [(inputs, 3)], likelihood, validation=loader), r"pairs .* not \(Tensor, int\)"),
-        (lambda: fit_module(mlp(), [(inputs, rows[:9])], likelihood, validation=loader), r"not \[48, 3\] of float32"),
+        (lambda: fit_module(mlp(), [inputs], likelihood, validation=loader), r"pairs .* not \[48, 3\]"),
+        (lambda: fit_module(mlp(), [(inputs, 3)], likelihood, validation=loader), r"pairs .* not \(.*, int\)"),
+        (lambda: fit_module(mlp(), [(inputs, rows[:9])], likelihood, validation=loader), r"not \(\[48, 3\] of float32"),
         (lambda: fit_module(mlp(), [(inputs, rows + 1)], likelihood, validation=loader), "gives row 48 of an obs"),
         (lambda: fit_module(mlp(), [], likelihood, validation=loader), "gives no batches"),
         (lambda: fit_module(mlp(), iter(loader), likelihood, validation=loader), "only once"),

@@ -10,7 +10,7 @@ import problog4fairness as p4f
 from problog4fairness.data import Rows
 from problog4fairness.learners.derivatives import slopes_of
 from problog4fairness.learners.linear import newton
-from problog4fairness.learners.trees.growth import best_constant
+from problog4fairness.learners.trees.boosted import best_constant
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -27,6 +27,7 @@ CANDIDATES: dict[str, type[Learner]] = {"linear": Linear, "boosted": Boosted, "n
 # Held-out parts; all of them where rows are few, otherwise the first.
 PARTS, FEW = 5, 5_000
 COLUMNS = ("loss", "margin", "error")
+ROWS = Number(f"whole number of at least {2 * PARTS}", lambda value: value >= 2 * PARTS)
 
 
 @dataclass(eq=False, repr=False)
@@ -52,7 +53,7 @@ class Auto(Learner):
     True
     """
 
-    compare_rows: int = option(50_000, Number(least=2 * PARTS, whole=True))
+    compare_rows: int = option(50_000, ROWS)
 
     def fit_many(self, tasks: Sequence[Task], progress: bool | None = None) -> list[FittedChoice]:
         """See :meth:`Learner.fit_many`; each candidate shows its progress."""
@@ -139,10 +140,11 @@ class FittedChoice(FittedAround):
     """
 
     kind = "auto"
+    plain_names = ("chosen", "compared")
 
     def __init__(self, fitted: Fitted, chosen: str, compared: Mapping[str, Mapping[str, float]]) -> None:
         super().__init__(fitted)
-        self.chosen, self._compared = chosen, compared
+        self.chosen, self.compared = chosen, compared
 
     @property
     def choice(self) -> pd.DataFrame:
@@ -151,15 +153,11 @@ class FittedChoice(FittedAround):
         ``loss`` is the mean of -log P(recorded label) over held-out rows, ``margin`` how far it is above the chosen
         one's, ``error`` the standard error of the margin: a margin within two of them may be chance.
         """
-        table = pd.DataFrame.from_dict(self._compared, orient="index")[list(COLUMNS)]
+        table = pd.DataFrame.from_dict(dict(self.compared), orient="index")[list(COLUMNS)]
         return table.sort_values("loss", kind="stable").rename_axis("learner")
 
-    def around(self) -> dict[str, Any]:
-        return {"chosen": self.chosen, "compared": {name: dict(values) for name, values in self._compared.items()}}
-
     @classmethod
-    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
-        require(set(plain) == {"chosen", "compared"}, "its choice is another one")
+    def check_plain(cls, plain: Mapping[str, Any], classes: int) -> None:
         compared = plain["compared"]
         require(isinstance(compared, dict) and plain["chosen"] in compared, "its choice is another one")
         require(set(compared) <= set(CANDIDATES), "its choice was between other learners")
@@ -168,7 +166,3 @@ class FittedChoice(FittedAround):
                 isinstance(values, dict) and tuple(values) == COLUMNS and all(type(v) is float for v in values.values())
             )
             require(fit and bool(np.isfinite(list(values.values())).all()), "its choice is not in numbers")
-
-    @classmethod
-    def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> FittedChoice:
-        return cls(fitted, plain["chosen"], plain["compared"])

@@ -124,18 +124,19 @@ class BinarySlopes(Slopes):
 
     def curved(self, logits: Floats) -> tuple[Floats, Floats]:
         """See :meth:`Slopes.curved`; where rows need one input each, the curvature is the expected information."""
+        return self._curved(logits)[1:]
+
+    def informed(self, logits: Floats) -> tuple[float, Floats, Floats]:
+        """Loss, gradient and expected information, where rows need one input each."""
+        total, slope, information = self._curved(logits)
+        return -float(self._weights @ np.log(total)), slope[:, 0], information[:, 0]
+
+    def _curved(self, logits: Floats) -> tuple[Floats, Floats, Floats]:
         high, low, terms, total = self._forward(logits)
         unit = self._unit(high, low, total)
         slope = self._steps * unit
         curvature = self._information(high, low, total, slope) if self.alone else terms * unit
-        return self._by_input(slope), self._by_input(curvature)
-
-    def informed(self, logits: Floats) -> tuple[float, Floats, Floats]:
-        """Loss, gradient and expected information, where rows need one input each."""
-        high, low, _, total = self._forward(logits)
-        slope = self._steps * self._unit(high, low, total)
-        information = self._by_input(self._information(high, low, total, slope))
-        return -float(self._weights @ np.log(total)), self._by_input(slope)[:, 0], information[:, 0]
+        return total, self._by_input(slope), self._by_input(curvature)
 
     def _information(self, high: Floats, low: Floats, total: Floats, slope: Floats) -> Floats:
         """(dP/dz)² / (P (1 - P)): never negative, and near the optimum the true curvature."""

@@ -22,8 +22,7 @@ from problog4fairness.errors import P4FError
 from problog4fairness.learners.derivatives import Slopes, slopes_of, slopes_of_terms
 from problog4fairness.learners.encoder import Encoder, frequent, text_codes
 from problog4fairness.learners.trees.arrays import Trees, light
-from problog4fairness.learners.trees.boosted import Boosted, FittedBoosted
-from problog4fairness.learners.trees.growth import best_constant
+from problog4fairness.learners.trees.boosted import Boosted, FittedBoosted, best_constant
 from problog4fairness.program import AffineTerms
 
 KIND, WEIGHT = "kind", "weight of the row"
@@ -95,25 +94,17 @@ def cluster_encoder(data: Any, columns: Sequence[str]) -> Encoder:
 
     numbers = [name for name in columns if pd.api.types.is_numeric_dtype(data._meta[name])]
     texts = [name for name in columns if name not in numbers]
-    some = data[numbers].astype("float64")
-    means, spreads, gaps, *counts = compute(  # type: ignore[no-untyped-call]
-        some.mean(), some.std(ddof=0), some.isna().mean(), *(data[name].value_counts(dropna=False) for name in texts)
-    )
-    fills, spread, share = (
-        np.nan_to_num(values.reindex(numbers).to_numpy(dtype=np.float64)) for values in (means, spreads, gaps)
-    )
-    marked = np.flatnonzero(share > 0)
-    # Gaps are filled with the mean, which makes numbers less spread.
-    scales = np.concatenate([spread * np.sqrt(1 - share), np.sqrt(share * (1 - share))[marked]])
+    counts = compute(*(data[name].value_counts(dropna=False) for name in texts))  # type: ignore[no-untyped-call]
     chosen = {name: _frequent(values) for name, values in zip(texts, counts, strict=True)}
     return Encoder(
         numbers=tuple(numbers),
-        marked=tuple(numbers[place] for place in marked),
+        marked=(),
         categories={name: values for name, (values, _) in chosen.items()},
         rare=frozenset(name for name, (_, others) in chosen.items() if others),
-        fills=fills,
-        means=np.concatenate([fills, share[marked]]),
-        scales=np.where(scales > 0, scales, 1.0),
+        # Trees scale nothing.
+        fills=np.zeros(len(numbers)),
+        means=np.zeros(len(numbers)),
+        scales=np.ones(len(numbers)),
     )
 
 

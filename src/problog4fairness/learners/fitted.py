@@ -22,7 +22,6 @@ State: TypeAlias = tuple[dict[str, Tensor], dict[str, Any]]
 SLOPES, LARGEST_SHIFT = (0.05, 10.0), 10.0
 # Standard errors by which probabilities must be off before it is told.
 FAR = 3.0
-_NUMBERS = ("slope", "gain", "error")
 
 
 class Fitted(ABC):
@@ -148,7 +147,10 @@ class FittedAround(Fitted):
         The other one.
     """
 
-    def __init__(self, fitted: Fitted) -> None:
+    # What its plain data hold besides the other one: attributes and arguments.
+    plain_names: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, fitted: Fitted, **_: Any) -> None:
         self.fitted, self.history, self.concerns = fitted, fitted.history, fitted.concerns
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
@@ -161,37 +163,29 @@ class FittedAround(Fitted):
     def check(self, table: pd.DataFrame) -> None:
         self.fitted.check(table)
 
-    @abstractmethod
-    def around(self) -> dict[str, Any]:
-        """Plain data besides those of the other one."""
-
     @classmethod
     @abstractmethod
-    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
-        """``ValueError`` where :meth:`around` did not give these."""
-
-    @classmethod
-    @abstractmethod
-    def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> FittedAround:
-        """The classifier around this one."""
+    def check_plain(cls, plain: Mapping[str, Any], classes: int) -> None:
+        """``ValueError`` where the attributes :attr:`plain_names` cannot have these values."""
 
     def state(self) -> State:
         tensors, plain = self.fitted.state()
-        return tensors, {**self.around(), "fitted": {"kind": self.fitted.kind, **plain}}
+        own = {name: getattr(self, name) for name in self.plain_names}
+        return tensors, {**own, "fitted": {"kind": self.fitted.kind, **plain}}
 
     @classmethod
     def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
         inner = plain.get("fitted")
-        known = isinstance(inner, dict) and inner.get("kind") in Fitted.kinds
-        require(known and inner["kind"] != cls.kind, f"its {cls.kind} classifier is around another one")  # type: ignore[index]
-        cls.check_around({name: value for name, value in plain.items() if name != "fitted"}, classes)
+        known = isinstance(inner, dict) and inner.get("kind") in Fitted.kinds and inner["kind"] != cls.kind
+        require(known and set(plain) == {*cls.plain_names, "fitted"}, f"its {cls.kind} classifier is another one")
+        cls.check_plain(plain, classes)
         kind, inside = cls._inside(plain)
         return kind.shapes(inside, columns, classes)
 
     @classmethod
     def from_state(cls, tensors: Mapping[str, Tensor], plain: Mapping[str, Any]) -> FittedAround:
         kind, inside = cls._inside(plain)
-        return cls.of_around(kind.from_state(tensors, inside), plain)
+        return cls(kind.from_state(tensors, inside), **{name: plain[name] for name in cls.plain_names})
 
     @staticmethod
     def _inside(plain: Mapping[str, Any]) -> tuple[type[Fitted], dict[str, Any]]:
@@ -222,6 +216,7 @@ class Calibrated(FittedAround):
     """
 
     kind = "calibrated"
+    plain_names = ("slope", "shifts", "gain", "error")
 
     def __init__(self, fitted: Fitted, slope: float, shifts: Sequence[float], gain: float, error: float) -> None:
         super().__init__(fitted)
@@ -237,21 +232,13 @@ class Calibrated(FittedAround):
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         return recalibrated(self.fitted.log_proba(table), self.slope, torch.tensor(self.shifts, dtype=torch.float64))
 
-    def around(self) -> dict[str, Any]:
-        return {**{name: getattr(self, name) for name in _NUMBERS}, "shifts": list(self.shifts)}
-
     @classmethod
-    def check_around(cls, plain: Mapping[str, Any], classes: int) -> None:
-        require(set(plain) == {*_NUMBERS, "shifts"}, "its calibration is another one")
+    def check_plain(cls, plain: Mapping[str, Any], classes: int) -> None:
         shifts = plain["shifts"]
         require(isinstance(shifts, list) and len(shifts) == classes - 1, "its calibration does not fit its labels")
-        numbers = [*(plain[name] for name in _NUMBERS), *shifts]
+        numbers = [plain["slope"], plain["gain"], plain["error"], *shifts]
         plausible = all(type(value) is float and math.isfinite(value) and abs(value) <= 100 for value in numbers)
         require(plausible and plain["slope"] > 0, "its calibration is not in numbers")
-
-    @classmethod
-    def of_around(cls, fitted: Fitted, plain: Mapping[str, Any]) -> Calibrated:
-        return cls(fitted, plain["slope"], plain["shifts"], plain["gain"], plain["error"])
 
 
 def _check_history(value: Any) -> None:

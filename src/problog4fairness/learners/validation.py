@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -17,43 +18,32 @@ Shape: TypeAlias = tuple[tuple[int, ...], torch.dtype]
 
 @dataclass(frozen=True)
 class Number:
-    """A number within bounds, or one of some ``others``, which are texts or None."""
+    """What an option may be: a number that is accepted, or one of some ``others``, which are texts or None."""
 
-    least: float | None = None
-    above: float | None = None
-    most: float | None = None
-    below: float | None = None
-    whole: bool = False
+    text: str
+    accepts: Callable[[float], bool]
     others: tuple[str | None, ...] = ()
 
     def __call__(self, name: str, value: Any) -> Any:
         """The value as a plain number, or the error that names the option and what it may be."""
         if (value is None or isinstance(value, str)) and value in self.others:
             return value
-        right = isinstance(value, Integral if self.whole else Real) and not isinstance(value, bool)
-        if not (right and math.isfinite(value) and self._within(float(value))):
-            raise TrainingError(f"{name}={value!r} is not {self}")
-        return int(value) if self.whole else float(value)
+        whole = "whole" in self.text
+        right = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+        if not (right and math.isfinite(value) and self.accepts(float(value))):
+            others = "".join(f", nor {other!r}" for other in self.others)
+            raise TrainingError(f"{name}={value!r} is not a {self.text}{others}")
+        return int(value) if whole else float(value)
 
-    def _within(self, value: float) -> bool:
-        return (
-            (self.least is None or value >= self.least)
-            and (self.above is None or value > self.above)
-            and (self.most is None or value <= self.most)
-            and (self.below is None or value < self.below)
-        )
-
-    def __str__(self) -> str:
-        bounds = (("of at least", self.least), ("above", self.above), ("of at most", self.most), ("below", self.below))
-        text = " and ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
-        others = "".join(f", nor {other!r}" for other in self.others)
-        return f"a {'whole number' if self.whole else 'number'} {text}{others}"
+    def or_else(self, other: str | None) -> Number:
+        """The same, or this value."""
+        return replace(self, others=(*self.others, other))
 
 
-COUNT = Number(least=1, whole=True)
-SHARE = Number(least=0, below=1)
-POSITIVE = Number(above=0)
-NOT_NEGATIVE = Number(least=0)
+COUNT = Number("whole number of at least 1", lambda value: value >= 1)
+SHARE = Number("number of at least 0 and below 1", lambda value: 0 <= value < 1)
+POSITIVE = Number("number above 0", lambda value: value > 0)
+NOT_NEGATIVE = Number("number of at least 0", lambda value: value >= 0)
 
 
 def option(default: Any, rule: Number, **more: Any) -> Any:

@@ -19,7 +19,7 @@ from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, Sta
 from problog4fairness.learners.linear.newton import minimise
 from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.splits import learning_rows
-from problog4fairness.learners.validation import Number, Shape, option, require
+from problog4fairness.learners.validation import NOT_NEGATIVE, Shape, option, require
 from problog4fairness.program import log_outcomes
 
 # The penalty where rows are many, and those that are tried where they are not, the strongest first.
@@ -67,7 +67,7 @@ class Linear(Learner):
     1.0
     """
 
-    penalty: float | Literal["auto"] = option("auto", Number(least=0, others=("auto",)))
+    penalty: float | Literal["auto"] = option("auto", NOT_NEGATIVE.or_else("auto"))
 
     def fit_task(self, task: Task, bar: Bar) -> FittedLinear:
         observation, rows = task.observation, learning_rows(task)

@@ -82,15 +82,14 @@ class LoaderBatches:
             return 1
 
     def _batch(self, item: Any) -> Batch:
-        if not (isinstance(item, (tuple, list)) and len(item) == 2 and all(isinstance(part, Tensor) for part in item)):
-            raise ShapeError(f"a data loader must give pairs of tensors (inputs, rows), not {_described(item)}")
-        inputs, rows = item
-        lead = tuple(rows.shape) if self._variants == 1 else (*rows.shape, self._variants)
-        if rows.ndim != 1 or rows.is_floating_point() or tuple(inputs.shape[: len(lead)]) != lead:
+        pair = isinstance(item, (tuple, list)) and len(item) == 2 and all(isinstance(part, Tensor) for part in item)
+        if not (pair and self._fit(*item)):
+            variants = f", {self._variants}" if self._variants > 1 else ""
             raise ShapeError(
-                f"a batch must be inputs [rows{f', {self._variants}' if self._variants > 1 else ''}, ...] and "
-                f"rows [rows] of whole numbers, not {_described(inputs)} and {_described(rows)}"
+                f"a data loader must give pairs of tensors, inputs [rows{variants}, ...] and row numbers [rows], not "
+                f"{described(item)}"
             )
+        inputs, rows = item
         rows = rows.long().cpu()
         outside = rows[(rows < 0) | (rows >= self._total)]
         if len(outside):
@@ -98,6 +97,10 @@ class LoaderBatches:
                 f"the data loader gives {numbered(outside)} of an observation with 0 .. {self._total - 1}"
             )
         return Batch(inputs if self._variants == 1 else inputs.flatten(0, 1), rows)
+
+    def _fit(self, inputs: Tensor, rows: Tensor) -> bool:
+        lead = tuple(rows.shape) if self._variants == 1 else (*rows.shape, self._variants)
+        return rows.ndim == 1 and not rows.is_floating_point() and tuple(inputs.shape[: len(lead)]) == lead
 
 
 Batches: TypeAlias = TensorBatches | LoaderBatches
@@ -135,9 +138,10 @@ def training_batches(
     return train, LoaderBatches(validation, observation)
 
 
-def _described(item: Any) -> str:
+def described(item: Any) -> str:
+    """What somebody gave, for an error."""
     if isinstance(item, Tensor):
         return f"{list(item.shape)} of {str(item.dtype).removeprefix('torch.')}"
     if isinstance(item, (tuple, list)):
-        return f"({', '.join(type(part).__name__ for part in item)})"
+        return f"({', '.join(map(described, item))})"
     return type(item).__name__

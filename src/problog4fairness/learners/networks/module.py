@@ -12,7 +12,7 @@ import os
 import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,7 +23,7 @@ from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Rows
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.base import observation_of
-from problog4fairness.learners.networks.batches import Batch, Batches, training_batches
+from problog4fairness.learners.networks.batches import Batch, Batches, described, training_batches
 from problog4fairness.learners.networks.checkpoint import Checkpoint, check_state
 from problog4fairness.learners.networks.training import Fit, History, Settings, SuitedSettings, check_finite
 from problog4fairness.learners.progress import Bar, progress_bar
@@ -62,8 +62,7 @@ def fit_module(
     settings
         How; ``hidden`` and ``dropout`` do not apply, and with a data loader neither does ``batch_size``.
     seed
-        All random numbers of an epoch follow from it, those of the module and the data loader too. Workers of a data
-        loader that live on from epoch to epoch are the exception.
+        All random numbers of an epoch follow from it, those of the module and of the data loader too.
     train_rows
         Rows to learn from, by number, as in :class:`Task`; only where ``data`` is a tensor.
     validation
@@ -77,11 +76,6 @@ def fit_module(
         exactly as if it had never stopped. ``settings.max_epochs`` may be raised meanwhile, nothing else.
     progress
         Whether to show a progress bar; by default only where standard error is a terminal.
-
-    Returns
-    -------
-    Fit
-        With the module as its network.
 
     Raises
     ------
@@ -109,8 +103,8 @@ def fit_module(
     check_seed(seed)
     train, held = training_batches(data, observation, settings, seed, train_rows, validation, weights)
     module.to(device)
-    run = _Run(module, observation, settings, seed, weights, torch.device(device))
-    file = None if checkpoint is None else Checkpoint(checkpoint, run.identity(len(train), len(held)))
+    run = _Run(module, observation, settings, weights, torch.device(device))
+    file = None if checkpoint is None else Checkpoint(checkpoint, run.identity(seed, len(train), len(held)))
     if file is not None and (saved := file.load()) is not None:
         try:
             run.resume(*saved)
@@ -162,12 +156,11 @@ class _Run:
         module: nn.Module,
         observation: Observation,
         settings: SuitedSettings,
-        seed: int,
         weights: Tensor | None,
         device: torch.device,
     ) -> None:
         self._module, self._observation, self._settings = module, observation, settings
-        self._seed, self._weights, self.device = seed, weights, device
+        self._weights, self.device = weights, device
         learning = [parameter for parameter in module.parameters() if parameter.requires_grad]
         if not learning:
             raise TrainingError(f"the module {type(module).__name__} has no parameters that can be trained")
@@ -221,14 +214,12 @@ class _Run:
         outputs = self._observation.outputs
         found = self._module(batch.inputs.to(self.device))
         wanted = (len(batch.inputs), outputs)
-        if not isinstance(found, Tensor):
-            raise ShapeError(f"the module gives a {type(found).__name__}, not a tensor of logits {list(wanted)}")
-        if found.shape != wanted and not (outputs == 1 and found.shape == wanted[:1]):
+        shapes = (wanted, wanted[:1]) if outputs == 1 else (wanted,)
+        if not (isinstance(found, Tensor) and found.is_floating_point() and tuple(found.shape) in shapes):
             raise ShapeError(
-                f"the module gives {list(found.shape)} for {wanted[0]} inputs, but the observation needs {list(wanted)}"
+                f"the module gives {described(found)} for {wanted[0]} inputs, but the observation needs logits "
+                f"{list(wanted)}"
             )
-        if not found.is_floating_point():
-            raise ShapeError(f"the module gives {str(found.dtype).removeprefix('torch.')}, not logits")
         if found.dtype in (torch.float16, torch.bfloat16):
             found = found.float()
         logits = found.view(wanted).to(self._observation.needs(torch.zeros(0, dtype=torch.long)).device)
@@ -236,14 +227,14 @@ class _Run:
             logits = logits.index_select(0, batch.places.to(logits.device))
         return logits.view(len(batch.rows), self._observation.variants, outputs)
 
-    def identity(self, train: int, held: int) -> dict[str, Any]:
+    def identity(self, seed: int, train: int, held: int) -> dict[str, Any]:
         """What a checkpoint must agree with."""
         settings = asdict(self._settings)
         for name in ("hidden", "dropout", "max_epochs"):
             del settings[name]
         shapes = {name: list(tensor.shape) for name, tensor in self._module.state_dict().items()}
         counts = {"rows": len(self._observation), "training batches": train, "validation batches": held}
-        return {"seed": self._seed, **settings, **counts, "module": shapes}
+        return {"seed": seed, **settings, **counts, "module": shapes}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """All that changes, as tensors and as JSON values."""
@@ -251,9 +242,7 @@ class _Run:
         tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
         for number, parts in self._optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser.{number}.{name}": tensor for name, tensor in parts.items()}
-        history = self.history
-        rest = {"train": history.train, "validation": history.validation, "best_epoch": history.best_epoch}
-        return tensors, rest
+        return tensors, asdict(self.history)
 
     def resume(self, tensors: dict[str, Tensor], rest: dict[str, Any]) -> None:
         """Go on from such a state."""
@@ -266,14 +255,15 @@ class _Run:
             moments.setdefault(int(number), {})[part] = tensor
         groups = self._optimiser.state_dict()["param_groups"]
         self._optimiser.load_state_dict({"state": moments, "param_groups": groups})
-        self.history = History(rest["train"], rest["validation"], rest["best_epoch"])
+        self.history = History(**rest)
 
 
+@dataclass
 class _Mean:
     """A weighted mean that grows."""
 
-    def __init__(self, total: float = 0.0, weight: float = 0.0) -> None:
-        self.total, self.weight = total, weight
+    total: float = 0.0
+    weight: float = 0.0
 
     def add(self, total: float, weight: float) -> None:
         self.total += total

@@ -13,7 +13,6 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from problog4fairness.errors import P4FError
 from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
@@ -161,15 +160,6 @@ class FittedNetwork(FittedEncoded):
         first = fits[0]
         history = {"training": list(first.train_loss), "validation": list(first.validation_loss)}
         return cls(encoder, [fit.network for fit in fits], history, _cut_short(fits, limit))
-
-    @property
-    def network(self) -> MLP:
-        """The one network."""
-        if len(self.networks) > 1:
-            raise P4FError(
-                f"the model averages {len(self.networks)} networks; for a single one take Network(networks=1)"
-            )
-        return self.networks[0]
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:
         """See :meth:`Fitted.log_proba`; in float64, so that it does not depend on which rows come with a row."""

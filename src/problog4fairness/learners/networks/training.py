@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners.splits import numbered
-from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, checked_options, option
+from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, checked_options, option
 
 Loss = Literal["cross_entropy", "focal"]
 Network = TypeVar("Network", bound=nn.Module)
@@ -55,11 +55,11 @@ class Settings:
 
     hidden: tuple[int, ...] = (32, 32, 32)
     dropout: float = option(0.0, SHARE)
-    learning_rate: float | None = option(None, Number(above=0, others=(None,)))
+    learning_rate: float | None = option(None, POSITIVE.or_else(None))
     weight_decay: float = option(0.01, NOT_NEGATIVE)
-    batch_size: int | None = option(None, Number(least=1, whole=True, others=(None,)))
+    batch_size: int | None = option(None, COUNT.or_else(None))
     max_epochs: int = option(200, COUNT)
-    patience: int | None = option(None, Number(least=1, whole=True, others=(None,)))
+    patience: int | None = option(None, COUNT.or_else(None))
     validation: float = option(0.1, SHARE)
     loss: Loss = "cross_entropy"
     gamma: float = option(2.0, NOT_NEGATIVE)

@@ -13,15 +13,15 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from problog4fairness.data import Floats
+from problog4fairness.data import Codes, Floats
 from problog4fairness.learners.base import Learner, Task
-from problog4fairness.learners.derivatives import slopes_of
+from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
+from problog4fairness.learners.linear.newton import minimise
 from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.splits import dealt, kinds_of, split
-from problog4fairness.learners.trees.arrays import Trees, trees_of, trees_shapes
-from problog4fairness.learners.trees.growth import Growth, grow, inputs_of
+from problog4fairness.learners.trees.arrays import Trees, light, trees_of, trees_shapes
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, Shape, option, require
 from problog4fairness.program import log_outcomes
 
@@ -29,12 +29,15 @@ from problog4fairness.program import log_outcomes
 CHUNK = 1 << 16
 # Below this many rows, a part of them says too little about when to stop: all of them do, held out in so many parts.
 FEW, PARTS = 20_000, 3
+LEAVES_AT_LEAST = Number("whole number of at least 2", lambda value: value >= 2)
 # Leaves of trees that are tried where rows are few; the last where they are many.
 LEAVES = (2, 31)
 # Trees of two leaves say so little each that more of them may be added at once.
 RATE = 3
 # The largest learning rate of a quick fit.
 QUICKEST = 0.5
+# How sure the constant that trees are added to may be.
+CERTAIN = 10.0
 
 
 @dataclass(eq=False, repr=False)
@@ -78,8 +81,8 @@ class Boosted(Learner):
     torch.Size([300, 2])
     """
 
-    learning_rate: float = option(0.1, Number(above=0, most=1))
-    leaves: int | Literal["auto"] = option("auto", Number(least=2, whole=True, others=("auto",)))
+    learning_rate: float = option(0.1, Number("number above 0 and at most 1", lambda value: 0 < value <= 1))
+    leaves: int | Literal["auto"] = option("auto", LEAVES_AT_LEAST.or_else("auto"))
     min_rows: int = option(20, COUNT)
     penalty: float = option(1.0, NOT_NEGATIVE)
     max_trees: int = option(1000, COUNT)
@@ -114,7 +117,7 @@ class Boosted(Learner):
         kinds = kinds_of(task.observation)
         train, held = split(task, self.validation, generator, kinds)
         every = torch.cat([train, held])
-        encoder = make_encoder(inputs_of(task.observation.table, slopes_of(task.observation, every).inputs))
+        encoder = make_encoder(_inputs_of(task.observation.table, slopes_of(task.observation, every).inputs))
         if self.validation == 0 and task.validation_rows is None:
             return self._grown(task, encoder, train, None, bar)
         if task.validation_rows is not None or len(every) >= FEW:
@@ -125,7 +128,7 @@ class Boosted(Learner):
     def _grown(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, bar: Bar) -> FittedBoosted:
         """Trees up to the best one for the held-out rows, or all."""
         run = self._run(task, encoder, train, held, LEAVES[-1])
-        losses = grow([run], self.max_trees, self.patience, bar)
+        losses = _grow([run], self.max_trees, self.patience, bar)
         return _fitted(run, encoder, losses)
 
     def _chosen(self, task: Task, encoder: Encoder, parts: Sequence[Tensor], bar: Bar) -> FittedBoosted:
@@ -137,19 +140,19 @@ class Boosted(Learner):
                 self._run(task, encoder, torch.cat([part for part in parts if part is not held]), held, leaves)
                 for held in parts
             ]
-            losses[leaves] = grow(runs, self.max_trees, self.patience, bar)
+            losses[leaves] = _grow(runs, self.max_trees, self.patience, bar)
         best = min(losses, key=lambda leaves: min(losses[leaves]))
         run = self._run(task, encoder, torch.cat(list(parts)), None, best)
-        grow([run], int(np.argmin(losses[best])) + 1, self.patience, bar)
+        _grow([run], int(np.argmin(losses[best])) + 1, self.patience, bar)
         return _fitted(run, encoder, losses[best])
 
-    def _run(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, leaves: int) -> Growth:
+    def _run(self, task: Task, encoder: Encoder, train: Tensor, held: Tensor | None, leaves: int) -> _Growth:
         observation = task.observation
         learned = slopes_of(observation, train, task.weights)
         other = None if held is None else slopes_of(observation, held, task.weights)
         share = len(learned.inputs) / (len(train) * observation.variants)
         parameters = self.parameters(task.seed, share, leaves)
-        return Growth(learned, other, observation.outputs, encoder, observation.table, parameters)
+        return _Growth(learned, other, observation.outputs, encoder, observation.table, parameters)
 
     def parameters(self, seed: int, share: float = 1.0, leaves: int = LEAVES[-1]) -> dict[str, Any]:
         """Those of LightGBM; ``share`` is the number of inputs, which it takes for rows, for each row."""
@@ -170,7 +173,7 @@ class Boosted(Learner):
         }
 
 
-def _fitted(run: Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted:
+def _fitted(run: _Growth, encoder: Encoder, losses: list[float]) -> FittedBoosted:
     best = int(np.argmin(losses)) + 1 if losses else -1
     return FittedBoosted(encoder, Trees.of(run.text(best)), run.constant, {"validation": losses})
 
@@ -217,3 +220,98 @@ class FittedBoosted(FittedEncoded):
         trees = trees_of(tensors)
         trees.check(len(encoder.numbers) + len(encoder.categories))
         return cls(encoder, trees, tensors["constant"].numpy(), plain["history"])
+
+
+class _Growth:
+    """Trees in growth, on the rows of ``train``, while ``held`` says when to stop; None where nothing does.
+
+    Trees read all inputs of the observation, ``table``, through the encoder, and are added to ``constant``, the logits
+    ``[outputs]`` of the best classifier that says the same of all inputs.
+    """
+
+    def __init__(
+        self,
+        train: Slopes,
+        held: Slopes | None,
+        outputs: int,
+        encoder: Encoder,
+        table: pd.DataFrame,
+        parameters: dict[str, Any],
+    ) -> None:
+        self._train, self.held = train, held
+        self.constant = best_constant(train, outputs)
+        self._booster: Any = None
+        matrix = encoder.columns(_inputs_of(table, train.inputs))
+        package = light()
+        if not (matrix != matrix[:1]).any():
+            return  # nothing to split by, which LightGBM takes for a mistake
+        places = list(range(len(encoder.numbers), len(encoder.numbers) + len(encoder.categories)))
+        options = {**parameters, "objective": "none", "metric": "none", "num_class": outputs}
+        data = package.Dataset(
+            matrix, categorical_feature=places, init_score=self._start(train), params=options, free_raw_data=True
+        )
+        self._booster = package.Booster(options, data)
+        if held is not None:
+            columns = encoder.columns(_inputs_of(table, held.inputs))
+            valid = data.create_valid(columns, init_score=self._start(held), params=data.params)
+            self._booster.add_valid(valid, "held")
+
+    def grow(self) -> bool:
+        """Add a tree for each output; whether there was one to add."""
+        return self._booster is not None and not self._booster.update(fobj=self._slope)
+
+    def loss(self) -> float:
+        """The loss of the held-out rows, summed."""
+        if self.held is None:
+            return 0.0
+        if self._booster is None:
+            return self.held.loss(np.tile(self.constant, (len(self.held.inputs), 1)))
+        return float(self._booster.eval_valid(self._evaluated)[0][2])
+
+    def text(self, trees: int) -> str:
+        """So many trees for each output, as LightGBM writes them."""
+        return "" if self._booster is None else str(self._booster.model_to_string(num_iteration=trees))
+
+    def _start(self, slopes: Slopes) -> Floats:
+        if len(self.constant) == 1:
+            return np.full(len(slopes.inputs), self.constant[0])
+        return np.tile(self.constant, (len(slopes.inputs), 1))
+
+    def _slope(self, scores: Floats, _: Any) -> tuple[Floats, Floats]:
+        gradient, curvature = self._train.curved(scores.reshape(-1, len(self.constant), order="A"))
+        return (gradient[:, 0], curvature[:, 0]) if len(self.constant) == 1 else (gradient, curvature)
+
+    def _evaluated(self, scores: Floats, _: Any) -> tuple[str, float, bool]:
+        if self.held is None:
+            raise TypeError
+        return "loss", self.held.loss(scores.reshape(-1, len(self.constant), order="A")), False
+
+
+def _grow(runs: Sequence[_Growth], trees: int, patience: int, bar: Bar) -> list[float]:
+    """Grow all runs, tree by tree, until their held-out rows did not become more likely for ``patience`` trees.
+
+    The mean loss of held-out rows after each tree; empty where nothing is held out, and all trees are grown.
+    """
+    total = sum(run.held.total for run in runs if run.held is not None)
+    losses: list[float] = []
+    for tree in range(trees):
+        more = [run.grow() for run in runs]
+        if total:
+            losses.append(sum(run.loss() for run in runs) / total)
+        bar.show(tree + 1, losses[-1] if losses else float("nan"), 1)
+        if not any(more) or (losses and len(losses) - 1 - int(np.argmin(losses)) >= patience):
+            break
+    return losses
+
+
+def _inputs_of(table: pd.DataFrame, chosen: Codes) -> pd.DataFrame:
+    """These rows of a table; the table itself where they are all of it."""
+    return table if len(chosen) == len(table) else table.iloc[chosen]
+
+
+def best_constant(slopes: Slopes, outputs: int) -> Floats:
+    """The logits ``[outputs]`` of the best classifier that says the same of all inputs."""
+    nothing = np.zeros((len(slopes.inputs), 0))
+    numbers, _ = minimise(slopes, nothing, np.zeros(0), 0.0, np.zeros((1, outputs)))
+    constant: Floats = np.clip(numbers[0], -CERTAIN, CERTAIN)
+    return constant
