@@ -84,6 +84,7 @@ class Belief(Observing):
     fields: ClassVar[tuple[Field, ...]] = ()
     affected: tuple[int, ...] = ()
     numbers: tuple[str, ...] = ()
+    audited_features: tuple[str, ...] = ()
     missing_labels: bool = False
     design: Design | None = None
     predicts_from: Literal["fair", "biased"] = "fair"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,7 @@ from problog4fairness.app.studio.project import AUDIT, REVIEWS, Project
 from problog4fairness.app.studio.reviews import Reviews
 from problog4fairness.audit import OWN, ROW, AuditTable
 from problog4fairness.beliefs import (
-    Annotators,
     Belief,
-    HistoricalBias,
-    MeasurementBias,
-    NumericMeasurementBias,
-    UnknownGroup,
 )
 from problog4fairness.data import Roles, read_table, write_table
 from problog4fairness.errors import P4FError
@@ -63,22 +59,19 @@ class Asked:
     @classmethod
     def of(cls, project: Project, belief: Belief) -> Asked:
         """What the parameters of a belief are about."""
-        if isinstance(belief, HistoricalBias) and belief.label is None:
-            belief = belief.measurement
-        if isinstance(belief, NumericMeasurementBias):
+        if features_in_a_sheet(project, belief):
             raise P4FError(IN_A_SHEET)
         if belief.numbers:
             raise P4FError(
                 "this page reviews labels; p4f plan --belief numeric --feature ... --draw audit.csv draws rows to be "
                 "measured, p4f estimate reads them"
             )
-        if not isinstance(belief, MeasurementBias):
+        if not belief.audited_features:
             roles = project.roles()
             return cls(roles.recorded, tuple(map(str, reversed(roles.labels))))
-        values = [project.values(name) for name in belief.features]
-        if len(values) > 1 or len(values[0]) != 2:
-            raise P4FError(IN_A_SHEET)
-        return cls(belief.features[0], (str(values[0][1]), str(values[0][0])), feature=True)
+        (feature,) = belief.audited_features
+        low, high = map(str, project.values(feature))
+        return cls(feature, (high, low), feature=True)
 
 
 def plan(project: Project, error: float | None = None) -> AuditPlan:
@@ -118,17 +111,20 @@ def plan(project: Project, error: float | None = None) -> AuditPlan:
 
 def from_table(project: Project) -> Belief:
     """The belief with what the table itself tells: votes that agree, or rows of which the group is known."""
-    belief = project.belief().unknown()
-    if isinstance(belief, Annotators):
-        return belief.estimate(project.frame, favourable=project.roles().favourable)
-    if isinstance(belief, UnknownGroup):
-        return belief.estimate(project.frame)
-    raise P4FError("the table does not tell the parameters of this belief; draw rows and look at them")
+    belief, roles = project.belief().unknown(), project.roles()
+    if not tells_itself(belief):
+        raise P4FError("the table does not tell the parameters of this belief; draw rows and look at them")
+    known = {"recorded": roles.recorded, "favourable": roles.favourable}
+    needed = signature(belief.estimate).parameters
+    return belief.estimate(
+        project.frame, **{name: known[name] for name in known if name in needed and needed[name].default is not None}
+    )
 
 
 def tells_itself(belief: Belief) -> bool:
-    """Whether a table can tell parameters of this belief without an audit."""
-    return isinstance(belief, Annotators | UnknownGroup)
+    """Whether a table can tell parameters of this belief without an audit: to estimate them needs no fair label."""
+    needed = signature(belief.estimate).parameters
+    return "fair" not in needed or needed["fair"].default is None
 
 
 def draw(project: Project, found: AuditPlan) -> None:
@@ -279,13 +275,9 @@ DRAWN = 100
 
 def features_in_a_sheet(project: Project, belief: Belief) -> tuple[str, ...]:
     """The features that are looked at in a spreadsheet; none where rows are reviewed on the page."""
-    if isinstance(belief, HistoricalBias) and belief.label is None:
-        belief = belief.measurement
-    if isinstance(belief, NumericMeasurementBias):
-        return belief.features
-    several = isinstance(belief, MeasurementBias) and len(belief.features) > 1
-    many = isinstance(belief, MeasurementBias) and len(project.values(belief.features[0])) != 2
-    return belief.features if several or many else ()
+    features = belief.audited_features
+    by_key = len(features) == 1 and not belief.numbers and len(project.values(features[0])) == 2
+    return () if by_key else features
 
 
 def fair_column(feature: str) -> str:
@@ -320,10 +312,9 @@ def told_by_sheet(project: Project, file: Path) -> Belief:
         raise P4FError(f"no row of the sheet has a value in {' and '.join(fair.values())}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if isinstance(belief, NumericMeasurementBias):
-            return belief.estimate(
-                filled, recorded={name: name for name in features}, fair=fair, favourable=roles.favourable
-            )
+        if belief.numbers:
+            recorded: dict[str, Any] = {"recorded": {name: name for name in features}, "fair": fair}
+            return belief.estimate(filled, **recorded, favourable=roles.favourable)
         said: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}
         said["answers"] = {"features": list(features), "fair_features": list(fair.values())}
         return belief.estimate_table(AuditTable(filled, file.name, roles.sensitive, **said))

@@ -100,6 +100,7 @@ class HistoricalBias(Belief):
         self.label = label
         self._whole: Belief = measurement if label is None else Chain((measurement, label))
         self.features = measurement.features
+        self.audited_features = self.features if label is None else ()
         self.variables = self._whole.variables
         self.parameters = self._whole.parameters
         self.classes = self._whole.classes

@@ -39,7 +39,7 @@ from problog4fairness.app.studio.screens.review import Review, ask_name
 from problog4fairness.app.studio.screens.reviewers import Reviewers
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.audit import ROW, AuditPlan
-from problog4fairness.beliefs import Belief, MeasurementBias
+from problog4fairness.beliefs import Belief
 from problog4fairness.data import csv_text, read_table
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Parameter
@@ -80,7 +80,7 @@ class _Plan:
         """Lay it out."""
         belief = self.project.belief()
         if features := features_in_a_sheet(self.project, belief):
-            joint = isinstance(belief, MeasurementBias) and belief.joint
+            joint = belief.field_values().get("joint")
             self._sheet(features, None if joint else belief.command)
             return
         if tells_itself(belief):

@@ -26,6 +26,7 @@ class FeatureBias(Belief):
 
     def _take_features(self, features: str | Sequence[str]) -> None:
         self.features = (features,) if isinstance(features, str) else tuple(features)
+        self.audited_features = self.features
         if not self.features:
             raise P4FError("name one or more different features")
         for name in set(self.features) & set(self.variable.columns):
