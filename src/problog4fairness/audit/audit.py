@@ -135,7 +135,7 @@ class Audit:
         if not is_frame(audit):
             raise P4FError(f"audited rows are a data frame or an Audit, not {type(audit).__name__}")
         frame = one_by_one(audit if isinstance(audit, pd.DataFrame) else to_frame(audit))
-        filled = _filled_rows(frame, columns)
+        filled = filled_rows(frame, columns)
         clusters, chances = _values(frame, cluster, "cluster", filled), _values(frame, inclusion, "inclusion", filled)
         frame, places = frame.iloc[filled], np.full(len(filled), -1, dtype=np.int64)
         if table is not None:
@@ -158,7 +158,7 @@ class Audit:
         """The same audit, with what was not known before."""
         other = self
         if columns and columns != self.fair:
-            filled = _filled_rows(self.frame, columns)
+            filled = filled_rows(self.frame, columns)
             other = replace(self if len(filled) == len(self) else self.take(filled), fair=columns)
         if table is not None:
             frame, places = _matched(other.frame, table, other.fair, identifier)
@@ -350,7 +350,7 @@ class Audit:
         return interval(value, near * (1 - near) / max(variance, 1e-300), confidence)
 
 
-def _filled_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
+def filled_rows(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
     """The rows, by number, in which all of these columns are filled in."""
     filled = np.ones(len(frame), dtype=bool)
     for name in columns:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.audit.audit import Audit
+from problog4fairness.audit.audit import Audit, filled_rows
 from problog4fairness.audit.estimation.stratified import Design, Stratified
-from problog4fairness.audit.reading import read_labels
-from problog4fairness.audit.sheet import DESIGN, STRATUM, read_design
+from problog4fairness.audit.reading import read_labels, warn_audit
+from problog4fairness.audit.sampling import NOT_STATED
+from problog4fairness.audit.sheet import DESIGN, PROBABILITY, STRATUM, read_design
 from problog4fairness.audit.strata import LABEL, SamplingFrame, Strata, audit_groups
-from problog4fairness.data import Codes, Rows, is_frame, one_by_one, plain, to_frame
+from problog4fairness.data import COUNT, Codes, Rows, counts_of, is_frame, one_by_one, plain, to_frame
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def audited_rows(
 
     Where the parameters are not counted one by one, the rows are weighted so that a likelihood is right for the design.
     """
+    counted = None if isinstance(audit, Audit) or drawn_from is not None else _counted(audit, fair)
+    if counted is not None:
+        rows = read_labels(belief, counted, recorded, fair, favourable)
+        return replace(rows, weights=counts_of(counted).astype(np.float64)), None
     audit = as_audit(audit, fair, drawn_from)
     rows = read_labels(belief, audit.frame, recorded, fair, favourable)
     assert rows.recorded is not None
@@ -61,6 +66,14 @@ def audited_rows(
     if not belief._counted:
         rows = replace(rows, weights=design.weights(codes, rows.fair))
     return rows, Stratified(design, codes)
+
+
+def _counted(audit: Any, fair: str) -> pd.DataFrame | None:
+    """A table of equal rows with their numbers, which may stand for millions, as it is; None for any other."""
+    if not is_frame(audit) or COUNT not in (frame := to_frame(audit)).columns or {DESIGN, PROBABILITY} & set(frame):
+        return None
+    warn_audit(NOT_STATED)
+    return frame.iloc[filled_rows(frame, [fair])].reset_index(drop=True)
 
 
 def by_record(audit: Audit, drawn_from: Any) -> bool:
