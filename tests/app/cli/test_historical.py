@@ -50,4 +50,4 @@ def test_from_a_csv_to_a_comparison(inside, tmp_path, monkeypatch):
         for row in found["summary"]
         if (row["labels"], row["metric"]) == ("fair", "disparity")
     }
-    assert abs(gaps["this model"]) < abs(gaps["without sex"])
+    assert abs(gaps["this model"]) < abs(gaps["without the sensitive column"])
