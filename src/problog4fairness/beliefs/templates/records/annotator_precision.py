@@ -28,6 +28,12 @@ from problog4fairness.beliefs.templates.records.annotator_errors import (
 from problog4fairness.data import Floats
 from problog4fairness.statistics import Parameter
 
+# Names and meanings of the parameters of hard rows.
+HARD = {
+    "hard": "a row is hard for all annotators",
+    "guess": "a vote on a hard row is a guess",
+    "answer": "a guess says 1",
+}
 # The share of a prior's worth that counts in intervals, for it is estimated itself: with all of it, 95% intervals of
 # annotators with 15 votes of a class cover 91%, with half 94 to 96%.
 PRIOR_SHARE = 0.5
@@ -231,7 +237,6 @@ def _inverse(curvature: Floats, least: Floats) -> Floats:
 
 def learned_parameters(
     errors: Sequence[Parameter],
-    hard: Sequence[Parameter],
     kinds: Sequence[str],
     fit: Fit,
     known: Precision,
@@ -253,11 +258,10 @@ def learned_parameters(
         value, low, high = (float(array[place]) for array in (fit.errors, known.low, known.high))
         learned.append(replace(own, value=value, low=low, high=high, rows=rows, source=source, information=information))
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    for own, value, (low, high) in zip(hard, (fit.hard, fit.guess, fit.answer), known.hard.tolist(), strict=False):
-        information = ((own.name, (2 * z / max(high - low, 1e-6)) ** 2),)
-        learned.append(
-            replace(own, value=value, low=low, high=high, rows=rows, source="from votes", information=information)
-        )
+    hard = zip(HARD.items(), (fit.hard, fit.guess, fit.answer), known.hard.tolist(), strict=False)
+    for (name, meaning), value, (low, high) in hard:
+        information = ((name, (2 * z / max(high - low, 1e-6)) ** 2),)
+        learned.append(Parameter(name, meaning, value, low, high, rows, source="from votes", information=information))
     return tuple(learned)
 
 

@@ -22,12 +22,18 @@ from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.templates.records.annotator_errors import FORMS, ErrorModel, by_vote
-from problog4fairness.beliefs.templates.records.annotator_precision import learned_parameters, precision, warn_of_votes
+from problog4fairness.beliefs.templates.records.annotator_precision import (
+    HARD,
+    learned_parameters,
+    precision,
+    warn_of_votes,
+)
 from problog4fairness.beliefs.templates.records.learning import design
 from problog4fairness.beliefs.templates.records.votes import (
     VotesView,
     VoteTables,
     check_long,
+    check_votes,
     coded_votes,
     fair_given_votes,
     one_alone,
@@ -36,30 +42,29 @@ from problog4fairness.beliefs.templates.records.votes import (
     wide_votes,
 )
 from problog4fairness.beliefs.variables import declaration, goal, sensitive_comment
-from problog4fairness.data import Floats, Level, Rows, to_frame
+from problog4fairness.data import Level, Rows, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, predicates
 from problog4fairness.statistics import Cell, Parameter
 
 if TYPE_CHECKING:
     from problog4fairness.audit import AuditTable
-    from problog4fairness.beliefs.templates.records.annotator_errors import Votes
     from problog4fairness.program import Diagram, Leaf
 
 # What was said of an error: one number, or one for each (kind of) annotator, which may be one for each group.
 Errors = float | Mapping[Any, Any] | None
 NEGATIVE, POSITIVE = (1, 0), (0, 1)
 MOST_DRAWN = 6  # kinds of annotators in a picture
-# Names and meanings of the parameters of hard rows.
-HARD = {
-    "hard": "a row is hard for all annotators",
-    "guess": "a vote on a hard row is a guess",
-    "answer": "a guess says 1",
-}
 _TWICE = "an annotator is named twice; each has a column of their own"
 _ABOUT = (
     "Annotators: each says the fair label y_h that the classifier h gives, or errs; J is one of them.",
     "y_ holds where all of them said what they said.",
+)
+_VOTE = "y_h(X), \\+label_neg_bias(X,J)", "\\+y_h(X), label_pos_bias(X,J)"
+_AGREES = (
+    "agrees(X,J) :- said(X,J,1), vote(X,J).",
+    "agrees(X,J) :- said(X,J,0), \\+vote(X,J).",
+    "agrees(X,J) :- said(X,J,missing).",
 )
 
 
@@ -97,10 +102,7 @@ class Annotators(Belief):
     Examples
     --------
     >>> import problog4fairness as p4f
-    >>> belief = p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1)
-    >>> belief.recorded_columns
-    ('ann', 'bob', 'eve')
-    >>> belief.parameters[0].value
+    >>> p4f.Annotators(["ann", "bob", "eve"], negative=0.2, positive=0.1).parameters[0].value
     0.2
     """
 
@@ -153,6 +155,7 @@ class Annotators(Belief):
         for name, errors in (("negative", negative), ("positive", positive)):
             for kind in set(errors) - set(self.annotators) if isinstance(errors, Mapping) else ():
                 raise P4FError(f"{name} names {kind!r}, which is not among {', '.join(self.annotators)}")
+        self._groups = len(self.variables[0].levels) if self.variables else 1
         self.parameters = tuple(
             self._parameter(Cell(level, *change, kind), errors)
             for kind in self.annotators
@@ -160,10 +163,6 @@ class Annotators(Belief):
             for level in reversed(range(self._groups))
         )
         self.parameters += tuple(Parameter(name, meaning) for name, meaning in HARD.items() if hard_rows)
-
-    @property
-    def _groups(self) -> int:
-        return len(self.variables[0].levels) if self.variables else 1
 
     def _parameter(self, cell: Cell, errors: Errors) -> Parameter:
         kind, value = str(cell.feature), errors.get(cell.feature) if isinstance(errors, Mapping) else errors
@@ -197,10 +196,8 @@ class Annotators(Belief):
                 where = f", {goal(self.variables[0], cell.group)}" if self.variables else ""
                 error = f"label_{'neg' if cell.fair else 'pos'}_bias(X,J)"
                 facts.append(f"{own.weight} :: {error} :- kind(J,{atom(str(cell.feature))}){where}.{own.remark}")
-        rules = [
-            "vote(X,J) :- y_h(X), \\+label_neg_bias(X,J).",
-            "vote(X,J) :- \\+y_h(X), label_pos_bias(X,J).",
-        ]
+        easy = "\\+label_guess(X,J), " if self.hard_rows else ""
+        rules = [f"vote(X,J) :- {easy}{cause}." for cause in _VOTE]
         if self.hard_rows:
             hard, guess, answer = (own for own in self.parameters if own.cell is None)
             facts += [
@@ -208,14 +205,8 @@ class Annotators(Belief):
                 f"{guess.weight} :: label_guess(X,J) :- kind(J,_), label_hard(X).{guess.remark}",
                 f"{answer.weight} :: label_answer(X,J) :- kind(J,_).{answer.remark}",
             ]
-            rules = [rule.replace(" :- ", " :- \\+label_guess(X,J), ") for rule in rules]
             rules.append("vote(X,J) :- label_guess(X,J), label_answer(X,J).")
-        rules += [
-            "agrees(X,J) :- said(X,J,1), vote(X,J).",
-            "agrees(X,J) :- said(X,J,0), \\+vote(X,J).",
-            "agrees(X,J) :- said(X,J,missing).",
-            f"y_(X) :- {', '.join(f'agrees(X,{names[c]})' for c in self.recorded_columns)}.",
-        ]
+        rules += [*_AGREES, f"y_(X) :- {', '.join(f'agrees(X,{names[c]})' for c in self.recorded_columns)}."]
         declared = ["nn(h,X) :: y_h(X).", *map(declaration, self.variables), *votes]
         parts = [comment(*head), *("\n".join(part) for part in (declared, kinds, facts, rules))]
         return "\n\n".join([*parts, "?- y_(x)."]) + "\n"
@@ -299,9 +290,8 @@ class Annotators(Belief):
     ) -> Self:
         """Estimate how often each annotator errs, from their votes.
 
-        Errors of annotators are partially pooled: their prior is estimated from all of them, so that whoever gave few
-        votes is shrunk towards the others. Whether errors are symmetric, and whether some rows are hard for all, is
-        chosen by the evidence of the votes where the belief does not state it.
+        Errors are partially pooled: their prior is estimated from all annotators, so that whoever gave few votes is
+        shrunk towards the others.
 
         Parameters
         ----------
@@ -311,8 +301,7 @@ class Annotators(Belief):
             Of a long table, with a line for each vote, the names of its columns: ``{"row": "item", "annotator":
             "worker", "label": "label"}``. What else is known of a row is taken from its first line.
         fair
-            The column of the fair label of rows that were audited, missing elsewhere. Not needed from three annotators
-            on.
+            The column of the fair label of audited rows, missing elsewhere; not needed from three annotators on.
         favourable, confidence
             As for :meth:`Belief.estimate`.
         features
@@ -322,10 +311,9 @@ class Annotators(Belief):
         table = read_votes(self, frame_of(audit), recorded, fair, favourable)
         rows, votes, shares = table.rows, table.votes, self._shares(table.rows)
         audited = np.full(len(rows), -1) if rows.fair is None else rows.fair
-        few = len(self.recorded_columns) < 3
-        if few and not (audited >= 0).any():
+        if (few := len(self.recorded_columns) < 3) and not (audited >= 0).any():
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
-        self._check_votes(votes, shares)
+        check_votes(self, votes, shares)
         model = ErrorModel(votes, shares, design(self, rows, features, use_sensitive=True), audited)
         forms = [form for form in FORMS
                  if self.symmetric in (None, form.symmetric)
@@ -335,21 +323,10 @@ class Annotators(Belief):
         other.symmetric, other.hard_rows = fit.form
         other._field_values = {**self._field_values, "symmetric": fit.form.symmetric, "hard_rows": fit.form.hard}
         errors = [own for own in self.parameters if own.cell is not None]
-        hard = [Parameter(name, meaning) for name, meaning in HARD.items() if fit.form.hard]
         known = precision(model, fit, rival, confidence)
-        other.parameters = learned_parameters(errors, hard, list(self.annotators), fit, known, len(rows), confidence)
+        other.parameters = learned_parameters(errors, list(self.annotators), fit, known, len(rows), confidence)
         warn_of_votes(other.parameters, fit, model.most_dependent(fit, table.annotators), self.recorded_columns)
         return self._noted(other, favourable)
-
-    def _check_votes(self, votes: Votes, shares: Floats) -> None:
-        """Raise the error that names a kind of annotators, or a group, without votes; ``shares [rows, groups]``."""
-        given = votes.expected(shares).sum(-1)
-        for kind, count in zip(self.annotators, given, strict=True):
-            if not count.any():
-                raise P4FError(f"{kind} gave no vote; leave them out, or name them with others as one kind")
-        for group in np.flatnonzero(~given.any(axis=0)).tolist():
-            where = self.variables[0].group_text(group)
-            raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
 
     def fair_proba(
         self, table: pd.DataFrame, *, recorded: Mapping[str, str] | None = None, favourable: Any = None
@@ -359,8 +336,7 @@ class Annotators(Belief):
         Parameters
         ----------
         table, recorded, favourable
-            As for :meth:`estimate`; the parameters are those that are known. Of a long table, the rows are in the order
-            in which they first occur.
+            As for :meth:`estimate`. The rows of a long table are in the order in which they first occur.
         """
         read = read_votes(self, frame_of(table), recorded, None, favourable)
         return fair_given_votes(self.vote_tables().log_terms(read.votes), self._shares(read.rows))[:, 1]
@@ -382,10 +358,8 @@ class Annotators(Belief):
 
         Parameters
         ----------
-        table
-            The long table.
-        row, annotator, label
-            Its columns: what was labelled, by whom, and how. The index of the result is what was labelled.
+        table, row, annotator, label
+            The long table, and its columns: what was labelled (the index of the result), by whom, and how.
         """
         frame = to_frame(table)
         check_long(frame, row, annotator, label)
@@ -416,8 +390,7 @@ class Annotators(Belief):
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: a vote of each kind of annotator, or one for all where they are many."""
         fair = (label or Label()).fair
-        votes = {kind: [own for own in self.parameters if own.cell and own.cell.feature == kind]
-                 for kind in self.annotators}  # fmt: skip
+        votes = {kind: [p for p in self.parameters if p.cell and p.cell.feature == kind] for kind in self.annotators}
         if len(votes) > MOST_DRAWN:
             votes = {f"votes of {len(self.recorded_columns)} annotators": []}
         causes = [fair, *self.sensitive_columns]

@@ -148,6 +148,17 @@ def check_long(table: pd.DataFrame, row: str, annotator: str, label: str) -> Non
         raise P4FError(f"{first[annotator]} voted twice on {first[row]}; keep one of these votes")
 
 
+def check_votes(belief: Annotators, votes: Votes, shares: Floats) -> None:
+    """Raise the error that names a kind of annotators, or a group, without votes; ``shares [rows, groups]``."""
+    given = votes.expected(shares).sum(-1)
+    for kind, count in zip(belief.annotators, given, strict=True):
+        if not count.any():
+            raise P4FError(f"{kind} gave no vote; leave them out, or name them with others as one kind")
+    for group in np.flatnonzero(~given.any(axis=0)).tolist():
+        where = belief.variables[0].group_text(group)
+        raise P4FError(f"nobody gave a vote where {where}; leave these rows out, or the sensitive variable")
+
+
 def one_alone(belief: Annotators, kind: str) -> Belief:
     """What is believed of one kind of annotator, on all rows, as a bias of the label."""
     if belief.variables:
