@@ -309,7 +309,7 @@ class Annotators(Belief):
         """
         warn_unweighted(audit, "votes")
         table = read_votes(self, frame_of(audit), recorded, fair, favourable)
-        rows, votes, shares = table.rows, table.votes, self._shares(table.rows)
+        (rows, votes, voters), shares = table, self._shares(table.rows)
         audited = np.full(len(rows), -1) if rows.fair is None else rows.fair
         if (few := len(self.recorded_columns) < 3) and not (audited >= 0).any():
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
@@ -325,7 +325,7 @@ class Annotators(Belief):
         errors = [own for own in self.parameters if own.cell is not None]
         known = precision(model, fit, rival, confidence)
         other.parameters = learned_parameters(errors, list(self.annotators), fit, known, len(rows), confidence)
-        warn_of_votes(other.parameters, fit, model.most_dependent(fit, table.annotators), self.recorded_columns)
+        warn_of_votes(other.parameters, fit, model.most_dependent(fit, voters), self.recorded_columns)
         return self._noted(other, favourable)
 
     def fair_proba(
@@ -367,7 +367,7 @@ class Annotators(Belief):
 
     def words(self, label: Label | None = None) -> list[str]:
         """See :meth:`Belief.words`."""
-        label, found = label or Label(), []
+        label, sentences = label or Label(), []
         for kind, columns in self.annotators.items():
             many = f", who are {len(columns)}," if len(columns) > 1 else ""
             for level in reversed(range(self._groups)):
@@ -378,14 +378,13 @@ class Annotators(Belief):
                     f"{label.values[1 - fair]} of {share(own[fair])}"
                     for fair in (1, 0)
                 ]
-                found.append(joined(parts, f"the {people} who", "those who"))
+                sentences.append(joined(parts, f"the {people} who", "those who"))
         if self.hard_rows:
             hard, guess, answer = (share(own) for own in self.parameters if own.cell is None)
-            found.append(
-                f"Of the rows, {hard} are hard for all of them: there, {guess} of the votes are guesses, of which "
-                f"{answer} say {label.values[1]}."
-            )
-        return ["Several people labelled the same rows, and each is taken to err independently of the others.", *found]
+            sentences += [f"Of the rows, {hard} are hard for all of them: there, {guess} of the votes are guesses, of "
+                          f"which {answer} say {label.values[1]}."]  # fmt: skip
+        first = "Several people labelled the same rows, and each is taken to err independently of the others."
+        return [first, *sentences]
 
     def picture(self, label: Label | None = None) -> Diagram:
         """See :meth:`Belief.picture`: a vote of each kind of annotator, or one for all where they are many."""
