@@ -4,7 +4,6 @@ from .convert import as_belief, belief_types, known_kinds, named_belief
 from .describe.files import MARK, belief_text, read_belief
 from .describe.plain_data import BeliefError, belief_of
 from .describe.words import Label
-from .favourable import favourable_json
 from .fields import AFFECTED, GIVEN, GROUPS, LOST, SENSITIVE, Field, FieldTable, Question
 from .likelihood.combinations import every
 from .likelihood.inputs import FairInputs, fair_inputs
@@ -28,7 +27,6 @@ from .templates.records.positive import PositiveUnlabelled
 from .templates.records.selective import SelectiveLabels
 from .templates.records.unknown_group import UnknownGroup
 from .templates.records.votes import coded_votes
-from .variables import sensitive_from_json, sensitive_json
 
 __all__ = [
     "AFFECTED",
@@ -77,11 +75,8 @@ __all__ = [
     "depends_on",
     "every",
     "fair_inputs",
-    "favourable_json",
     "known_kinds",
     "named_belief",
     "read_belief",
     "search_change",
-    "sensitive_from_json",
-    "sensitive_json",
 ]

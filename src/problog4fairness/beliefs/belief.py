@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,8 +11,15 @@ import numpy as np
 from problog4fairness.beliefs.describe.diagrams import MOST_NAMES, of_program
 from problog4fairness.beliefs.describe.plain_data import declared_belief, from_plain, plain_of
 from problog4fairness.beliefs.describe.words import Label, html_of, share
-from problog4fairness.beliefs.favourable import plain_label
-from problog4fairness.beliefs.fields import Field, FieldTable, Question, answered, constructed, table_answers
+from problog4fairness.beliefs.fields import (
+    Field,
+    FieldTable,
+    Question,
+    answered,
+    constructed,
+    plain_label,
+    table_answers,
+)
 from problog4fairness.beliefs.observing import Observing
 from problog4fairness.data import Floats, Rows, Sensitive
 from problog4fairness.errors import P4FError
@@ -126,9 +133,6 @@ class Belief(Observing):
     @classmethod
     def from_table(cls, table: AuditTable) -> Belief:
         """The belief, with unknown parameters, that suits a table and what the command line says of it."""
-        if not cls.fields:
-            make: Callable[..., Belief] = cls
-            return make(table.sensitive, groups=table.levels)
         return cls.from_fields(table_answers(cls.fields, table), table)
 
     def to_json(self) -> dict[str, Any]:

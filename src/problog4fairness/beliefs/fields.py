@@ -20,6 +20,7 @@ Answers by kind: "sensitive", "columns", "days": names; "column": a name; "group
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -160,6 +161,19 @@ def plain_value(value: Any) -> Any:
     return value
 
 
+def is_number(value: Any) -> bool:
+    """Whether plain data are a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def plain_label(label: Any) -> bool | int | float | str | None:
+    """A label as plain data, which a file can hold."""
+    label = label.item() if hasattr(label, "item") else label
+    if label is not None and not isinstance(label, bool | int | float | str):
+        raise P4FError(f"the favourable label {label!r} is neither text nor a number nor a truth value; recode it")
+    return label
+
+
 def _values(field: Field, value: Any) -> list[Any]:
     if isinstance(value, str):
         value = [value]
@@ -195,7 +209,10 @@ def _count(field: Field, value: Any) -> int:
 def _mapping(field: Field, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise field.refused(value, "a mapping of names")
-    return {_text(field, name): dict(part) if isinstance(part, Mapping) else part for name, part in value.items()}
+    return {
+        _text(field, name): _mapping(field, part) if isinstance(part, Mapping) else _text(field, part)
+        for name, part in value.items()
+    }
 
 
 def _depends_on(field: Field, value: Any) -> Any:  # noqa: ARG001

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from problog4fairness.beliefs.favourable import agreed, plain_label
+from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.likelihood.general import Record, observe_program
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
@@ -178,7 +178,20 @@ class Observing(Parametrised):
         A belief that knows another of these labels contradicts what is said, which is an error. A belief that was made
         with labels written in another way does not, but then somebody has to say which one is meant.
         """
-        return agreed(self.favourable, labels, wanted)
+        known = self.favourable
+        if known is None or (wanted is not None and known not in labels):
+            return wanted
+        if known not in labels:
+            raise P4FError(
+                f"the belief's favourable label is {known!r}, which is not among {list(labels)}; "
+                "say which one it is by favourable=..."
+            )
+        if wanted is not None and wanted != known:
+            raise P4FError(
+                f"favourable={wanted!r} contradicts the belief, in which {known!r} is the favourable label; "
+                "leave it out, or estimate the belief anew"
+            )
+        return known
 
     def _noted(self, estimated: Self, favourable: Any) -> Self:
         """The belief with the label that was counted as 1: what was said, what it knew already, or 1 itself."""

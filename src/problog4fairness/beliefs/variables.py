@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from problog4fairness.data import Category, Level, Period, Score, Sensitive, named_groups
+from problog4fairness.data import Level, Sensitive, named_groups
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, number
 from problog4fairness.statistics import Parameter, known_values
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs.belief import Belief
 
 # What a user says of a bias: one number, one for each group, None to be estimated, False for "does not happen".
 Strength = float | Mapping[Any, Any] | Literal[False] | None
@@ -94,40 +96,12 @@ def _number(value: Any, name: str) -> float:
         ) from None
 
 
-def sensitive_json(variable: Sensitive) -> dict[str, Any]:
-    """A sensitive variable as plain data."""
-    levels = [list(level) if isinstance(level, tuple) else level for level in variable.levels]
-    return {"columns": list(variable.columns), "levels": levels, "name": variable.name}
-
-
-def sensitive_from_json(value: Mapping[str, Any]) -> Sensitive:
-    """The inverse of :func:`sensitive_json`."""
-    levels = tuple(tuple(level) if isinstance(level, list) else level for level in value["levels"])
-    return Sensitive(tuple(value["columns"]), levels, str(value["name"]))
-
-
-# Kinds of variables of which more is to be written than their groups.
-_KINDS: Mapping[str, type[Sensitive]] = {"category": Category, "period": Period, "score": Score}
-
-
-def variable_json(variable: Sensitive) -> dict[str, Any]:
-    """As :func:`sensitive_json`, also for a variable by which people are not compared."""
-    plain = sensitive_json(variable) | ({} if variable.people else {"people": False})
-    kind = next((name for name, known in _KINDS.items() if type(variable) is known), None)
-    if kind is None:
-        return plain
-    more = {field.name: list(getattr(variable, field.name)) for field in fields(variable)[len(fields(Sensitive)) :]}
-    return plain | {"as": kind} | more
-
-
-def variable_from_json(value: Mapping[str, Any]) -> Sensitive:
-    """The inverse of :func:`variable_json`."""
-    variable, people = sensitive_from_json(value), bool(value.get("people", True))
-    if "as" not in value:
-        return replace(variable, people=people)
-    kind = _KINDS[value["as"]]
-    more = {field.name: tuple(value[field.name]) for field in fields(kind)[len(fields(Sensitive)) :]}
-    return kind(variable.columns, variable.levels, variable.name, people, **more)
+def favourable_comment(belief: Belief) -> list[str]:
+    """The same as a line for the head of a program, where it is not 1."""
+    known = belief.favourable
+    if known is None or known == 1:
+        return []
+    return [f"The favourable label{', which counts as 1,' if belief.classes is None else ''} is {known}."]
 
 
 def flip_rules(

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.plain_data import FORMAT, BeliefError, checked_belief
-from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.templates.custom import ProgramBelief
+from problog4fairness.beliefs.variables import favourable_comment
 from problog4fairness.data import Level
 from problog4fairness.errors import NetworkError, ProgramError, one_line
 from problog4fairness.program import Program, comment, number, printed, read_text

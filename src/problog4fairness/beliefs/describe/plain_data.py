@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from problog4fairness.beliefs.favourable import favourable_json
-from problog4fairness.beliefs.fields import MOST_CELLS
+from problog4fairness.beliefs.fields import MOST_CELLS, is_number
 from problog4fairness.data import parse_json
 from problog4fairness.errors import P4FError
-from problog4fairness.program import is_plain
 from problog4fairness.statistics import Parameter, parameters_from_json, parameters_json
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ def plain_of(belief: Belief) -> dict[str, Any]:
         "kind": type(belief).__name__,
         **{field.name: values[field.name] for field in belief.fields if values[field.name] != field.default},
         "parameters": parameters_json(belief.parameters),
-        **favourable_json(belief),
+        **({} if belief.favourable is None else {"favourable": belief.favourable}),
         **({} if belief.design is None else {"design": belief.design.to_json()}),
     }
 
@@ -116,7 +113,6 @@ def checked_belief(line: str, place: str) -> Belief:
 def belief_of(value: Any) -> Belief:
     """The belief that plain data from a stranger describe, or a ``ValueError`` that says what is wrong with them."""
     try:
-        _check(value, "")
         belief = from_plain(value)
         if belief.to_json() != value:
             raise ValueError("its parts do not fit each other")
@@ -124,80 +120,6 @@ def belief_of(value: Any) -> Belief:
     except (LookupError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(str(error) or type(error).__name__) from None
     return belief
-
-
-def _check(value: Any, key: str) -> None:
-    """Whether each part is of the kind that its key says."""
-    from problog4fairness.beliefs.convert import known_kinds
-
-    declared = known_kinds().get(str(value.get("kind"))) if isinstance(value, dict) else None
-    if declared is not None and declared.fields:
-        # Its fields check themselves what they hold.
-        for field in declared.fields:
-            if field.kind in ("belief", "beliefs") and field.name in value:
-                _check(value[field.name], "")
-        return
-    if key == "probabilities":
-        read_parameters(value, ())
-        return
-    if key == "levels":
-        _require(isinstance(value, list) and len(value) >= 2 and all(map(_is_level, value)), "its groups are wrong")
-    elif key == "features":
-        _require(isinstance(value, list) and all(isinstance(entry, str) for entry in value), f"{key} are not names")
-    elif key == "suffix":
-        _require(_is_suffix(value), "its suffix is not a name")
-    elif key == "columns":
-        names = value.values() if isinstance(value, dict) else value
-        _require(isinstance(value, dict | list), "its columns are not names")
-        _require(all(isinstance(entry, str) for entry in names), "its columns are not names")
-    elif key == "values":
-        _require(isinstance(value, dict) and all(map(_are_plain, value.values())), "its values are not plain")
-    elif key == "groups":
-        _require(isinstance(value, list) and all(type(entry) is int and entry >= 0 for entry in value), "bad groups")
-    elif key in ("slopes", "middles", "cuts"):
-        _require(isinstance(value, list) and all(map(is_number, value)), f"its {key} are not numbers")
-    elif key in ("name", "kind", "text", "classifier"):
-        _require(isinstance(value, str), f"its {key} is not text")
-        _require(key != "name" or is_plain(value), "its name is not a name of ProbLog")
-    elif key == "favourable":
-        _require(isinstance(value, bool | str) or is_number(value), "its favourable label is not a label")
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            _check(part, name)
-        if "groups" in value and "levels" in value:
-            _require(all(group < len(value["levels"]) for group in value["groups"]), "bad groups")
-            cells = len(value["levels"]) * _pairs(value)
-            _require(cells <= MOST_CELLS, f"it has room for {cells} parameters, more than {MOST_CELLS}")
-    elif isinstance(value, list):
-        for part in value:
-            _check(part, "")
-    elif not key:
-        _require(isinstance(value, str | int | dict), "it is not an object")
-
-
-def _pairs(value: dict[str, Any]) -> int:
-    """Of classes, or of the values of features: how many pairs there are."""
-    options = [value.get("classes") or [], *(value.get("values") or {}).values()]
-    return max(1, sum(len(values) ** 2 for values in options))
-
-
-def _is_suffix(value: Any) -> bool:
-    return value == "" or (isinstance(value, str) and value.startswith("_") and is_plain(value[1:]))
-
-
-def _require(holds: bool, reason: str) -> None:
-    if not holds:
-        raise ValueError(reason)
-
-
-def _are_plain(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, int | str) for value in values)
-
-
-def _is_level(value: Any) -> bool:
-    return isinstance(value, int | str) or (
-        isinstance(value, list) and bool(value) and all(isinstance(part, int | str) for part in value)
-    )
 
 
 # What every parameter in a file has, and what only some have.
@@ -251,8 +173,3 @@ def _is_cell(value: Any) -> bool:
     if not isinstance(value, list) or len(value) != 4 or not (value[3] is None or isinstance(value[3], str)):
         return False
     return all(type(place) is int and place >= 0 for place in value[:3])
-
-
-def is_number(value: Any) -> bool:
-    """Whether plain data are a finite number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

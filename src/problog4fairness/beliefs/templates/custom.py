@@ -13,7 +13,6 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import of_program
 from problog4fairness.beliefs.describe.words import Label, program_words
-from problog4fairness.beliefs.favourable import agreed
 from problog4fairness.beliefs.fields import Field
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import FairInputs, fair_inputs, own_inputs
@@ -167,9 +166,8 @@ class ProgramBelief(Belief):
 
     def favourable_among(self, labels: Collection[Any], wanted: Any = None) -> Any:
         """See :meth:`Belief.favourable_among`; its queries are for the classes in order, so of many it is the last."""
-        return (
-            super().favourable_among(labels, wanted) if len(labels) <= 2 else agreed(sorted(labels)[-1], labels, wanted)
-        )
+        known = self if len(labels) <= 2 else self.with_favourable(sorted(labels)[-1])
+        return Belief.favourable_among(known, labels, wanted)
 
     def program(self) -> Program:
         """The program with the values that are known."""

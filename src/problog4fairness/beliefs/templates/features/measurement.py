@@ -87,7 +87,7 @@ class MeasurementBias(FeatureBias):
         AFFECTED,
         Field("values", "values", "The values of each feature, where they are not 0 and 1"),
         Field("joint", "columns", "Features that depend on each other, given recorded ones"),
-        Field("inputs", "count", "Fair vectors that a row stands for, at most"),
+        Field("inputs", "count", "Fair vectors that a row stands for, at most", high=1 << 62),
     )
     question = Question(
         "feature",

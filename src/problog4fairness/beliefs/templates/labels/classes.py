@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from problog4fairness.beliefs.favourable import plain_label
-from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field
+from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, plain_label
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import flip_rules
 from problog4fairness.data import Level

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from problog4fairness.audit import fitted_score
-from problog4fairness.beliefs.fields import plain_value
-from problog4fairness.beliefs.variables import variable_from_json, variable_json
-from problog4fairness.data import OTHER, Category, Floats, Level, Period, Rows, Sensitive, numbers_of, values_of
+from problog4fairness.beliefs.fields import is_number, plain_value
+from problog4fairness.data import OTHER, Category, Floats, Level, Period, Rows, Score, Sensitive, numbers_of, values_of
 from problog4fairness.errors import P4FError
 
 # More values than this of one column are names of rows, not of cells.
@@ -82,7 +81,7 @@ class By:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, the periods aside."""
-        variables = [variable_json(variable) for variable in self.found]
+        variables = [_plain(variable) for variable in self.found]
         return {
             "columns": {name: [plain_value(value) for value in values] for name, values in self.columns},
             "model": list(self.model),
@@ -93,13 +92,38 @@ class By:
     def from_json(cls, value: Mapping[str, Any]) -> By:
         """The inverse of :meth:`to_json`."""
         columns = value.get("columns") or {}
-        variables = tuple(map(variable_from_json, value.get("found", ())))
-        if any(variable.people for variable in variables):
-            raise ValueError("a bias depends on one sensitive variable only")
+        variables = tuple(map(_found, value.get("found", ())))
         if not columns and not value.get("model"):
             return cls(found=variables)
         declared = depends_on(*([columns] if isinstance(columns, Mapping) else columns), model=value.get("model") or ())
         return replace(declared, found=variables)
+
+
+# What audited rows may tell.
+_FOUND: Mapping[str, type[Sensitive]] = {"category": Category, "score": Score}
+
+
+def _plain(variable: Sensitive) -> dict[str, Any]:
+    """What audited rows told, as plain data."""
+    kind = next(name for name, own in _FOUND.items() if type(variable) is own)
+    levels = [plain_value(level) for level in variable.levels]
+    more = {field.name: list(getattr(variable, field.name)) for field in _more(type(variable))}
+    return {"as": kind, "name": variable.name, "columns": list(variable.columns), "levels": levels, **more}
+
+
+def _found(value: Mapping[str, Any]) -> Sensitive:
+    """The inverse of :func:`_plain`, of data that anybody may have written."""
+    kind, name, columns, levels = _FOUND[value["as"]], value["name"], value["columns"], value["levels"]
+    more = {field.name: tuple(value[field.name]) for field in _more(kind)}
+    numbers = [number for part in more.values() for number in part]
+    if not all(isinstance(text, str) for text in (name, *columns)) or not all(map(is_number, numbers)):
+        raise ValueError("what the bias depends on is not as it should be")
+    return kind(tuple(columns), tuple(plain_value(level) for level in levels), name, people=False, **more)
+
+
+def _more(kind: type[Sensitive]) -> tuple[Any, ...]:
+    """The fields that a kind of variable has besides those of all."""
+    return fields(kind)[len(fields(Sensitive)) :]
 
 
 def depends_on(*columns: str | Mapping[str, Sequence[Level]], model: str | Sequence[str] = ()) -> By:

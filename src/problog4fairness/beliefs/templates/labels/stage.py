@@ -13,9 +13,8 @@ from torch import Tensor
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, joined, share
-from problog4fairness.beliefs.favourable import favourable_comment
 from problog4fairness.beliefs.likelihood.combinations import answers, every
-from problog4fairness.beliefs.variables import declaration, sensitive_comment
+from problog4fairness.beliefs.variables import declaration, favourable_comment, sensitive_comment
 from problog4fairness.data import Codes, Floats, Rows, Sensitive, plain
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Diagram, Node, Program, atom, comment

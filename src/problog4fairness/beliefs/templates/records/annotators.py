@@ -16,8 +16,7 @@ from problog4fairness.audit import Audit, frame_of, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
-from problog4fairness.beliefs.favourable import favourable_comment, plain_label
-from problog4fairness.beliefs.fields import GROUPS, Field, Question
+from problog4fairness.beliefs.fields import GROUPS, Field, Question, plain_label
 from problog4fairness.beliefs.likelihood.general import Record
 from problog4fairness.beliefs.likelihood.inputs import fair_inputs
 from problog4fairness.beliefs.likelihood.observation import Observation
@@ -41,7 +40,7 @@ from problog4fairness.beliefs.templates.records.votes import (
     votes_of,
     wide_votes,
 )
-from problog4fairness.beliefs.variables import declaration, goal, sensitive_comment
+from problog4fairness.beliefs.variables import declaration, favourable_comment, goal, sensitive_comment
 from problog4fairness.data import Level, Rows, to_frame
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, comment, predicates

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from problog4fairness.audit import frame_of
-from problog4fairness.beliefs.favourable import plain_label
+from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import goal
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive
