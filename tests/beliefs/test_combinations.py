@@ -51,7 +51,6 @@ def test_tables_of_some_combinations_are_rows_of_the_whole_table():
     some = np.array([[1, 2, 0], [0, 0, 1], [1, 0, 1]])
     place = np.ravel_multi_index(tuple(some.T), (2, 3, 2))
     torch.testing.assert_close(belief.label_table(some), belief.label_table()[place])
-    torch.testing.assert_close(belief.feature_tables(some)["q"], belief.feature_tables()["q"][place])
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
