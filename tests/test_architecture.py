@@ -19,7 +19,7 @@ LONG_MODULES = {
     "audit/audit.py": 406,
     "beliefs/belief.py": 463,
 }
-PAST_DOORS = 13  # imports in tests of one room that reach inside another
+PAST_DOORS = 14  # imports in tests of one room that reach inside another
 
 
 def modules() -> list[Path]:
