@@ -14,13 +14,19 @@ from .parameter_sets import (
     table,
     ways_on,
 )
-from .priors import Beta
-from .profile_likelihood import GRID, profiled
-from .proportions import Estimate, check_confidence, equal_rows, interval, proportion, required_samples, rows_to_draw
+from .proportions import (
+    Beta,
+    Estimate,
+    check_confidence,
+    equal_rows,
+    interval,
+    proportion,
+    required_samples,
+    rows_to_draw,
+)
 from .shrinkage import POOLED, Shrunk, pooled, shrunk
 
 __all__ = [
-    "GRID",
     "HALF",
     "MISSING",
     "POOLED",
@@ -51,7 +57,6 @@ __all__ = [
     "points",
     "points_interval",
     "pooled",
-    "profiled",
     "proportion",
     "readable",
     "required_samples",

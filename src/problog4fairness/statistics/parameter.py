@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from problog4fairness.errors import P4FError, ProbabilityError
 from problog4fairness.program import comment, number
-from problog4fairness.statistics.priors import Beta
-from problog4fairness.statistics.proportions import Estimate, required_samples
+from problog4fairness.statistics.proportions import Beta, Estimate, required_samples
 
 # Jeffreys' prior: half a row for each thing that may happen.
 HALF = 0.5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError, among
 from problog4fairness.statistics.parameter import HALF, Cell, Parameter, called
-from problog4fairness.statistics.priors import Beta
+from problog4fairness.statistics.proportions import Beta
 
 if TYPE_CHECKING:
     import pandas as pd

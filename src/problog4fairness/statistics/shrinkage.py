@@ -17,8 +17,7 @@ from scipy.special import betainc, betaincinv, betaln
 from problog4fairness.data import Floats
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics.parameter import Parameter
-from problog4fairness.statistics.priors import Beta
-from problog4fairness.statistics.proportions import Estimate, equal_rows
+from problog4fairness.statistics.proportions import Beta, Estimate, equal_rows
 
 # How a parameter says that other ones tell of it.
 POOLED = "pooled from the other cells"
