@@ -11,14 +11,17 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from problog4fairness.beliefs import admissible_values
-from problog4fairness.beliefs.belief import Belief
-from problog4fairness.beliefs.describe.files import belief_text, read_belief
-from problog4fairness.beliefs.templates.custom import ProgramBelief
-from problog4fairness.beliefs.templates.features.distorted import Distorted
-from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
+from problog4fairness.beliefs import (
+    Belief,
+    Distorted,
+    MeasurementBias,
+    ProgramBelief,
+    admissible_values,
+    belief_text,
+    read_belief,
+)
 from problog4fairness.data import COUNT, Rows
-from problog4fairness.errors import MissingValueError, UnknownNameError
+from problog4fairness.errors import MissingValueError, P4FError, UnknownNameError
 from problog4fairness.estimators import DebiasedClassifier
 from problog4fairness.learners import Linear, Network
 from problog4fairness.program import atom
@@ -166,6 +169,13 @@ class BeliefContract:
             assert hash(again) == hash(belief)
             assert str(again) == str(belief)
             assert again.sensitive_columns == belief.sensitive_columns
+
+    def test_its_field_values_lead_to_it(self):
+        belief = self.bound()
+        answers = json.loads(json.dumps(belief.field_values()))
+        assert type(belief).from_fields(answers).unknown().with_favourable(belief.favourable) == belief.unknown()
+        with pytest.raises(P4FError, match="no field 'nonsense'"):
+            type(belief).from_fields({**answers, "nonsense": 1})
 
     def test_beliefs_do_not_change(self):
         belief = self.make()
