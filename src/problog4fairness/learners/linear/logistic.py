@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.data import Codes, Floats
+from problog4fairness.data import Floats
 from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder, slot_name
@@ -51,11 +51,10 @@ class Linear(Learner):
     Parameters
     ----------
     penalty
-        How strongly coefficients are drawn to 0; or ``"auto"``: where there are fewer than 100 rows for each
+        How strongly coefficients are shrunk to 0; or ``"auto"``: where there are fewer than 100 rows for each
         coefficient the one of seven under which held-out recorded rows are most likely (5 folds, one of them from
-        10,000 rows on), otherwise 1. With 50
-        or more audited rows, the one under which the fair labels of held-out ones are most likely, of those that are
-        as good for recorded rows within one standard error.
+        10,000 rows on), otherwise 1. With 50 or more audited rows, the one under which the fair labels of held-out
+        ones are most likely, of those that are as good for recorded rows within one standard error.
 
     Examples
     --------
@@ -77,7 +76,8 @@ class Linear(Learner):
         encoder = make_encoder(table)
         matrix = encoder.transform(table, np.float64)
         start = np.zeros((encoder.width + 1, observation.outputs))
-        penalty = self._penalty(task, rows, slopes, matrix, start)
+        auto = self.penalty == "auto"
+        penalty = _chosen_penalty(task, rows, slopes, matrix, start) if auto else float(self.penalty)
         numbers, losses = minimise(slopes, matrix, column_scales(slopes, matrix), penalty, start)
         bar.show(1, losses[-1], 1)
         return FittedLinear(encoder, numbers, penalty, {"training": losses})
@@ -101,65 +101,59 @@ class Linear(Learner):
 
         return fit
 
-    def _penalty(self, task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:
-        if self.penalty != "auto":
-            return float(self.penalty)
-        audited = None if task.audited is None else task.audited[rows].numpy()
-        if audited is not None and (audited > 0).sum() < ENOUGH_AUDITED:
-            audited = None
-        if len(rows) >= MANY * start.size:
-            return DEFAULT
-        folds = _folds(task, rows, slopes, matrix)
-        if folds.max() + 1 < FOLDS:
-            return DEFAULT
-        weights = np.ones(len(rows)) if task.weights is None else task.weights[rows].double().numpy()
-        losses = self._held_out(task, rows, slopes, matrix, start, folds, weights)
-        held = folds < (FOLDS if len(rows) < MANY_ROWS else 1)
-        known = None if audited is None or not (audited[held] > 0).any() else audited[held]
-        return PENALTIES[_best(losses[:, held], weights[held], known)]
 
-    def _held_out(
-        self, task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats, folds: Codes, weights: Floats
-    ) -> Floats:
-        """``[penalties, rows]``: the loss of rows that were held out, under each penalty that is not plainly too weak.
+def _chosen_penalty(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:
+    """The penalty that suits these rows; see :class:`Linear`.
 
-        The strongest penalty comes first, and each fit begins at the one before. Weak ones take by far the most time:
-        they are not tried once held-out rows are less likely than before by more than the standard error of that.
-        """
-        place = np.zeros(len(task.observation.table), dtype=np.int64)
-        place[slopes.inputs] = np.arange(len(slopes.inputs))
-        scales, losses = column_scales(slopes, matrix), np.zeros((0, len(rows)))
-        count = FOLDS if len(rows) < MANY_ROWS else 1
-        known = [
-            slopes_of(task.observation, rows[torch.from_numpy(folds != fold)], task.weights) for fold in range(count)
-        ]
-        found = [start] * count
-        for penalty in PENALTIES:
-            own = np.zeros(len(rows))
-            for fold in range(count):
-                part, held = known[fold], torch.from_numpy(np.flatnonzero(folds == fold))
-                found[fold], _ = minimise(part, matrix[place[part.inputs]], scales, penalty, found[fold], ROUGH)
-                places = torch.from_numpy(place)[task.observation.needs(rows[held])]
-                logits = torch.from_numpy(matrix @ found[fold][:-1] + found[fold][-1])[places]
-                own[held.numpy()] = -task.observation(logits, rows[held]).numpy()
-            losses = np.vstack([losses, own])
-            behind = weights * (own - losses[(losses @ weights).argmin()])
-            if behind.sum() > np.sqrt(behind @ behind):
-                break
-        return losses
+    The strongest is tried first, and each fit begins at the one before. Weak ones take by far the most time: they are
+    not tried once held-out rows are less likely than before by more than the standard error of that.
+    """
+    observation = task.observation
+    if len(rows) >= MANY * start.size:
+        return DEFAULT
+    place = np.zeros(len(observation.table), dtype=np.int64)
+    place[slopes.inputs] = np.arange(len(slopes.inputs))
+    # Rows with the same input share a fold, so that a row of weight 2 is as good as two.
+    kinds = np.unique(matrix, axis=0, return_inverse=True)[1].reshape(-1)
+    fold_of_kind = np.random.default_rng(0).permutation(int(kinds.max()) + 1) % FOLDS
+    folds = fold_of_kind[kinds[place[observation.needs(rows)[:, 0].numpy()]]]
+    if folds.max() + 1 < FOLDS:
+        return DEFAULT
+    count = FOLDS if len(rows) < MANY_ROWS else 1
+    weights = np.ones(len(rows)) if task.weights is None else task.weights[rows].double().numpy()
+    scales, losses = column_scales(slopes, matrix), np.zeros((0, len(rows)))
+    parts = [slopes_of(observation, rows[torch.from_numpy(folds != fold)], task.weights) for fold in range(count)]
+    numbers = [start] * count
+    for penalty in PENALTIES:
+        row_losses = np.zeros(len(rows))
+        for fold, part in enumerate(parts):
+            held = np.flatnonzero(folds == fold)
+            numbers[fold], _ = minimise(part, matrix[place[part.inputs]], scales, penalty, numbers[fold], ROUGH)
+            held_rows = rows[torch.from_numpy(held)]
+            logits = matrix @ numbers[fold][:-1] + numbers[fold][-1]
+            places = torch.from_numpy(place)[observation.needs(held_rows)]
+            row_losses[held] = -observation(torch.from_numpy(logits)[places], held_rows).numpy()
+        losses = np.vstack([losses, row_losses])
+        behind = weights * (row_losses - losses[(losses @ weights).argmin()])
+        if behind.sum() > np.sqrt(behind @ behind):
+            break
+    tested = folds < count
+    audited = None if task.audited is None else task.audited[rows].numpy()
+    if audited is not None and ((audited > 0).sum() < ENOUGH_AUDITED or not (audited[tested] > 0).any()):
+        audited = None
+    return PENALTIES[_best(losses[:, tested], weights[tested], None if audited is None else audited[tested])]
 
 
-def _best(losses: Floats, weights: Floats, audited: Any) -> int:
+def _best(losses: Floats, weights: Floats, audited: Floats | None) -> int:
     """Which penalty has the lowest loss ``[penalties, rows]``; for audited rows, of those as good for the others."""
-    each = audited
-    audited = None if each is None else each > 0
-    if each is None or audited.all():
+    if audited is None or (audited > 0).all():
         return int((losses @ weights).argmin())
-    others, own = losses[:, ~audited], weights[~audited]
-    behind = others - others[(others @ own).argmin()]
-    mean = behind @ own / own.sum()
-    as_good = mean * own.sum() <= np.sqrt((behind - mean[:, None]) ** 2 @ own)
-    return int(np.where(as_good, losses[:, audited] @ (weights * each)[audited], np.inf).argmin())
+    known = audited > 0
+    others, other_weights = losses[:, ~known], weights[~known]
+    behind = others - others[(others @ other_weights).argmin()]
+    mean = behind @ other_weights / other_weights.sum()
+    as_good = mean * other_weights.sum() <= np.sqrt((behind - mean[:, None]) ** 2 @ other_weights)
+    return int(np.where(as_good, losses[:, known] @ (weights * audited)[known], np.inf).argmin())
 
 
 def column_scales(slopes: Slopes, matrix: Floats) -> Floats:
@@ -168,17 +162,6 @@ def column_scales(slopes: Slopes, matrix: Floats) -> Floats:
     mean = share @ matrix
     spread = np.sqrt(np.maximum(share @ matrix**2 - mean**2, 0))
     return np.where(spread > 1e-7 * (1 + np.abs(mean)), spread, 1.0)
-
-
-def _folds(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats) -> Codes:
-    """``[rows]``: the fold of each row. Rows with the same input share one, so a row of weight 2 is as good as two."""
-    _, kinds = np.unique(matrix, axis=0, return_inverse=True)
-    kinds = kinds.reshape(-1)
-    fold = np.random.default_rng(0).permutation(int(kinds.max()) + 1) % FOLDS
-    place = np.zeros(len(task.observation.table), dtype=np.int64)
-    place[slopes.inputs] = kinds
-    found: Codes = fold[place[task.observation.needs(rows)[:, 0].numpy()]]
-    return found
 
 
 class FittedLinear(FittedEncoded):

@@ -47,12 +47,12 @@ def _scoring(
     slopes: BinarySlopes, matrix: Floats, ridge: Floats, start: Floats, tolerance: float
 ) -> tuple[Floats, list[float]]:
     """Newton's method with the expected information in place of the curvature, which may be negative."""
-    part, seen, curvature, before = None, matrix, None, np.inf
+    part, sample, curvature, before = None, matrix, None, np.inf
     if len(matrix) > max(MANY, 20 * matrix.shape[1]):
         tolerance = max(tolerance, TOLERANCE_MANY)
         part, inputs = slopes.sample(max(PART, len(matrix) // 20))
-        seen = matrix[inputs]
-        start, _ = _scoring(part, seen, ridge, start, TOLERANCE_PART)
+        sample = matrix[inputs]
+        start, _ = _scoring(part, sample, ridge, start, TOLERANCE_PART)
     w, z = start, _logits(matrix, start)
     value, slope, information = _penalised(slopes, z, w, ridge)
     losses = [value / slopes.total]
@@ -65,8 +65,8 @@ def _scoring(
             curvature = None
         before = largest
         if curvature is None:
-            own = information if part is None else part.informed(_logits(seen, w)[:, None])[2]
-            curvature = _information(seen, own, ridge)
+            known = information if part is None else part.informed(_logits(sample, w)[:, None])[2]
+            curvature = _information(sample, known, ridge)
         step = _solve(curvature, gradient)
         change = _logits(matrix, step)
         size = 1.0

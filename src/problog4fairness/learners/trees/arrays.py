@@ -35,18 +35,10 @@ LARGEST = 1e9
 class Trees:
     """Trees one after another; a child of 0 or more is a node of the same tree, ``-1 - child`` one of its leaves.
 
-    Attributes
-    ----------
-    leaves, sets
-        ``[trees]``: leaves of each tree, and how many sets of categories it asks about.
-    feature, threshold, decision, left, right
-        ``[nodes]``, one less than there are leaves; the threshold of a categorical decision is the number of its set.
-    value
-        ``[all leaves]``.
-    bounds
-        For each tree where its sets begin among its bits, and where the last one ends.
-    bits
-        The sets: 32 categories in each number.
+    ``leaves`` and ``sets`` ``[trees]`` count the leaves of each tree and the sets of categories that it asks about.
+    ``feature``, ``threshold``, ``decision``, ``left`` and ``right`` are of all nodes, of which a tree has one less than
+    leaves; the threshold of a categorical decision is the number of its set. ``value`` is of all leaves. ``bits`` are
+    the sets, 32 categories in each number; ``bounds`` says for each tree where its sets begin, and the last one ends.
     """
 
     leaves: Codes
@@ -88,11 +80,11 @@ class Trees:
         require(len(self.left) == len(self.value) - len(self.leaves), "a tree has other leaves")
         inner = self.leaves - 1
         first, tree = np.cumsum(inner) - inner, np.repeat(np.arange(len(inner)), inner)
-        own = np.arange(len(self.left)) - first[tree]
+        number = np.arange(len(self.left)) - first[tree]
         seen_nodes, seen_leaves = np.zeros(len(self.left), dtype=np.int64), np.zeros(len(self.value), dtype=np.int64)
         starts = np.cumsum(self.leaves) - self.leaves
         for child in (self.left, self.right):
-            fit = (child < inner[tree]) & (child >= -self.leaves[tree]) & ((child < 0) | (child > own))
+            fit = (child < inner[tree]) & (child >= -self.leaves[tree]) & ((child < 0) | (child > number))
             require(bool(fit.all()), "a tree has a child that is not there")
             down = child >= 0
             np.add.at(seen_nodes, (child + first[tree])[down], 1)
@@ -114,10 +106,11 @@ class Trees:
         require(bool(((self.bits >= 0) & (self.bits < 1 << 32)).all()), "its sets of categories are wrong")
         place, used = 0, 0
         for count in self.sets[self.sets > 0].tolist():
-            own = self.bounds[place : place + count + 1]
-            require(len(own) == count + 1 and int(own[0]) == 0, "its sets of categories are wrong")
-            require(bool((np.diff(own) > 0).all() and own[-1] <= len(self.bits)), "its sets of categories are wrong")
-            place, used = place + count + 1, used + int(own[-1])
+            bounds = self.bounds[place : place + count + 1]
+            require(len(bounds) == count + 1 and int(bounds[0]) == 0, "its sets of categories are wrong")
+            rising = bool((np.diff(bounds) > 0).all() and bounds[-1] <= len(self.bits))
+            require(rising, "its sets of categories are wrong")
+            place, used = place + count + 1, used + int(bounds[-1])
         require(place == len(self.bounds) and used == len(self.bits), "its sets of categories are wrong")
 
     def booster(self, features: int, outputs: int) -> Any:
