@@ -79,7 +79,7 @@ def test_stages_that_do_the_same_work_cannot_be_told_apart():
     assert found.groups[0][1] == pytest.approx(1.96 * np.sqrt(0.24 / len(cell)), rel=0.3)
     assert f"{names[0]} and {names[1]} cannot be told apart; their combined effect is known to ±.0" in str(found)
     assert "<p>" in found._repr_html_()
-    assert not found.table["told"].any()
+    assert not found.table["identified"].any()
 
 
 @pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse.csgraph import connected_components
 
 from problog4fairness.beliefs import Belief, every
 from problog4fairness.checks.learned_parameters import LEARNED, Profile
@@ -18,8 +19,8 @@ from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
 from problog4fairness.statistics import Parameter, called
 
-# A direction in which the parameters may move by more than this (a standard deviation) is one that nothing tells.
-UNTOLD = 0.25
+# A direction in which the parameters may move by more than this (a standard deviation) is not identified.
+LARGEST_DEVIATION = 0.25
 STEP, MOST_KINDS = 1e-4, 4096
 # Half a row, as for draws: at 0 and 1 the information has no limit.
 HALF = 0.5
@@ -32,8 +33,8 @@ class Identifiability:
     Attributes
     ----------
     table
-        For each parameter its ``value``, whether it is ``told``, and ``within``: half of its 95% interval, given what
-        is known of all of them together; NaN where it is not told. What it is the probability of is its ``meaning``.
+        For each parameter its ``value``, whether it is ``identified``, and ``within``: half of its 95% interval, given
+        what is known of all of them; NaN where it is not. What it is the probability of is its ``meaning``.
     groups
         Parameters that cannot be told apart, and within how much their combined effect on a recorded label is known
         (a probability; NaN where nothing is known of it).
@@ -45,7 +46,7 @@ class Identifiability:
     >>> import problog4fairness as p4f
     >>> belief = p4f.LabelBias("poor_area", positive=False, affected=[1])
     >>> belief = belief.with_priors({"p1": p4f.statistics.Beta(40, 60)})
-    >>> p4f.checks.identifiability(belief).table["told"].to_dict()
+    >>> p4f.checks.identifiability(belief).table["identified"].to_dict()
     {'p1': True}
     """
 
@@ -62,9 +63,9 @@ class Identifiability:
             effect = "" if np.isnan(within) else f"; their combined effect is known to ±{_short(within)}"
             alone = f"{last} cannot be told: nothing here depends on it enough."
             sentences.append(f"{', '.join(others)} and {last} cannot be told apart{effect}." if others else alone)
-        told = self.table.loc[self.table["told"], "within"]
-        if len(told):
-            known = [f"{called_as[str(name)]} to ±{_short(within)}" for name, within in told.items()]
+        identified = self.table.loc[self.table["identified"], "within"]
+        if len(identified):
+            known = [f"{called_as[str(name)]} to ±{_short(within)}" for name, within in identified.items()]
             sentences.append(f"Known: {', '.join(known)}.")
         sentences = [f"H{one[1:]}" if one.startswith("how often") else one for one in sentences]
         return [*sentences, f"By {' and '.join(self.sources)}."]
@@ -156,30 +157,25 @@ def _found(
     belief: Belief, free: Sequence[Parameter], total: Floats, rows: Rows | None, sources: tuple[str, ...]
 ) -> Identifiability:
     sizes, directions = np.linalg.eigh(total)
-    told = sizes > 1 / UNTOLD**2
-    lost = directions[:, ~told] @ directions[:, ~told].T
-    covariance = (directions[:, told] / sizes[told]) @ directions[:, told].T
+    known = sizes > 1 / LARGEST_DEVIATION**2
+    lost = directions[:, ~known] @ directions[:, ~known].T
+    covariance = (directions[:, known] / sizes[known]) @ directions[:, known].T
     unsure = np.diag(lost) > 0.02
     z = NormalDist().inv_cdf(0.975)
     within = np.where(unsure, np.nan, z * np.sqrt(np.diag(covariance)))
     table = pd.DataFrame(
-        {"value": _values(free), "told": ~unsure, "within": within, "meaning": [own.meaning for own in free]},
+        {"value": _values(free), "identified": ~unsure, "within": within, "meaning": [own.meaning for own in free]},
         index=pd.Index([own.name for own in free], name="parameter"),
     )
     groups = []
-    for members in _connected(lost, np.flatnonzero(unsure)):
+    # Parameters that share a direction that is not identified.
+    places = np.flatnonzero(unsure)
+    count, component = connected_components(np.abs(lost[np.ix_(places, places)]) > 0.02, directed=False)
+    for number in range(count):
+        members = places[component == number].tolist()
         names = tuple(free[place].name for place in members)
         groups.append((names, z * _effect(belief, free, members, covariance, rows)))
     return Identifiability(table, tuple(groups), sources)
-
-
-def _connected(lost: Floats, unsure: Any) -> list[list[int]]:
-    """Parameters that share a direction that nothing tells."""
-    groups: list[list[int]] = []
-    for place in unsure.tolist():
-        joined = [own for own in groups if any(abs(lost[place, other]) > 0.02 for other in own)]
-        groups = [own for own in groups if own not in joined] + [sorted(sum(joined, [place]))]
-    return sorted(groups)
 
 
 def _effect(
@@ -189,21 +185,17 @@ def _effect(
     kinds = _every_kind(belief) if rows is None else belief.kinds_of(rows)
     if kinds is None or len(members) < 2:
         return float("nan")
-    slopes = []
-    for own in free:
-        value = float(own.value or 0.0)
+    slopes, unrecorded = [], kinds.without_record()
+    for parameter in free:
+        value = float(parameter.value or 0.0)
         low, high = max(0.0, value - STEP), min(1.0, value + STEP)
-        ends = [_recorded(belief.with_values({own.name: end}), kinds) for end in (low, high)]
-        slopes.append((ends[1] - ends[0]) / (high - low))
+        observed = [belief.with_values({parameter.name: end}).observe(unrecorded) for end in (low, high)]
+        below, above = (one.recorded_given().numpy().reshape(-1) for one in observed)
+        slopes.append((above - below) / (high - low))
     jacobian = np.array(slopes)
     changed = (np.abs(jacobian[list(members)]) > 1e-6).all(axis=0)
     variances = np.einsum("ic,ij,jc->c", jacobian, covariance, jacobian)[changed]
     return float(np.sqrt(variances.max())) if len(variances) else float("nan")
-
-
-def _recorded(belief: Belief, kinds: Rows) -> Floats:
-    """P(recorded | fair, groups), all in one row."""
-    return np.asarray(belief.observe(kinds.without_record()).recorded_given().numpy().reshape(-1))
 
 
 def _every_kind(belief: Belief) -> Rows | None:
@@ -214,7 +206,7 @@ def _every_kind(belief: Belief) -> Rows | None:
     for variable, places in zip(belief.variables, every(belief.variables).T, strict=True):
         levels = [variable.levels[place] for place in places]
         for number, column in enumerate(variable.columns):
-            columns[column] = [own[number] if isinstance(own, tuple) else own for own in levels]
+            columns[column] = [level[number] if isinstance(level, tuple) else level for level in levels]
     return Rows(pd.DataFrame(columns), (), belief.classes or (0, 1))
 
 

@@ -29,7 +29,6 @@ from problog4fairness.statistics import count
 
 # More recorded rows than this, or audited ones, are not looked at: so many are drawn at random.
 MOST_ROWS = 20_000
-_FAIR = "fair label"
 
 
 def read_case(
@@ -166,11 +165,8 @@ def _of_rows(belief: Belief, rows: Rows, audit: Any, options: dict[str, Any]) ->
     if not isinstance(audit, Rows) or audit.recorded is None or audit.fair is None:
         raise P4FError("the audit of Rows is Rows, with recorded and fair labels")
     columns = list(rows.frame.columns)
-    both = [
-        own.frame[columns].assign(**{"recorded label": own.recorded, **({_FAIR: own.fair} if own is audit else {})})
-        for own in (rows, audit)
-    ]
-    places = positions(both[0], both[1], leave_out=[_FAIR])[0]
+    table, checked = (part.frame[columns].assign(**{"recorded label": part.recorded}) for part in (rows, audit))
+    places = positions(table, checked)[0]
     new, fair = places < 0, np.full(len(rows), -1, dtype=np.int64)
     fair[places[~new]] = audit.fair[~new]
     joined = Rows(
