@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.audit.strata import SamplingFrame
-from problog4fairness.data import Codes, TableError, parse_json
+from problog4fairness.data import Codes, TableError, is_frame, parse_json, to_frame
 from problog4fairness.errors import P4FError
 
 # The index of the row in its table, the round in which it was drawn, its stratum as a key that tells a reviewer
@@ -111,7 +111,7 @@ def read_design(frame: pd.DataFrame, known: bool = False) -> SheetDesign | None:
 def planned_error(audit: Any) -> float:
     """Within which each parameter is to be known, by the plan that sampled the rows."""
     frame = getattr(audit, "frame", audit)
-    design = read_design(frame, known=True) if hasattr(frame, "columns") and DESIGN in frame.columns else None
+    design = read_design(to_frame(frame), known=True) if is_frame(frame) and DESIGN in frame.columns else None
     return ERROR if design is None else design.error
 
 
