@@ -203,8 +203,11 @@ class AuditTable:
         }
 
     def values(self, column: str) -> tuple[Value, ...]:
-        """The values that a distorted feature can take."""
-        return self.feature_values[column]
+        """The values that a distorted feature can take, or that another column has."""
+        if column in self.features:
+            return self.feature_values[column]
+        check_column(self.frame, column, "answer to a field", "answer")
+        return tuple(values_of(self.frame[column]))
 
     @cached_property
     def measured(self) -> pd.DataFrame:

@@ -131,6 +131,23 @@ class Field:
         read = _ARGUMENTS.get(self.kind)
         return plain if read is None or plain is None else read(plain)
 
+    def read(self, text: str, table: FieldTable) -> Any:
+        """The plain value of an answer in text, as ``p4f estimate --answer`` takes it."""
+        names = [part.strip() for part in text.split(",") if part.strip()]
+        if self.kind in ("flag", "probability"):
+            if text not in ("yes", "no"):
+                raise self.refused(text, "yes or no")
+            return text == "yes"
+        if self.kind == "count":
+            return self.plain(int(text) if text.isdecimal() else text)
+        if self.kind == "values":
+            return {name: list(table.values(name)) for name in names}
+        if self.kind in ("columns", "days"):
+            return names
+        if self.kind in ("choice", "column", "text"):
+            return self.plain(text)
+        raise P4FError(f"{self.name} cannot be answered in text; write the belief in Python, or as a program")
+
     def refused(self, value: Any, wanted: str) -> P4FError:
         """The error of an argument that is something else than wanted."""
         return P4FError(f"{self.name} must be {wanted}, not {value!r}")
@@ -359,4 +376,9 @@ def table_answers(fields: Sequence[Field], table: AuditTable) -> dict[str, Any]:
             answers[field.name] = depends if answers[field.name] else False
         elif field.name == "features":
             answers[field.name] = [recorded for recorded, _ in table.feature_pairs]
+    for name, text in table.answer("fields", {}).items():
+        known = {field.name: field for field in fields if field.kind not in ("sensitive", "groups", "classes")}
+        if name not in known:
+            raise P4FError(f"there is no field {name!r} of this belief; {among(name, known)}")
+        answers[name] = known[name].read(text, table)
     return {field.name: answers[field.name] for field in fields if field.name in answers}

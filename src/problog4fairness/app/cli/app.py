@@ -57,6 +57,8 @@ class Command(TyperCommand):
             if record is None:
                 continue
             name, about = record
+            if "{beliefs}" in about:
+                about = about.replace("{beliefs}", _beliefs())
             argument = parameter.param_type_name == "argument"
             section = "Arguments" if argument else getattr(parameter, "rich_help_panel", None) or "Options"
             shown = name.split()[0] if argument else re.sub(r"<(\S+)>", r"\1", name)
@@ -77,6 +79,13 @@ class Group(TyperGroup):
         if rows:
             with formatter.section("Commands"):
                 formatter.write_dl(rows)
+
+
+def _beliefs() -> str:
+    """The names of all beliefs, those of other packages among them."""
+    from problog4fairness.beliefs import belief_types
+
+    return ", ".join(belief_types())
 
 
 def without_range(about: str) -> str:

@@ -260,8 +260,7 @@ class BiasOptions:
         str,
         typer.Option(
             metavar="NAME",
-            help="label, row, changed, measurement, numeric, historical, selective, positive-unlabelled, or a program "
-            "FILE.pl.",
+            help="{beliefs}, or a program FILE.pl.",
         ),
     ] = "label"
     feature: Annotated[list[str] | None, _columns("feature", "A recorded feature that is distorted")] = None
@@ -282,10 +281,35 @@ class BiasOptions:
         typer.Option(metavar="DAY", help="For changed: the first day after it; searched where it is not given."),
     ] = None
 
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=VALUE",
+            help="Any other field that the belief declares, such as kept=accepted; several columns with commas between "
+            "them; repeat for more.",
+        ),
+    ] = None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The answers to other fields, by name."""
+        parts = {answer: answer.partition("=") for answer in self.answer or ()}
+        for answer, (name, equals, value) in parts.items():
+            if not (name and equals and value):
+                raise P4FError(f"--answer {answer}: write FIELD=VALUE, such as kept=accepted")
+        return {name.strip(): value.strip() for name, _, value in parts.values()}
+
     @property
     def columns(self) -> list[str]:
         """All columns that are named."""
-        several = (self.feature, self.fair_feature, self.by, self.model)
+        from problog4fairness.beliefs import belief_types
+
+        several = [self.feature, self.fair_feature, self.by, self.model]
+        if self.answer and self.belief in belief_types():
+            of_columns = [
+                f.name for f in belief_types()[self.belief].fields if f.kind in ("column", "columns", "values")
+            ]
+            several += [value.split(",") for name, value in self.fields.items() if name in of_columns]
         return [*(name for names in several for name in names or ()), *([self.when] if self.when else [])]
 
     @property
@@ -294,6 +318,7 @@ class BiasOptions:
         return {
             "features": self.feature or (),
             "fair_features": self.fair_feature or (),
+            "fields": self.fields,
             **{name: getattr(self, name) for name in ("negative", "positive", "only_group", "noise", "when")},
             **{name: getattr(self, name) or () for name in ("by", "model", "changed")},
         }

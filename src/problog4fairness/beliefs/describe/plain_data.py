@@ -41,7 +41,7 @@ class BeliefError(P4FError):
 
 def plain_of(belief: Belief) -> dict[str, Any]:
     """See :meth:`Belief.to_json`."""
-    values = belief.field_values()
+    values = dict(belief._field_values)
     return {
         "kind": type(belief).__name__,
         **{field.name: values[field.name] for field in belief.fields if values[field.name] != field.default},

@@ -315,7 +315,7 @@ class RowBias(LabelStage):
         for change in self.open:
             part = rows.take(np.flatnonzero(self._at_risk(rows, change)))
             hit = (np.asarray(part.recorded) == change[1]).astype(np.float64)
-            dependence = By.from_json(self.field_values()[NAMES[change]]).without(self.variable.columns)
+            dependence = By.from_json(self._field_values[NAMES[change]]).without(self.variable.columns)
             changed[NAMES[change]] = dependence.found_in(part, hit, part.shares(self.variable)).to_json()
         return self._remade(**changed) if changed else self
 
@@ -329,7 +329,7 @@ class RowBias(LabelStage):
     def _remade(self, **values: Any) -> Self:
         """The same belief with other values of some fields; parameters of the same name stay."""
         kept = {parameter.name: parameter for parameter in self.parameters}
-        made = type(self).from_fields(self.field_values() | values)
+        made = type(self).from_fields({**self._field_values, **values})
         other = cast("Self", made).with_favourable(self.favourable)
         renewed = (
             replace(kept.get(parameter.name, parameter), meaning=parameter.meaning) for parameter in other.parameters
