@@ -17,16 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from problog4fairness.beliefs import NoBias
 from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.estimators import task_through
-from problog4fairness.evaluation.methods.method import (
-    Method,
-    Steps,
-    Trained,
-    Training,
-    certain_groups,
-    labels_by_group,
-    recorded_codes,
-    require_two_labels,
-)
+from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
 from problog4fairness.learners import Fitted, Task
 from problog4fairness.metrics import decide
 
@@ -72,17 +63,12 @@ class ExponentiatedGradient(Method):
     randomised = True
     fits = ROUNDS
 
-    def check(self, rows: Rows) -> None:
-        """See :meth:`Method.check`."""
-        require_two_labels(rows)
-        certain_groups(rows, self.sensitive)
-
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
         fairlearn = import_module("fairlearn.reductions")
-        rows, recorded = training.rows, recorded_codes(training.rows)
-        labels_by_group(rows, self.sensitive)
-        groups = certain_groups(rows, self.sensitive)
+        rows, recorded = training.rows, np.asarray(training.rows.recorded)
+        self.labels_by_group(rows)
+        groups = self.groups(rows)
 
         def run(fit: Callable[[Task], Fitted]) -> Any:
             oracle, parity = _Oracle(rows, training.seed, fit), fairlearn.DemographicParity()
@@ -112,7 +98,7 @@ class _Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Ask for a fit on these labels."""
         copies = np.asarray(X, dtype=np.int64).reshape(-1)
-        labels = recorded_codes(self.rows).copy()
+        labels = np.array(self.rows.recorded)
         labels[copies] = np.asarray(y, dtype=np.int64)
         totals = np.bincount(copies, np.asarray(sample_weight, dtype=np.float64), len(labels))
         weights = np.asarray(totals * (len(labels) / len(copies)), dtype=np.float64)

@@ -8,16 +8,7 @@ import numpy as np
 
 from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.methods.method import (
-    Method,
-    Steps,
-    Trained,
-    Training,
-    certain_groups,
-    labels_by_group,
-    recorded_codes,
-    require_two_labels,
-)
+from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +41,18 @@ class Massaging(Method):
 
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
-        require_two_labels(rows)
+        super().check(rows)
         if not self.sensitive.binary:
             raise P4FError(f"massaging is for two groups; there are {len(self.sensitive.levels)}")
-        certain_groups(rows, self.sensitive)
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
-        rows, recorded = training.rows, recorded_codes(training.rows)
-        labels_by_group(rows, self.sensitive)
+        rows, recorded = training.rows, np.asarray(training.rows.recorded)
+        self.labels_by_group(rows)
         fitted = yield training.record
         scores = Trained.plainly(fitted, rows).scores(rows)
         rng = np.random.default_rng(training.seed)
-        labels = massage(recorded, scores, certain_groups(rows, self.sensitive), rng)
+        labels = massage(recorded, scores, self.groups(rows), rng)
         if (labels != recorded).any():
             fitted = yield training.task(rows.with_labels(labels))
         plain = Trained.plainly(fitted, rows)

@@ -48,7 +48,7 @@ class Training:
         """Rows with the weights of their classes."""
         if self.class_weight is None:
             return rows
-        codes = recorded_codes(rows)
+        codes = np.asarray(rows.recorded)
         if (codes < 0).any():
             raise P4FError("class_weight is for rows that all have a label; leave it out")
         labels = np.asarray(rows.classes)[codes]
@@ -152,8 +152,29 @@ class Method(ABC):
     def __init__(self, sensitive: Sensitive) -> None:
         self.sensitive = sensitive
 
-    def check(self, rows: Rows) -> None:  # noqa: B027  most methods take any rows
+    def check(self, rows: Rows) -> None:
         """Raise the error that says why it cannot be used on these rows or on parts of them."""
+        if self.needs_groups:
+            if len(rows.classes) != 2:
+                raise P4FError(f"it is for two labels; there are {len(rows.classes)}")
+            self.groups(rows)
+
+    def groups(self, rows: Rows) -> Codes:
+        """``[rows]``: the group of each row, which must be known."""
+        positions = rows.positions(self.sensitive)
+        if positions.ndim == 2:
+            columns = " and ".join(self.sensitive.columns)
+            raise P4FError(f"{columns} has probabilities of groups; this needs the group of every row")
+        return positions.astype(np.int64)
+
+    def labels_by_group(self, rows: Rows) -> list[Codes]:
+        """For each group the recorded labels that occur in it; an error where a group has no row."""
+        groups = self.groups(rows)
+        labels: list[Codes] = [np.unique(np.asarray(rows.recorded)[groups == group]) for group in np.unique(groups)]
+        if len(labels) < len(self.sensitive.levels):
+            absent = next(group for group in range(len(self.sensitive.levels)) if group not in groups)
+            raise P4FError(f"no training row has {self.sensitive.group_text(absent)}; every group must occur")
+        return labels
 
     @abstractmethod
     def steps(self, training: Training) -> Steps:
@@ -180,36 +201,3 @@ class Method(ABC):
             except StopIteration as end:
                 trained: Trained = end.value
                 return trained
-
-
-def recorded_codes(rows: Rows) -> Codes:
-    """The recorded labels of rows that have them."""
-    if rows.recorded is None:
-        raise P4FError("these rows have no recorded label; a method learns from one")
-    return rows.recorded
-
-
-def require_two_labels(rows: Rows) -> None:
-    """An error where there are more than two labels."""
-    if len(rows.classes) != 2:
-        raise P4FError(f"it is for two labels; there are {len(rows.classes)}")
-
-
-def certain_groups(rows: Rows, sensitive: Sensitive) -> Codes:
-    """``[rows]``: the group of each row, which must be known."""
-    positions = rows.positions(sensitive)
-    if positions.ndim == 2:
-        raise P4FError(
-            f"{' and '.join(sensitive.columns)} has probabilities of groups; this needs the group of every row"
-        )
-    return positions.astype(np.int64)
-
-
-def labels_by_group(rows: Rows, sensitive: Sensitive) -> list[Codes]:
-    """For each group the recorded labels that occur in it; an error where a group has no row."""
-    groups, recorded = certain_groups(rows, sensitive), recorded_codes(rows)
-    found: list[Codes] = [np.unique(recorded[groups == group]) for group in range(len(sensitive.levels))]
-    for group, labels in enumerate(found):
-        if not len(labels):
-            raise P4FError(f"no training row has {sensitive.group_text(group)}; every group must occur")
-    return found

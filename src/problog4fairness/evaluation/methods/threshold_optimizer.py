@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Self
@@ -9,18 +10,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from problog4fairness.data import Codes, Floats, Rows, Sensitive
+from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.methods.method import (
-    Method,
-    Steps,
-    Trained,
-    Training,
-    certain_groups,
-    labels_by_group,
-    recorded_codes,
-    require_two_labels,
-)
+from problog4fairness.evaluation.methods.method import Method, Steps, Trained, Training
 
 # Rows that thresholds are chosen on, about: fairlearn goes through all distinct scores in Python.
 MOST_ROWS = 5_000
@@ -34,16 +26,16 @@ class ThresholdTrained(Trained):
     ----------
     thresholds
         The fitted ``ThresholdOptimizer``; its features are the classifier's scores.
-    sensitive
+    groups
         Tells the group of new rows.
     """
 
     thresholds: Any
-    sensitive: Sensitive
+    groups: Callable[[Rows], Codes]
 
     def proba(self, rows: Rows) -> Floats:
         """The expected outcome, ``[rows, classes]``: 0 or 1, or between them where thresholds are mixed."""
-        return expected_outcome(self.thresholds, self.scores(rows), certain_groups(rows, self.sensitive))
+        return expected_outcome(self.thresholds, self.scores(rows), self.groups(rows))
 
 
 class ThresholdOptimizer(Method):
@@ -65,13 +57,12 @@ class ThresholdOptimizer(Method):
     def check(self, rows: Rows) -> None:
         """See :meth:`Method.check`."""
         threshold_optimiser()
-        require_two_labels(rows)
-        certain_groups(rows, self.sensitive)
+        super().check(rows)
 
     def steps(self, training: Training) -> Steps:
         """See :meth:`Method.steps`."""
-        rows, recorded = training.rows, recorded_codes(training.rows)
-        for group, labels in enumerate(labels_by_group(rows, self.sensitive)):
+        rows, recorded = training.rows, np.asarray(training.rows.recorded)
+        for group, labels in enumerate(self.labels_by_group(rows)):
             if len(labels) < 2:
                 label = np.asarray(rows.classes).tolist()[labels[0]]
                 raise P4FError(
@@ -79,8 +70,8 @@ class ThresholdOptimizer(Method):
                     "one class is not enough, thresholds need both in each group"
                 )
         plain = Trained.plainly((yield training.record), rows)
-        thresholds = parity_thresholds(plain.scores(rows), recorded, certain_groups(rows, self.sensitive))
-        return ThresholdTrained(plain.fitted, plain.features, plain.belief, thresholds, self.sensitive)
+        thresholds = parity_thresholds(plain.scores(rows), recorded, self.groups(rows))
+        return ThresholdTrained(plain.fitted, plain.features, plain.belief, thresholds, self.groups)
 
 
 class GivenScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
