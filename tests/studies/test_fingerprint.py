@@ -39,7 +39,7 @@ def package(tmp_path, monkeypatch):
 def test_everything_that_computes_is_reached(module):
     found = set(reached(module))
     assert {
-        "problog4fairness.audit.estimation.estimation",
+        "problog4fairness.audit.estimation.counting",
         "problog4fairness.beliefs.likelihood.observation",
         "problog4fairness.learners.networks.fit",
         "problog4fairness.metrics",

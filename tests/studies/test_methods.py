@@ -122,5 +122,5 @@ def test_units_are_never_on_both_sides():
 def test_parity_needs_both_labels_in_each_group():
     own = people()
     own.recorded[own.groups == 1] = 0
-    with pytest.raises(P4FError, match=r"all training rows with a = 1 \(seed 0, fold 0\) have the same recorded label"):
+    with pytest.raises(P4FError, match=r"a = 1 .*\(seed 0, fold 0\)"):
         METHODS["parity"].predict([Cell(own, 0, 0, 2)], one_network(TRAINING))

@@ -4,9 +4,7 @@ from .data import Cell, ComparedRows, cells, compared_rows, default_seeds
 from .figure import styles
 from .gains import GAIN_COLUMNS, RATES, SCORE_COLUMNS, Gain
 from .methods import METHODS
-from .methods.massaging import massage
 from .methods.method import Method, Steps, Trained, Training
-from .methods.threshold_optimizer import expected_outcome, parity_thresholds
 from .methods.through_belief import ThroughBelief
 from .result import APART, Comparison
 from .run import Predictions, predictions, scored
@@ -33,10 +31,7 @@ __all__ = [
     "compare_rows",
     "compared_rows",
     "default_seeds",
-    "expected_outcome",
     "learner_word",
-    "massage",
-    "parity_thresholds",
     "predictions",
     "scored",
     "styles",
