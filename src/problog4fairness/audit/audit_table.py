@@ -264,15 +264,15 @@ class AuditTable:
         """Where the numbers of a belief came from, for the head of its file: the audit, its columns, rows of cells."""
         labelled = self.labelled_with_gaps if belief.missing_labels else self.labelled if self.has_labels else None
         rows = self._complete if belief.features or labelled is None else labelled[0]
-        found = [f"Estimated from {counts_of(rows).sum()} audited rows of {self.name}."]
+        lines = [f"Estimated from {counts_of(rows).sum()} audited rows of {self.name}."]
         if belief.design is not None:
-            found.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
+            lines.append("They were drawn by group and by what was recorded; shares are those of the whole table.")
         if belief.features:
             how = "measured again" if self.answer("again") else "audited"
-            found += [f"Feature {recorded}: {how} as {fair}." for recorded, fair in self.feature_pairs]
+            lines += [f"Feature {recorded}: {how} as {fair}." for recorded, fair in self.feature_pairs]
         if belief.recorded_columns:
-            return [*found, f"Votes: {', '.join(belief.recorded_columns)}. Fair label: {self.fair}."]
-        return found if labelled is None else [*found, *_label_notes(*labelled)]
+            return [*lines, f"Votes: {', '.join(belief.recorded_columns)}. Fair label: {self.fair}."]
+        return lines if labelled is None else [*lines, *_label_notes(*labelled)]
 
 
 def _label_notes(rows: pd.DataFrame, roles: Roles) -> list[str]:

@@ -1,4 +1,4 @@
-"""Intervals for what strata say together: a ratio of sums of proportions, each counted in a stratum of its own.
+"""Intervals for a ratio of sums of proportions, each counted in a stratum of its own.
 
 Rows that were drawn by their recorded label say how many of each stratum have a fair label. With the known sizes N of
 the strata, the probability that a fair label was recorded as r is a ratio of sums over strata s:
@@ -131,8 +131,8 @@ def _shares(hits: Floats, rows: Floats, pull: Floats) -> Floats:
     sum_ = pull + rows
     root = np.sqrt(np.maximum(sum_ * sum_ - 4 * pull * hits, 0))
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = np.where(sum_ >= 0, 2 * hits / (sum_ + root), (sum_ - root) / (2 * pull))
-    return np.asarray(np.clip(np.nan_to_num(found, nan=0.5), 0, 1))
+        shares = np.where(sum_ >= 0, 2 * hits / (sum_ + root), (sum_ - root) / (2 * pull))
+    return np.asarray(np.clip(np.nan_to_num(shares, nan=0.5), 0, 1))
 
 
 def _ends(
@@ -149,8 +149,8 @@ def _ends(
     hits, rows = np.broadcast_arrays(hits, rows)
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = value_of(np.where(rows > 0, hits / rows, 0.0), top, bottom, constant)
-    told = (rows[..., matters] > 0).all(-1) & ~np.isnan(centre)
-    inside = np.stack([np.where(told, centre, 0.5)] * 2)
+    observed = (rows[..., matters] > 0).all(-1) & ~np.isnan(centre)
+    inside = np.stack([np.where(observed, centre, 0.5)] * 2)
     last = np.stack([np.zeros_like(centre), np.ones_like(centre)])
     at_end, outside = refused(last) <= 0, last
     for _ in range(STEPS):
@@ -159,7 +159,7 @@ def _ends(
         inside, outside = np.where(out, inside, middle), np.where(out, middle, outside)
     ends = np.where(at_end, last, inside)
     least, most = _possible(hits, rows, sizes, top, bottom, constant)
-    return np.where(told, np.maximum(ends[0], least), 0.0), np.where(told, np.minimum(ends[1], most), 1.0)
+    return np.where(observed, np.maximum(ends[0], least), 0.0), np.where(observed, np.minimum(ends[1], most), 1.0)
 
 
 def _possible(

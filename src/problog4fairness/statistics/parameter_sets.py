@@ -1,4 +1,4 @@
-"""The parameters of a belief together: values by name, tables, plain data, and what to do where one is unknown."""
+"""All parameters of a belief: values by name, tables, plain data, and what to do where one is unknown."""
 
 from __future__ import annotations
 

@@ -84,11 +84,11 @@ def shrunk(hits: Floats, rows: Floats, confidence: float) -> list[Shrunk]:
 
 def _likely_priors(hits: Floats, rows: Floats) -> tuple[Floats, Floats]:
     """``[kept]``: a and b of Beta distributions that the cells may come from, each as often as it is likely."""
-    told = rows > 0
-    k, n = hits[told], rows[told]
+    observed = rows > 0
+    k, n = hits[observed], rows[observed]
     share = (k.sum() + 0.5) / (n.sum() + 1)
     chances = (np.arange(MEANS) + 0.5) / MEANS
-    found, logs = [], []
+    priors, logs = [], []
     for alike in ALIKE:
         # Means are tried where the rows, of which those of a cell repeat each other, put them; wider, to miss none.
         known = 0.5 * float((n / (1 + np.maximum(n - 1, 0) * alike)).sum())
@@ -98,14 +98,14 @@ def _likely_priors(hits: Floats, rows: Floats) -> tuple[Floats, Floats]:
         a, b = mean * worth, (1 - mean) * worth
         likely = (betaln(a[:, None] + k, b[:, None] + n - k) - betaln(a, b)[:, None]).sum(axis=1)
         tried = first * np.log(mean) + second * np.log1p(-mean) - betaln(first, second)
-        found.append((a, b))
+        priors.append((a, b))
         # Jeffreys' prior of the mean, the uniform one of how alike cells are on its geometric grid; each grid point
         # stands for as much as it was likely to be tried.
         logs.append(likely + 0.5 * np.log(mean) + 0.5 * np.log1p(-mean) - tried + np.log(alike))
     weights = np.exp(np.concatenate(logs) - np.max(logs))
     edges = np.cumsum(weights) / weights.sum()
     chosen = np.searchsorted(edges, (np.arange(KEPT) + 0.5) / KEPT).clip(max=len(edges) - 1)
-    return np.concatenate([a for a, _ in found])[chosen], np.concatenate([b for _, b in found])[chosen]
+    return np.concatenate([a for a, _ in priors])[chosen], np.concatenate([b for _, b in priors])[chosen]
 
 
 def _quantile(upper: Floats, lower: Floats, chance: float) -> Floats:

@@ -53,13 +53,13 @@ def generator(random_state: Any) -> np.random.Generator:
 
 def _cells(part: Sequence[Parameter]) -> list[list[Parameter]]:
     """Parameters that are known by their rows alone, those that share the rows of a cell together."""
-    found: dict[Hashable, list[Parameter]] = {}
+    cells: dict[Hashable, list[Parameter]] = {}
     for own in part:
         if own.rows is None or own.information is not None or not own.is_probability:
             continue
         worth = None if own.prior is None else round(own.prior.a + own.prior.b, 9)
-        found.setdefault((outcomes_of(own), worth), []).append(own)
-    return list(found.values())
+        cells.setdefault((outcomes_of(own), worth), []).append(own)
+    return list(cells.values())
 
 
 def _counted(cell: Sequence[Parameter], count: int, rng: np.random.Generator) -> dict[str, Floats]:

@@ -137,16 +137,16 @@ class AuditPlan:
         if self.stop:
             first = f"stop: every parameter is within {self.error:g}, after {self.audited:,} audited rows"
             return [f"{first} ({beside})" if beside else first, *self.notes]
-        found = []
+        lines = []
         if self.open:
-            found.append(f"{self.open:,} rows that were drawn are still to be filled in")
+            lines.append(f"{self.open:,} rows that were drawn are still to be filled in")
         if self.to_draw:
-            found.append(f"draw these {self.to_draw:,} rows, fill them in, then ask again")
+            lines.append(f"draw these {self.to_draw:,} rows, fill them in, then ask again")
         elif not self.open:
-            found.append("all rows there are were drawn; more cannot be known")
+            lines.append("all rows there are were drawn; more cannot be known")
         share = f"about {self.in_all:,} rows in all" if self.design == "neyman" else f"{self.in_all:,} rows in all"
-        found.append(f"{share}, to know every parameter within {self.error:g} with {self.confidence:.0%} confidence")
-        return [*found, *([f"instead of {beside}"] if beside else []), *self.notes]
+        lines.append(f"{share}, to know every parameter within {self.error:g} with {self.confidence:.0%} confidence")
+        return [*lines, *([f"instead of {beside}"] if beside else []), *self.notes]
 
     def __repr__(self) -> str:
         left = "stop" if self.stop else f"{self.to_draw} rows to draw"
