@@ -79,14 +79,14 @@ class Tipping:
         source = "stated are" if parameter.low is None or parameter.high is None else "the audit says"
         known = f"{source} {percent_interval(parameter.value, parameter.low, parameter.high)}"
         if self.value is not None:
-            condition = f"{parameter.said} were {self.closes} {percent(self.value)}"
+            condition = f"{parameter.description} were {self.closes} {percent(self.value)}"
             if people is not None:
                 more = "more" if self.above else "less"
                 condition = f"{more} than {percent(self.value)} of {people[0]} had been {people[1]}"
             return f"The gap would close only if {condition}; {known}."
         least, most = sorted(self.ends)
         first = "The gap would stay open" if most < 0 else f"There would be no gap to the disadvantage of {self.group}"
-        share = f"{parameter.said} is" if people is None else f"share of {people[0]} had been {people[1]}"
+        share = f"{parameter.description} is" if people is None else f"share of {people[0]} had been {people[1]}"
         span = f"from {percent(self.low)} to {percent(self.high)}"
         return f"{first} whatever {share}, {span}: {points(least)} to {points(most)} points; {known}."
 

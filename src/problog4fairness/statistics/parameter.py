@@ -167,7 +167,7 @@ class Parameter:
         return called(self.name, self.meaning) if self.is_probability else self.name
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """The name with its meaning: ``p1 (a fair 1 is recorded as 0)``, or the meaning alone, as in ``called``."""
         return f"{self.name} ({self.meaning})" if self.called == self.name and self.meaning != UNSAID else self.called
 

@@ -97,7 +97,7 @@ def check_known(parameters: Sequence[Parameter]) -> None:
     empty = [own for own in parameters if own.without_rows]
     if empty:
         raise MissingValueError(
-            f"no audited row tells about {', '.join(own.said for own in empty)}; {ways_on(empty[0])}"
+            f"no audited row tells about {', '.join(own.description for own in empty)}; {ways_on(empty[0])}"
         )
     unknown = [own.name for own in parameters if own.value is None]
     if unknown:

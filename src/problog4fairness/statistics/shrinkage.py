@@ -137,7 +137,7 @@ def _pooled(parameter: Parameter, parameters: Sequence[Parameter], confidence: f
             rows.append(min(equal_rows(other.value, other.low, other.high, confidence), 1e6))
     if len(rows) == 1:
         raise P4FError(
-            f"no audited row tells about {parameter.said} in any group, so that nothing can be pooled; audit some"
+            f"no audited row tells about {parameter.description} in any group, so nothing can be pooled; audit some"
         )
     pooled_cell = shrunk(np.array(rows) * np.array(values), np.array(rows), confidence)[0]
     estimate = Estimate(pooled_cell.value, pooled_cell.low, pooled_cell.high, 0)

@@ -79,12 +79,12 @@ def warn_few(parameters: Sequence[Parameter], labels: Sequence[Any] = (), error:
             continue
         if parameter.without_rows or rows == 0 or value is None or low is None or high is None:
             way = way or (f"; {ways_on(parameter)}" if parameter.without_rows else "")
-            unseen.append(parameter.said)
+            unseen.append(parameter.description)
         elif rows is not None and rows < FEW_ROWS and parameter.source != SOURCE:
-            few.append((rows, parameter.said))
+            few.append((rows, parameter.description))
         elif parameter.is_wide(error) and value and (low, high) != (0, 1):
             between = f"is known only to lie between {low:.3f} and {high:.3f}, about {value:.3f}"
-            wide.append(((high - low) / value, f"{parameter.said} {between}"))
+            wide.append(((high - low) / value, f"{parameter.description} {between}"))
     if unseen:
         more = f" and {len(unseen) - 3} more parameters" if len(unseen) > 3 else ""
         warn_audit(f"no audited row tells about {', '.join(unseen[:3])}{more}{way}")

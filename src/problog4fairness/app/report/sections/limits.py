@@ -70,11 +70,11 @@ def _parameter_doubt(own: Parameter, overlap: bool, error: float) -> str | None:
     if own.high - own.low > NO_IDEA:
         why = "Another parameter may explain the same errors. " if overlap else ""
         way_out = "State a value, or rule it out."
-        return f"The audited rows do not tell {own.said}. {why}{way_out}"
+        return f"The audited rows do not tell {own.description}. {why}{way_out}"
     if own.rows < FEW_ROWS:
-        return f"Only {count(own.rows, 'audited row')} tell about {own.said}.{more}"
+        return f"Only {count(own.rows, 'audited row')} tell about {own.description}.{more}"
     if own.is_wide(error):
-        said = own.said[0].upper() + own.said[1:] if own.called != own.name else own.said
+        said = own.description[0].upper() + own.description[1:] if own.called != own.name else own.description
         return f"{said} is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
     return None
 

@@ -273,7 +273,11 @@ def warn_of_votes(
     count = sum(width > WIDE for width in widths)
     if count:
         widest = parameters[int(np.argmax(widths))]
-        many = f"{count} of {len(parameters)} parameters, such as {widest.said}," if count > 1 else widest.said
+        many = (
+            f"{count} of {len(parameters)} parameters, such as {widest.description},"
+            if count > 1
+            else widest.description
+        )
         warn_audit(
             f"the votes hardly tell {many} between {widest.low:.2f} and {widest.high:.2f}; "
             "audit some rows, or name annotators with few votes as one kind"

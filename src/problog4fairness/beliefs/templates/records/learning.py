@@ -80,7 +80,7 @@ def _with_learned(parameters: Sequence[Parameter], learned: Learned, rows: int) 
     for own in known:
         if (own.high or 1) - (own.low or 0) > UNTOLD:
             warn_audit(
-                f"the record hardly tells {own.said}: between {own.low:.2f} and {own.high:.2f}; "
+                f"the record hardly tells {own.description}: between {own.low:.2f} and {own.high:.2f}; "
                 "audit some rows, or state it"
             )
     return known
