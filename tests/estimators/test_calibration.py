@@ -39,7 +39,7 @@ def test_calibration_error_falls_where_bias_depends_on_features(learner):
     new, _, new_fair, _ = depends_on_x(20_000, 2)
     known = np.where(np.arange(3000) < 400, fair, np.nan)
     model = p4f.DebiasedClassifier(BELIEF, learner, random_state=0)
-    with pytest.warns(LearningWarning, match="its own fair probabilities disagree with the audited rows"):
+    with pytest.warns(LearningWarning, match="its fair probabilities disagree with the audited rows"):
         model.fit(frame, recorded, sensitive_features=area, fair=known)
     assert isinstance(model.fitted_, Calibrated)
     before = calibration_error(new_fair, model.fitted_.fitted.log_proba(new).exp()[:, 1].numpy())
@@ -56,7 +56,7 @@ def test_a_belief_that_holds_is_left_alone_or_hardly_moved():
     own = model.fitted_.fitted if isinstance(model.fitted_, Calibrated) else model.fitted_
     moved = np.abs(own.log_proba(frame[model.columns_]).exp().numpy() - model.predict_proba(frame)).mean()
     assert moved < 0.03
-    assert not any("put right" in concern for concern in model.concerns_)
+    assert not any("they were calibrated" in concern for concern in model.concerns_)
 
 
 def test_few_audited_rows_teach_but_do_not_calibrate():

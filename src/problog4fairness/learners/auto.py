@@ -1,4 +1,4 @@
-"""Which learner suits the data, told by the recorded rows alone."""
+"""Which learner suits the data, by the recorded rows alone."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ class Encoder:
         """``[rows, numbers + categories]``: numbers as they are, categories by position, NaN where not known."""
         numbers = [as_numbers(frame[name]) for name in self.numbers]
         texts = [self._places(frame, name) for name in self.categories]
-        found = [*numbers, *(np.where(places < 0, np.nan, places) for places in texts)]
-        return np.column_stack(found) if found else np.zeros((len(frame), 0))
+        columns = [*numbers, *(np.where(places < 0, np.nan, places) for places in texts)]
+        return np.column_stack(columns) if columns else np.zeros((len(frame), 0))
 
     def _places(self, frame: pd.DataFrame, name: str) -> Codes:
         """The position of each value of a category; -1 for one that is not known."""
@@ -193,8 +193,8 @@ def as_numbers(column: pd.Series[Any]) -> Floats:
         return np.asarray(column.to_numpy())
     if pd.api.types.is_numeric_dtype(column):
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    codes, found = pd.factorize(column)
-    numbers: Floats = np.array([*map(_number, found), np.nan])
+    codes, values = pd.factorize(column)
+    numbers: Floats = np.array([*map(_number, values), np.nan])
     return np.asarray(numbers[codes])
 
 
@@ -209,8 +209,8 @@ def _number(value: Any) -> float:
 
 def text_codes(column: pd.Series[Any]) -> tuple[Codes, list[str]]:
     """For each row a position among texts; whole numbers are the same text whatever they were read as."""
-    codes, found = pd.factorize(column)
-    return codes, [*map(_text, found), MISSING]
+    codes, values = pd.factorize(column)
+    return codes, [*map(_text, values), MISSING]
 
 
 def _text(value: Any) -> str:

@@ -20,7 +20,7 @@ History: TypeAlias = Mapping[str, list[float]]
 State: TypeAlias = tuple[dict[str, Tensor], dict[str, Any]]
 # Between these a slope is found, and shifts between minus and plus the largest: beyond, few rows would make it certain.
 SLOPES, LARGEST_SHIFT = (0.05, 10.0), 10.0
-# Standard errors by which probabilities must be off before it is told.
+# Standard errors by which probabilities must be off for a warning.
 FAR = 3.0
 
 
@@ -170,8 +170,8 @@ class FittedAround(Fitted):
 
     def state(self) -> State:
         tensors, plain = self.fitted.state()
-        own = {name: getattr(self, name) for name in self.plain_names}
-        return tensors, {**own, "fitted": {"kind": self.fitted.kind, **plain}}
+        attributes = {name: getattr(self, name) for name in self.plain_names}
+        return tensors, {**attributes, "fitted": {"kind": self.fitted.kind, **plain}}
 
     @classmethod
     def shapes(cls, plain: Mapping[str, Any], columns: Sequence[str], classes: int) -> dict[str, Shape]:
@@ -224,7 +224,7 @@ class Calibrated(FittedAround):
         self.gain, self.error = gain, error
         if gain > FAR * error:
             warning = (
-                f"its own fair probabilities disagree with the audited rows, by which they were put right (log loss "
+                f"its fair probabilities disagree with the audited rows, on which they were calibrated (log loss "
                 f"lower by {gain:.3f}, standard error {error:.3f}, out of fold); the belief may not hold"
             )
             self.concerns = [*fitted.concerns, warning]

@@ -38,8 +38,8 @@ def minimise(
     """
     ridge = penalty * scales**2
     if isinstance(slopes, BinarySlopes) and slopes.alone:
-        found, losses = _scoring(slopes, matrix, ridge, start[:, 0], tolerance)
-        return found[:, None], losses
+        numbers, losses = _scoring(slopes, matrix, ridge, start[:, 0], tolerance)
+        return numbers[:, None], losses
     return _descent(slopes, matrix, ridge, start, tolerance)
 
 
@@ -71,8 +71,8 @@ def _scoring(
         change = _logits(matrix, step)
         size = 1.0
         for _ in range(MAX_HALVINGS):
-            found = _penalised(slopes, z - size * change, w - size * step, ridge)
-            if found[0] <= value + ROUNDING * abs(value):
+            tried = _penalised(slopes, z - size * change, w - size * step, ridge)
+            if tried[0] <= value + ROUNDING * abs(value):
                 break
             size /= 2
         else:
@@ -80,7 +80,7 @@ def _scoring(
         if size < 1:
             curvature = None  # no longer right
         w, z = w - size * step, z - size * change
-        value, slope, information = found
+        value, slope, information = tried
         losses.append(value / slopes.total)
     return w, losses
 
@@ -127,10 +127,10 @@ def _descent(
         losses.append(float(intermediate_result.fun))
 
     options = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-15, "gtol": tolerance}
-    found = scipy.optimize.minimize(
+    optimum = scipy.optimize.minimize(
         value, start.reshape(-1), jac=True, method="L-BFGS-B", callback=note, options=options
     )
-    return found.x.reshape(shape), losses
+    return optimum.x.reshape(shape), losses
 
 
 def _logits(matrix: Floats, w: Floats) -> Floats:

@@ -43,13 +43,13 @@ class Checkpoint:
             with safe_open(self.path, framework="pt") as file:
                 header = json.loads((file.metadata() or {})[_KEY])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is not a mapping
-            found, rest = dict(header["run"]), dict(header["rest"])
+            stored, rest = dict(header["run"]), dict(header["rest"])
         except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError):
             raise self.damaged() from None
         for name, value in self._run.items():
-            if found.get(name) != value:
+            if stored.get(name) != value:
                 raise CheckpointError(
-                    f"{self.path}: a checkpoint of another fit, with {name} {_short(found.get(name))} instead of "
+                    f"{self.path}: a checkpoint of another fit, with {name} {_short(stored.get(name))} instead of "
                     f"{_short(value)}; delete it or name another file"
                 )
         return tensors, rest

@@ -124,8 +124,8 @@ def _encoded(task: Task, known: dict[object, tuple[Encoder, Tensor]]) -> tuple[E
     table, rows = task.observation.table, task.train_rows
     key = (id(table), None if rows is None else rows.numpy().tobytes())
     if key not in known:
-        seen = table if rows is None else table.iloc[task.observation.needs(rows).unique().numpy()]
-        encoder = make_encoder(seen)
+        inputs = table if rows is None else table.iloc[task.observation.needs(rows).unique().numpy()]
+        encoder = make_encoder(inputs)
         known[key] = encoder, torch.from_numpy(encoder.transform(table))
     return known[key]
 

@@ -49,9 +49,9 @@ def plans(tasks: Sequence[Task], settings: SuitedSettings, chosen: Sequence[int]
     groups: dict[tuple[object, ...], list[int]] = {}
     numbers = list(range(len(tasks)) if chosen is None else chosen)
     for number in sorted(numbers, key=lambda number: -rows_of(tasks[number])):
-        task, seen = tasks[number], tasks[number].observation
+        task, observation = tasks[number], tasks[number].observation
         width = inputs_of(task).shape[1]
-        key = (type(seen.observed), seen.outputs, seen.variants, width, _few(task, settings))
+        key = (type(observation.observed), observation.outputs, observation.variants, width, _few(task, settings))
         groups.setdefault(key, []).append(number)
     for numbers in groups.values():
         while numbers:
