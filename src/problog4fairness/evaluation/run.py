@@ -29,21 +29,11 @@ MOST_CATEGORIES = 256
 class Predictions:
     """What methods predict for the test rows of each cell.
 
-    Attributes
-    ----------
-    chances
-        By method, P(label = 1) of the rows of ``cell.test`` for each cell; of more than two classes P(class),
-        ``[rows, classes]``.
-    left_out
-        Methods that could not run on these rows, and why, in one line.
-    witnessed
-        By method, what each cell's classifier predicts for :attr:`ComparedRows.witnesses`, in the form of ``chances``.
-    drawn
-        What the first belief would predict for these with drawn parameters: the number of the cell, and predictions.
-    repeated
-        The same of fits of some cells with another random state: the number of the cell, and predictions by method.
-    randomised
-        Methods whose predictions are the chances of a random decision.
+    ``chances`` are, by method, P(label = 1) of the rows of ``cell.test`` for each cell; of more than two classes
+    P(class), ``[rows, classes]``. ``witnessed`` has the same for :attr:`ComparedRows.witnesses`; ``drawn`` what the
+    first belief would predict for these with parameters drawn from their posterior, and ``repeated`` what fits with
+    another random state predict, each after the number of its cell. ``left_out`` are methods that could not run on
+    these rows, and why; ``randomised`` those whose predictions are the chances of a random decision.
     """
 
     chances: dict[str, list[Floats]] = field(default_factory=dict)

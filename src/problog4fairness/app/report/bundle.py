@@ -39,16 +39,8 @@ RECORD = ("title", "author", "purpose", "date", "reviewed_by", "approved_by")
 class Inputs:
     """What a report is made from, and how.
 
-    Attributes
-    ----------
-    model, data, audit
-        Files; ``audit`` may be None.
-    options
-        Options by the names of :data:`FLAGS`, those that were given.
-    names
-        Display names, by ``column = value``.
-    comparison, sensitivity
-        The folder of a comparison, whether to make one, and whether to vary the parameters.
+    ``model``, ``data`` and ``audit`` are files; ``options`` have the names of :data:`FLAGS`, those that were given;
+    ``names`` are display names by ``column = value``; ``comparison`` is the folder of one, or whether to make one.
     """
 
     model: Path

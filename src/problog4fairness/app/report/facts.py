@@ -43,32 +43,12 @@ class Division:
 class Facts:
     """A model on a table of recorded data, and where there is one on an audit.
 
-    Attributes
-    ----------
-    model
-        The classifier.
-    label
-        How the label is called.
-    data, rows
-        The rows that have a recorded label, as a table and coded.
-    audit, fair
-        The rows that have a fair label, and its column; None without an audit.
-    divisions
-        By sensitive variable, what the model changes.
-    review, queue
-        The rows that were most likely distorted, and whether that was right on audited rows (None where unknown).
-    audit_rows, audit_chances
-        The audited rows coded, and the probability of each fair label, ``[rows, classes]``: out of fold for rows that
-        the model has learned from, and NaN for those that it has learned from without predicting them out of fold; None
-        without an audit.
-    sample
-        How the audited rows were sampled; None without an audit.
-    learned, judged
-        How many audited rows the model has learned from, and how many of all are predicted out of sample.
-    overlap
-        How many audited rows are also in the data; None without an audit.
-    dropped
-        How many rows have no recorded label.
+    ``data`` are the rows that have a recorded label, as a table, and ``rows`` the same coded; ``audit`` and its column
+    ``fair`` are the rows that have a fair label, ``audit_rows`` the same coded, ``sample`` how they were sampled.
+    ``audit_chances`` are P(fair label) of the audited rows, ``[rows, classes]``: out of fold for rows that the model
+    has learned from (so many are ``learned``), NaN where it has not predicted them out of fold (the others are
+    ``judged``). ``overlap`` audited rows are also in the data; ``dropped`` rows have no recorded label. What rests on
+    an audit is None without one.
     """
 
     model: DebiasedClassifier

@@ -28,20 +28,9 @@ NOT_STATED = "not stated"
 
 @dataclass(frozen=True)
 class Source:
-    """A file that a report was made from.
+    """A file that a report was made from: its name without the folder, and what it holds (data, audit or model).
 
-    Attributes
-    ----------
-    name
-        Its name, without the folder.
-    role
-        What it holds: ``data``, ``audit``, ``model``.
-    sha256
-        Its hash; empty where it was no file.
-    rows
-        How many rows were read; None where it is no table.
-    left_out
-        Reasons, and how many rows were left out for each.
+    ``sha256`` is empty where it was no file, ``rows`` None where it is no table; ``left_out`` counts rows by reason.
     """
 
     name: str

@@ -71,12 +71,7 @@ class Review:
 class QueueCheck:
     """Whether the queue was right on audited rows: those more likely distorted than not, and the others.
 
-    Attributes
-    ----------
-    queued, right
-        How many audited rows would be on the queue, and the share of them that was distorted, weighted.
-    others, missed
-        How many would not, and the share of them that was distorted, weighted.
+    How many there are of either kind, and the shares of them that were distorted, weighted.
     """
 
     queued: int
