@@ -46,6 +46,6 @@ class ProgramEditor:
         self._do("tell", None)
 
     def _do(self, what: str, *arguments: Any) -> None:
-        given = "".join(f", {json.dumps(one)}" for one in arguments)
+        given = "".join(f", {json.dumps(argument)}" for argument in arguments)
         call = f"import({json.dumps(MODULE)}).then((editor) => editor.{what}(component{given}))"
         self.field.client.run_javascript(f"const component = getElement({self.field.id}); if (component) {call};")

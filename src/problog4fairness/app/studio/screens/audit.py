@@ -281,14 +281,14 @@ class Results:
         if self.belief is None:
             soft("Nothing yet. Each answer makes the intervals shorter; the page says when it is enough.")
             return
-        known = [own.half_width for own in self.belief.parameters]
+        known = [parameter.half_width for parameter in self.belief.parameters]
         enough = [half is not None and half <= self.error for half in known]
         if all(enough):
             box(f"Stop: every number is known within {self.error:.0%}. More rows would tell little.", "good")
         else:
             soft(f"{sum(enough)} of {len(enough)} numbers are known within {self.error:.0%}. Go on.")
-        for own, done in zip(self.belief.parameters, enough, strict=True):
-            _interval(own, done, self.error)
+        for parameter, done in zip(self.belief.parameters, enough, strict=True):
+            _interval(parameter, done, self.error)
 
     async def _look(self) -> None:
         size = self.audit.reviews.size()

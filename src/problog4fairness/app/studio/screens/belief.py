@@ -306,7 +306,7 @@ class _Screen:
 
 
 def _names(belief: Belief) -> list[str]:
-    return [f"{own.name}: {own.meaning}" for own in belief.parameters]
+    return [f"{parameter.name}: {parameter.meaning}" for parameter in belief.parameters]
 
 
 def _drawing(belief: Belief, label: Label) -> str:

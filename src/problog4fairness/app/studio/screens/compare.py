@@ -175,7 +175,7 @@ def _places(markers: dict[str, tuple[float, float]]) -> dict[str, str]:
     """On which side of its marker each name stands, so that it covers as little as can be."""
     if not markers:
         return {}
-    low, high = (tuple(end(own[axis] for own in markers.values()) for axis in (0, 1)) for end in (min, max))
+    low, high = (tuple(end(marker[axis] for marker in markers.values()) for axis in (0, 1)) for end in (min, max))
     scale = [size / max(top - bottom, 1e-9) for size, bottom, top in zip(MIDDLE, low, high, strict=True)]
     at = {name: (x * scale[0], y * scale[1]) for name, (x, y) in markers.items()}
     taken = [(x, y, 8.0, 8.0) for x, y in at.values()]  # middles and half widths and heights, in pixels

@@ -48,7 +48,7 @@ def long_work(
     """
 
     def begin() -> None:
-        studio.begin(key, task, *(own() if callable(own) else own for own in arguments))
+        studio.begin(key, task, *(argument() if callable(argument) else argument for argument in arguments))
         state.refresh()
 
     @ui.refreshable

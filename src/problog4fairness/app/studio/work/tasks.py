@@ -193,7 +193,7 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
         "summary": intervals.table.to_dict("records"),
         "bounds": words,
         "tipping": tips,
-        "intervals": {own.name: [own.low, own.high] for own in model.belief_.parameters},
+        "intervals": {parameter.name: [parameter.low, parameter.high] for parameter in model.belief_.parameters},
     }
 
 
