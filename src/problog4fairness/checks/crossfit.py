@@ -75,15 +75,15 @@ def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict
     """
     observation = belief.observe(rows)
     train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
-    tasks = [Task(observation, seed, train_rows=own) for own in train]
+    tasks = [Task(observation, seed, train_rows=others) for others in train]
     label, held = np.asarray(belief.record(rows).codes), [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
 
     def recorded(fitted: Fitted, fold: int) -> Floats:
-        found = observation.recorded_proba(fitted.log_proba(observation.table))
-        return np.asarray(found[torch.from_numpy(held[fold])].numpy())
+        chances = observation.recorded_proba(fitted.log_proba(observation.table))
+        return np.asarray(chances[torch.from_numpy(held[fold])].numpy())
 
-    def likely(chance: Floats, own: Codes) -> Floats:
-        return np.asarray(np.log(np.maximum(chance[np.arange(len(own)), label[own]], 1e-12)))
+    def likely(chance: Floats, places: Codes) -> Floats:
+        return np.asarray(np.log(np.maximum(chance[np.arange(len(places)), label[places]], 1e-12)))
 
     tried, gained, parts = dict[str, Fitted](), dict[str, float](), dict[str, Floats]()
     for name, learner in learners.items():
@@ -122,7 +122,7 @@ def fair_chances(belief: Belief, fits: Sequence[Fitted], rows: Rows, folds: Code
     folds
         ``[rows]``: the fold of each; -1 for a row that no fit has seen, which gets the mean of all.
     """
-    seen = belief.restore(rows.without_record())
-    every = np.stack([seen.fair_proba(fitted.log_proba(seen.table)).numpy() for fitted in fits])
-    own: Floats = every[np.maximum(folds, 0), np.arange(len(rows))]
-    return np.where((folds < 0)[:, None], every.mean(axis=0), own)
+    restored = belief.restore(rows.without_record())
+    every = np.stack([restored.fair_proba(fitted.log_proba(restored.table)).numpy() for fitted in fits])
+    held_out: Floats = every[np.maximum(folds, 0), np.arange(len(rows))]
+    return np.where((folds < 0)[:, None], every.mean(axis=0), held_out)

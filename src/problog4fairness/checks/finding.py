@@ -1,4 +1,4 @@
-"""What one test of a belief found."""
+"""What one check of a belief found, and the statistics that checks share."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class Finding:
     least: str = ""
 
 
-def share_of_draws(drawn: Floats, seen: float) -> float:
-    """The share of simulated values that are as great as what was seen, which counts as one of them; never 0."""
-    return float((1 + np.count_nonzero(drawn >= seen - 1e-12)) / (1 + len(drawn)))
+def share_of_draws(drawn: Floats, observed: float) -> float:
+    """The share of simulated values that are as great as what was observed, which counts as one of them; never 0."""
+    return float((1 + np.count_nonzero(drawn >= observed - 1e-12)) / (1 + len(drawn)))
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -65,9 +65,9 @@ def holm(values: Sequence[float]) -> list[float]:
     p = np.asarray(values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
-    found = np.empty(len(p))
-    found[order] = np.minimum(steps, 1.0)
-    return [float(own) for own in found]
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(steps, 1.0)
+    return [float(value) for value in corrected]
 
 
 def least_shown(spread: Floats, names: Sequence[str], compared: int) -> str:

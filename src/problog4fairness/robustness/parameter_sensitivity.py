@@ -286,12 +286,12 @@ def _half_widths(
     Measured with all parameters drawn, and taken along to the other values; so it is rather too wide than too narrow.
     """
     draws = draw(model, rows, count, model.seed_, progress)
-    own = uncertainty_of(model, rows, draws, refitted=True, random_state=model.seed_)
-    ends = {f"{DISPARITY} by {row.group}" if row.group else DISPARITY: row for row in own[DISPARITY].itertuples()}
+    disparity = uncertainty_of(model, rows, draws, refitted=True, random_state=model.seed_)[DISPARITY]
+    ends = {f"{DISPARITY} by {row.group}" if row.group else DISPARITY: row for row in disparity.itertuples()}
     if audited is not None and len(audited) >= LEAST_KNOWN:
         known = replace(audited, fair=audited.recorded)
-        found = uncertainty_of(model, known, draws, refitted=False, random_state=model.seed_)
-        (ends[ACCURACY],) = found[ACCURACY].itertuples()
+        accuracy = uncertainty_of(model, known, draws, refitted=False, random_state=model.seed_)[ACCURACY]
+        (ends[ACCURACY],) = accuracy.itertuples()
     return {name: (min(0.0, row.low - row.value), max(0.0, row.high - row.value)) for name, row in ends.items()}
 
 
@@ -312,8 +312,8 @@ def _result(
     base, parts = estimates(0), []
     for parameter in chosen:
         low, high = interval_of(parameter)
-        own = [(one.value, number) for number, one in enumerate(variants) if one.parameter is parameter]
-        for value, number in sorted([*own, (float(parameter.value or 0.0), 0)]):
+        values = [(one.value, number) for number, one in enumerate(variants) if one.parameter is parameter]
+        for value, number in sorted([*values, (float(parameter.value or 0.0), 0)]):
             inside = low - 1e-9 <= value <= high + 1e-9
             about = {"parameter": parameter.name, "meaning": parameter.meaning, "value": value, "inside": inside}
             parts.append(estimates(number).reset_index().assign(**about))

@@ -43,48 +43,45 @@ def parameters_test(case: Case) -> Finding:
         raise NotDone(reason or f"no cell has {LEAST_CELL} audited rows")
     rng = case.rng(3)
     moves = case.drawn(rng)
-    drawn, scores, centres, errors = np.zeros(len(moves)), [], [], []
-    for own in shares:
-        size = own.size
-        chance = np.clip(own.chance + moves @ own.slopes, 0, 1)
+    largest, scores, centres, errors = np.zeros(len(moves)), [], [], []
+    for share in shares:
+        size = share.size
+        chance = np.clip(share.chance + moves @ share.slopes, 0, 1)
         centre = float(chance.mean())
         spread = np.sqrt(size * centre * (1 - centre) + size**2 * float(chance.var())) + 1e-9
-        scores.append(abs(own.hits - size * centre) / spread)
+        scores.append(abs(share.hits - size * centre) / spread)
         centres.append(centre)
         errors.append(spread / size)
-        drawn = np.maximum(drawn, np.abs(_simulated(size, chance, rng) - size * centre) / spread)
+        # Hits of so many rows, which need not be whole.
+        whole = max(round(size), 1)
+        hits = rng.binomial(whole, chance) * (size / whole)
+        largest = np.maximum(largest, np.abs(hits - size * centre) / spread)
     which = int(np.argmax(scores))
     worst = shares[which]
     rate = worst.hits / worst.size
     sentence = f"{worst.words}: {percent(rate)} by the audit, {percent(centres[which])} by the belief."
     advice = "Estimate the parameters from this audit: belief.estimate(audit, ...), or p4f estimate."
-    of = [f" of {own.words[0].lower()}{own.words[1:]}" for own in shares]
+    of = [f" of {share.words[0].lower()}{share.words[1:]}" for share in shares]
     least = least_shown(np.array(errors), of, len(of))
-    return Finding(sentence, share_of_draws(drawn, scores[which]), worst.rows, advice, least=least)
+    return Finding(sentence, share_of_draws(largest, scores[which]), worst.rows, advice, least=least)
 
 
-def _simulated(size: float, chance: Floats, rng: np.random.Generator) -> Floats:
-    """Hits of ``size`` rows, which need not be whole, with these probabilities."""
-    whole = max(round(size), 1)
-    return np.asarray(rng.binomial(whole, chance) * (size / whole))
-
-
-def _counted(case: Case, rows: Codes, own: Codes, label: int) -> tuple[float, float]:
+def _counted(case: Case, rows: Codes, people: Codes, label: int) -> tuple[float, float]:
     """How many rows of a cell were recorded with a label, and of how many.
 
     Where rows were drawn by group and recorded label, they are weighted, and are as many rows of a random sample as
     would tell as much. A cell takes a random part of each stratum; that part is what is not known.
     """
-    hit = case.recorded[rows[own]] == label
+    hit = case.recorded[rows[people]] == label
     if case.rows.audit_weights is None:
-        return float(hit.sum()), float(len(own))
+        return float(hit.sum()), float(len(people))
     groups, labels, weights = case.groups[0][rows], case.recorded[rows], case.stands_for
-    share = case.average(case.recorded[rows] == label, np.isin(np.arange(len(rows)), own))
-    group, total, variance = groups[own[0]], weights[own].sum(), 0.0
-    near = float(np.clip(share, 1 / (len(own) + 2), 1 - 1 / (len(own) + 2)))
+    share = case.average(case.recorded[rows] == label, np.isin(np.arange(len(rows)), people))
+    group, total, variance = groups[people[0]], weights[people].sum(), 0.0
+    near = float(np.clip(share, 1 / (len(people) + 2), 1 - 1 / (len(people) + 2)))
     for recorded in np.unique(labels[groups == group]):
         stratum = (groups == group) & (labels == recorded)
-        drawn, inside = int(stratum.sum()), int((labels[own] == recorded).sum())
+        drawn, inside = int(stratum.sum()), int((labels[people] == recorded).sum())
         part = (inside + 1) / (drawn + 2)
         variance += weights[stratum].mean() ** 2 * drawn * part * (1 - part) * ((recorded == label) - near) ** 2
     size = near * (1 - near) * total**2 / max(variance, 1e-12)
@@ -99,18 +96,19 @@ def _label_shares(case: Case) -> Iterator[_Share]:
     given = case.given[rows][places, case.fair]
     slopes = case.slopes[:, rows][:, places, case.fair]
     for cell in range(len(names)):
-        own = np.flatnonzero(cells == cell)
+        people = np.flatnonzero(cells == cell)
         # Impossible labels are the matter of another test, certain ones say nothing.
-        labels = np.flatnonzero((given[own].max(axis=0) > 0) | (np.abs(slopes[:, own]).max(axis=(0, 1), initial=0) > 0))
-        if len(own) < LEAST_CELL or len(labels) < 2:
+        moving = np.abs(slopes[:, people]).max(axis=(0, 1), initial=0) > 0
+        labels = np.flatnonzero((given[people].max(axis=0) > 0) | moving)
+        if len(people) < LEAST_CELL or len(labels) < 2:
             continue
         for label in labels[1:] if len(labels) == 2 else labels:
             yield _Share(
-                rows[own],
-                *_counted(case, rows, own, int(label)),
-                float(given[own, label].mean()),
-                slopes[:, own, label].mean(axis=1),
-                f"Recorded as {case.outcomes[label]}, of {count(len(own))} audited {who(case, *names[cell])}",
+                rows[people],
+                *_counted(case, rows, people, int(label)),
+                float(given[people, label].mean()),
+                slopes[:, people, label].mean(axis=1),
+                f"Recorded as {case.outcomes[label]}, of {count(len(people))} audited {who(case, *names[cell])}",
             )
 
 
@@ -122,8 +120,8 @@ def _feature_shares(case: Case) -> Iterator[_Share]:
     changes = {name: np.zeros((len(case.spread), len(rows))) for name in base}
     for place in np.flatnonzero(case.spread):
         other, step = moved(case.belief, int(place))
-        for name, own in other.feature_distortion(audited).items():
-            changes[name][place] = (own - base[name]) / step
+        for name, moved_chances in other.feature_distortion(audited).items():
+            changes[name][place] = (moved_chances - base[name]) / step
     for name, fair in case.fair_features.items():
         chances, slopes = base[name], changes[name]
         recorded = audited.frame[name].astype(str)
