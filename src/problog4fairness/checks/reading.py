@@ -14,6 +14,7 @@ from problog4fairness.audit import Audit, warn_audit
 from problog4fairness.beliefs import Belief
 from problog4fairness.checks.case import Case
 from problog4fairness.data import (
+    MOST_ROWS,
     FileNote,
     Roles,
     Rows,
@@ -26,9 +27,6 @@ from problog4fairness.data import (
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import TrainingRows, joined, training_rows, with_fair
 from problog4fairness.statistics import count
-
-# More recorded rows than this, or audited ones, are not looked at: so many are drawn at random.
-MOST_ROWS = 20_000
 
 
 def read_case(

@@ -40,13 +40,14 @@ from .roles import (
     plain_feature,
     rewritten,
 )
-from .rows import Rows
+from .rows import MOST_ROWS, Rows
 from .values import Codes, Floats, Level, Value, conventional, plain, plain_column, values_of
 
 __all__ = [
     "COUNT",
     "MAX_GROUPS",
     "MEBIBYTE",
+    "MOST_ROWS",
     "OTHER",
     "Category",
     "Chunks",

@@ -17,6 +17,9 @@ from problog4fairness.data.roles import Roles
 from problog4fairness.data.values import Codes, Floats
 from problog4fairness.errors import P4FError, among
 
+# Rows on which what takes many fits or tests is computed, at most; more are sampled.
+MOST_ROWS = 20_000
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from problog4fairness.audit import group_signal
+from problog4fairness.audit import FEW_ROWS, LITTLE_SIGNAL, group_signal
 from problog4fairness.data import Floats
 from problog4fairness.errors import LearningWarning
 from problog4fairness.estimators.prediction import predicted
@@ -21,15 +21,12 @@ if TYPE_CHECKING:
 
 # Probabilities that differ by less than this are as good as one.
 NEARLY_CONSTANT = 0.02
-# Fewer audited rows say too little about a model.
-FEW_AUDITED = 30
 # Standard errors by which a share must be off before it is told; and by which that of a group in the record must be.
 FAR, CLEARLY = 3.0, 4.0
 # A smaller difference than this between recorded and expected rates changes nothing that a user does.
 LEAST_GAP = 0.02
 # Rows whose recorded label is compared with what the model expects.
 COMPARED = 10_000
-LITTLE_SIGNAL = 0.1
 # Rows, spread over all, that tell whether predictions differ. Trees take a third of their fitting time to predict all.
 LOOKED_AT = 1_000
 
@@ -101,7 +98,7 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
     sentences = []
     for name, mask in masks or [("", np.ones(len(part), dtype=bool))]:
         count, rate = int(mask.sum()), float(positive[mask].mean()) if mask.any() else 0.0
-        if count < FEW_AUDITED:
+        if count < FEW_ROWS:
             continue
         where = f"where {name}, " if name else ""
         if allowed is not None and not model.belief_.missing_labels:
@@ -135,7 +132,7 @@ def _against_audit(model: DebiasedClassifier, rows: Rows, fair: Floats) -> list[
         return []
     known = rows.fair >= 0
     count = int(known.sum())
-    if count < FEW_AUDITED:
+    if count < FEW_ROWS:
         return []
     true, chance, weights = rows.fair[known], fair[known], rows.standing()[known]
     weights = weights if rows.weights is None else weights * rows.weights[known]

@@ -9,14 +9,14 @@ import pandas as pd
 from scipy.stats import chi2
 
 from problog4fairness.beliefs import coded_votes
-from problog4fairness.data import listed
+from problog4fairness.data import MOST_ROWS, listed
 
 if TYPE_CHECKING:
     from problog4fairness.beliefs import Belief
     from problog4fairness.data import Codes, Rows
 
-# Rows that are looked at, and at least.
-MOST_ROWS, LEAST_ROWS = 20_000, 200
+# With fewer rows, nothing is said.
+LEAST_ROWS = 200
 # The share of rows whose recorded label a feature gives by itself, where it is that label under another name.
 GIVEN_AWAY = 0.999
 # Features are noise where none goes with the record by this chance, after correction for their number.

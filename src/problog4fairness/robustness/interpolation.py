@@ -17,7 +17,7 @@ from scipy.stats import qmc
 from sklearn.utils.validation import check_is_fitted
 
 from problog4fairness.beliefs import Belief, Observation
-from problog4fairness.data import Codes, Floats, Grouping, Rows, parse_json, read_file, write_whole
+from problog4fairness.data import MOST_ROWS, Codes, Floats, Grouping, Rows, parse_json, read_file, write_whole
 from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
 from problog4fairness.estimators import fair_proba, least_signal, recorded_rows
 from problog4fairness.metrics import decide, selected
@@ -27,7 +27,6 @@ from problog4fairness.statistics import Parameter, count
 if TYPE_CHECKING:
     from problog4fairness.estimators import DebiasedClassifier
 
-MOST_ROWS = 20_000
 # Fits for each term of the polynomial, about.
 FITS_PER_TERM = 2.0
 MOST_PARAMETERS = 8

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.app.report.facts import Facts, feature_names, sensitive_of
+from problog4fairness.data import MOST_ROWS
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, refit_learner
 from problog4fairness.evaluation import Comparison, compare_rows, compared_rows, learner_word
@@ -16,8 +17,6 @@ from problog4fairness.learners import Learner
 from problog4fairness.robustness import Sensitivity, sensitivity
 from problog4fairness.statistics import Parameter, count
 
-# What is fitted again is fitted on so many rows at most; predictions are made for all.
-MOST_ROWS = 20_000
 # More parameters than this make the figure unreadable; the least certain ones are shown.
 MOST_PARAMETERS = 6
 SEEDS, FOLDS = 3, 3

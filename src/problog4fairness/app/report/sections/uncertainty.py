@@ -11,13 +11,13 @@ from problog4fairness.app.report.markup import Content, Markup, bullets, figure,
 from problog4fairness.app.report.names import Names
 from problog4fairness.app.report.svg import inline, page_style
 from problog4fairness.checks import CheckResult, check
-from problog4fairness.data import Grouping
+from problog4fairness.data import MOST_ROWS, Grouping
 from problog4fairness.errors import P4FError
 from problog4fairness.robustness import UNCERTAIN, Uncertainty
 from problog4fairness.statistics import count, percent
 
-# Rows that are fitted on, at most, and fits.
-MOST_ROWS, DRAWS = 20_000, 50
+# Fits.
+DRAWS = 50
 
 
 def checked(facts: Facts, seed: int) -> Markup:

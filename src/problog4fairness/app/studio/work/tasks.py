@@ -21,7 +21,7 @@ from problog4fairness.app.studio.project import (
     Project,
 )
 from problog4fairness.app.studio.work.process import Tell
-from problog4fairness.data import FileWarning, read_table, write_table
+from problog4fairness.data import MOST_ROWS, FileWarning, read_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 # Rows that are shown behind a test.
 SHOWN = 20
-# Intervals and bounds are fitted on so many rows at most, as in a report.
-MOST_ROWS = 20_000
 # Points of a curve.
 POINTS = 300
 
