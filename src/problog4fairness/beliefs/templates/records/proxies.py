@@ -21,7 +21,6 @@ from problog4fairness.statistics import (
     POOLED,
     Estimate,
     Parameter,
-    Shrunk,
     estimated_jointly,
     known_values,
     proportion,
@@ -55,49 +54,43 @@ def linked_shares(
     sizes
         How many values each proxy has, for a model of the proxies; None to count each combination.
     """
+    cells = [(own.cell.group, own.cell.recorded) for own in parameters if own.cell]
+    counts = np.zeros(np.max(cells, axis=0) + 1)
+    np.add.at(counts, (places, groups), 1)
     if sizes is not None:
-        return _modelled(parameters, places, groups, confidence, sizes)
-    found = []
-    for own in parameters:
-        here = places == (own.cell.group if own.cell else 0)
-        yes = int((groups[here] == (own.cell.recorded if own.cell else 1)).sum())
-        found.append(own.estimated(proportion(yes, int(here.sum()), confidence)))
-    return _with_unseen(found, confidence)
-
-
-def _with_unseen(parameters: Sequence[Parameter], confidence: float) -> tuple[Parameter, ...]:
-    """The parameters; those of combinations without a linked row are as the other combinations let expect."""
-    unseen = [own for own in parameters if own.without_rows]
-    if not unseen:
-        return tuple(parameters)
-    places = {own.cell.group for own in unseen if own.cell}
+        return _modelled(parameters, cells, counts, confidence, sizes)
+    rows = counts.sum(axis=1)
+    shares = [
+        own.estimated(proportion(int(counts[place, level]), int(rows[place]), confidence))
+        for own, (place, level) in zip(parameters, cells, strict=True)
+    ]
+    unseen = rows == 0
+    if not unseen.any():
+        return tuple(shares)
     # Each group's share is its share among the linked people of all combinations, as far as combinations are alike.
-    combinations = sorted({own.cell.group for own in parameters if own.cell} - places)
-    number = {place: i for i, place in enumerate(combinations)}
-    shares: dict[int, Shrunk] = {}
-    for level in sorted({own.cell.recorded for own in parameters if own.cell}):
-        counts = np.zeros((2, 1 + len(combinations)))
-        for own in parameters:
-            if own.cell and own.cell.recorded == level and own.rows:
-                counts[:, 1 + number[own.cell.group]] = (own.value or 0.0) * own.rows, own.rows
-        shares[level] = shrunk(counts[0], counts[1], confidence)[0]
-    scale = max(1.0, sum(own.value for own in shares.values()))
+    levels = range(1, counts.shape[1])
+    others = {level: shrunk(np.append(0.0, counts[~unseen, level]), np.append(0.0, rows[~unseen]), confidence)[0]
+              for level in levels}  # fmt: skip
+    scale = max(1.0, sum(other.value for other in others.values()))
+    first = next(own for own, (place, _) in zip(parameters, cells, strict=True) if unseen[place])
     warn_audit(
-        f"{len(places)} of {len(places) + len(combinations)} combinations of the proxies have no linked row, such "
-        f"as that of {unseen[0].name}: they are pooled from the others; with additive=True each proxy adds its part"
+        f"{unseen.sum()} of {len(unseen)} combinations of the proxies have no linked row, such as that of "
+        f"{first.name}: they are pooled from the others; with additive=True each proxy adds its part"
     )
-    found = []
-    for own in parameters:
-        if own.without_rows and own.cell:
-            told = shares[own.cell.recorded]
-            estimate = Estimate(told.value / scale, told.low, told.high, 0)
-            own = replace(own, prior=told.prior).estimated(estimate, POOLED)
-        found.append(own)
-    return tuple(found)
+    for position, (place, level) in enumerate(cells):
+        if unseen[place]:
+            other = others[level]
+            estimate = Estimate(other.value / scale, other.low, other.high, 0)
+            shares[position] = replace(shares[position], prior=other.prior).estimated(estimate, POOLED)
+    return tuple(shares)
 
 
 def _modelled(
-    parameters: Sequence[Parameter], places: Codes, groups: Codes, confidence: float, sizes: Sequence[int]
+    parameters: Sequence[Parameter],
+    cells: Sequence[tuple[int, int]],
+    counts: Floats,
+    confidence: float,
+    sizes: Sequence[int],
 ) -> tuple[Parameter, ...]:
     """The parameters by a model in which each proxy adds its part to the log-odds of the groups.
 
@@ -111,34 +104,30 @@ def _modelled(
             "at most; join values that are alike"
         )
     matrix = _design(sizes)
-    count = 1 + max(own.cell.recorded for own in parameters if own.cell)
-    seen = np.zeros((len(matrix), count))
-    np.add.at(seen, (places, groups), 1)
-    shape = (matrix.shape[1], count - 1)
+    rows = counts.sum(axis=1, keepdims=True)
+    shape = (matrix.shape[1], counts.shape[1] - 1)
 
     def loss(point: Floats) -> tuple[float, Floats]:
         weights = point.reshape(shape)
         chance = _chances(matrix, weights)
-        slopes = matrix.T @ (seen.sum(axis=1, keepdims=True) * chance - seen)[:, 1:] + PENALTY * _free(weights)
+        slopes = matrix.T @ (rows * chance - counts)[:, 1:] + PENALTY * _free(weights)
         cost = 0.5 * PENALTY * float((_free(weights) ** 2).sum())
-        return cost - float((seen * np.log(np.maximum(chance, 1e-300))).sum()), slopes.reshape(-1)
+        return cost - float((counts * np.log(np.maximum(chance, 1e-300))).sum()), slopes.reshape(-1)
 
-    found = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B", options={"ftol": 1e-13}).x
-    chance = _chances(matrix, found.reshape(shape))
+    best = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B", options={"ftol": 1e-13}).x
+    chance = _chances(matrix, best.reshape(shape))
     slopes = _slopes(matrix, chance)  # [combinations, groups - 1, weights]
-    flat = np.sqrt(seen.sum(axis=1))[:, None, None]
     # The information of multinomial counts: slopes over what is expected, the first group's included.
     whole = np.concatenate([-slopes.sum(axis=1, keepdims=True), slopes], axis=1)
-    scaled = (flat * whole / np.sqrt(np.maximum(chance, 1e-12))[:, :, None]).reshape(-1, whole.shape[2])
+    scaled = (np.sqrt(rows / np.maximum(chance, 1e-12))[:, :, None] * whole).reshape(-1, whole.shape[2])
     covariance = np.linalg.pinv(scaled.T @ scaled + PENALTY * np.eye(scaled.shape[1]), hermitian=True)
-    at = [(own.cell.group, own.cell.recorded) for own in parameters if own.cell]
-    moves = np.stack([slopes[place, group - 1] for place, group in at])
+    moves = np.stack([slopes[place, group - 1] for place, group in cells])
     spread = moves @ covariance @ moves.T
-    value, z = np.array([chance[place] for place in at]), NormalDist().inv_cdf((1 + confidence) / 2)
+    value, z = np.array([chance[cell] for cell in cells]), NormalDist().inv_cdf((1 + confidence) / 2)
     half = z * np.sqrt(np.diag(spread)) / np.maximum(value * (1 - value), 1e-12)
     ends = expit(logit(value) - half), expit(logit(value) + half)
     information = np.linalg.pinv(spread, rcond=1e-8, hermitian=True)
-    return estimated_jointly(parameters, value, *ends, information, len(groups), SOURCE)
+    return estimated_jointly(parameters, value, *ends, information, int(rows.sum()), SOURCE)
 
 
 def _design(values: Sequence[int]) -> Floats:
