@@ -11,9 +11,8 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.audit import AuditWarning
-from problog4fairness.beliefs.likelihood.combinations import every
+from problog4fairness.beliefs.likelihood.combinations import answers, every
 from problog4fairness.beliefs.templates.custom import ProgramBelief
-from problog4fairness.beliefs.templates.features.distorted import program_tables
 from problog4fairness.beliefs.templates.features.measurement import MeasurementBias
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
@@ -61,12 +60,36 @@ def test_a_program_by_hand_says_the_same():
     require_equal(belief.bind(rates).observe(rows), ProgramBelief(text, features=["u", "v"]).observe(rows))
 
 
-def test_what_is_looked_up_is_what_the_program_says():
-    contract = TestJoint()
-    belief = contract.make().bind(contract.known())
-    (found,) = belief.feature_tables().values()
-    said = program_tables(belief.parts, belief._bound_program().compile(), belief.variables, every(belief.variables))
-    torch.testing.assert_close(found, said["income, Job title"], rtol=0, atol=1e-12)
+def program_tables(belief: MeasurementBias) -> dict[str, torch.Tensor]:
+    """P(fair value | recorded value, groups) of each part, ``[groups, recorded, fair]``, as the program says it."""
+    circuit, groups, tables, first = belief._bound_program().compile(), every(belief.variables), {}, 0
+
+    def certain(part, value):
+        return value.double() if part.binary else torch.eye(len(part.values)).double()[value]
+
+    for part in belief.parts:
+        # Every query is about one part, so the others may have any value.
+        recorded = torch.arange(len(part.values))
+        cases = {own.name: certain(own, recorded if own is part else 0 * recorded) for own in belief.parts}
+        count = 1 if part.binary else len(part.values)
+        answer = answers(circuit, belief.variables, groups, cases)[..., first : first + count]
+        tables[part.title] = torch.cat([1 - answer, answer], dim=-1) if part.binary else answer
+        first += count
+    return tables
+
+
+@pytest.mark.parametrize(
+    "belief",
+    [
+        TestJoint().make().bind(TestJoint().known()),
+        MeasurementBias(["u", "v"], "a", {"u": 0.1, "v": {0: 0.2, 1: 0.3}}, {"u": 0.05, "v": 0.15}),
+        MeasurementBias(["u"], "a", 0.1, False, affected=[1]),
+    ],
+)
+def test_tables_that_are_looked_up_are_those_of_the_program(belief):
+    tables = program_tables(belief)
+    for name, table in belief.feature_tables().items():
+        torch.testing.assert_close(table, tables[name], rtol=0, atol=1e-12)
 
 
 def test_five_features_together_are_fitted_in_no_time():

@@ -13,11 +13,10 @@ import torch
 from torch import Tensor
 
 from problog4fairness.beliefs.describe.words import joined, share
-from problog4fairness.beliefs.likelihood.combinations import answers
 from problog4fairness.beliefs.variables import Strength, flip_rules, goal, parameter_name, strengths
 from problog4fairness.data import Codes, Floats, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.program import Circuit, atom, comment
+from problog4fairness.program import atom, comment
 from problog4fairness.statistics import Cell, Parameter, known_values
 
 # Recorded and fair value of a binary feature that was recorded too low, and too high.
@@ -176,10 +175,6 @@ class Distorted:
             found[cell.group, cell.recorded, cell.fair] = used.get(own.name, math.nan)
         return found + torch.diag_embed(1 - found.sum(dim=-1))
 
-    def certain(self, value: Tensor) -> Tensor:
-        """What its network says where its value is known, by position."""
-        return value.double() if self.binary else torch.eye(len(self.values)).double()[value]
-
     def sentences(self, variable: Sensitive, parameters: Mapping[Cell, Parameter], verb: str) -> list[str]:
         """What is said of each group; ``verb`` leads from the recorded value to the fair one."""
         found = []
@@ -215,20 +210,3 @@ class Distorted:
         return {
             name: (table * (own[:, None] != own)).sum(axis=-1) for name, own in zip(self.features, places, strict=True)
         }
-
-
-def program_tables(
-    parts: Sequence[Distorted], circuit: Circuit, variables: Sequence[Sensitive], groups: Codes
-) -> dict[str, Tensor]:
-    """P(fair value | recorded value, groups) of each part, ``[groups, recorded, fair]``, as their program says it."""
-    tables, first = {}, 0
-    for part in parts:
-        # Every query is about one part, so the others may have any value.
-        recorded = torch.arange(len(part.values))
-        nothing = torch.zeros_like(recorded)
-        cases = {other.name: other.certain(recorded if other is part else nothing) for other in parts}
-        count = 1 if part.binary else len(part.values)
-        answer = answers(circuit, variables, groups, cases)[..., first : first + count]
-        tables[part.title] = torch.cat([1 - answer, answer], dim=-1) if part.binary else answer
-        first += count
-    return tables

@@ -14,7 +14,7 @@ from problog4fairness.beliefs.fields import AFFECTED, GROUPS, SENSITIVE, Field, 
 from problog4fairness.beliefs.likelihood.combinations import Combinations, every, occurring
 from problog4fairness.beliefs.likelihood.observation import Observation
 from problog4fairness.beliefs.likelihood.tables import changed, observe_tables
-from problog4fairness.beliefs.templates.features.distorted import Distorted, program_tables
+from problog4fairness.beliefs.templates.features.distorted import Distorted
 from problog4fairness.beliefs.templates.features.feature_bias import FeatureBias
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment
 from problog4fairness.data import Codes, Floats, Level, Rows, plain
@@ -182,10 +182,8 @@ class MeasurementBias(FeatureBias):
         """P(fair value | recorded value, groups) of each part, ``[groups, recorded, fair]``."""
         self.require_known()
         groups = every(self.variables) if groups is None else groups
-        if any(part.together for part in self.parts):  # whose clauses are too many to be compiled in no time
-            own, count = self.by_cell(), len(self.variable.levels)
-            return {part.title: part.table(count, own[part.title])[groups[:, 0]] for part in self.parts}
-        return program_tables(self.parts, self._bound_program().compile(), self.variables, groups)
+        parameters, count = self.by_cell(), len(self.variable.levels)
+        return {part.title: part.table(count, parameters[part.title])[groups[:, 0]] for part in self.parts}
 
     def before_label(self) -> tuple[list[str], list[str]]:
         """See :meth:`FeatureBias.before_label`."""
