@@ -112,7 +112,7 @@ class Belief(Observing):
         self.variables = () if variable is None else (variable,)
 
     def field_values(self) -> dict[str, Any]:
-        """The plain value of each field: the answers that lead to this belief, its parameters aside."""
+        """The plain value of each field: the answers that lead to this belief, but for what audited rows added."""
         return dict(self._field_values)
 
     @classmethod

@@ -379,8 +379,11 @@ class RowBias(LabelStage):
         for name in NAMES.values():
             depends = values[name]
             if isinstance(depends, Mapping) and "found" in depends:
-                model = [column for part in depends["found"] if part["as"] == "score" for column in part["columns"]]
-                values[name] = {"columns": depends["columns"], "model": model}
+                scores = [part for part in depends["found"] if part["as"] == "score"]
+                # The last value of a column stands for all others.
+                known = {part["columns"][0]: part["levels"][:-1] for part in depends["found"] if part not in scores}
+                model = [column for part in scores for column in part["columns"]]
+                values[name] = {"columns": depends["columns"] | known, "model": model}
         return values
 
     @classmethod
