@@ -60,8 +60,8 @@ def _run() -> int:
 def _usage(error: Any) -> str:
     """What was wrong with the words after ``p4f``; of what is missing, what it is."""
     message, missing = str(error.format_message()), getattr(error, "param", None)
-    told = getattr(missing, "help", None) if message.startswith("Missing") else None
-    return f"{message.rstrip('.')}: {told}" if told else message
+    about = getattr(missing, "help", None) if message.startswith("Missing") else None
+    return f"{message.rstrip('.')}: {about}" if about else message
 
 
 def _show_warning(
@@ -75,10 +75,10 @@ def _show_warning(
     if not category.__module__.startswith(("problog4fairness.", "studies.")):
         _SHOW(message, category, filename, lineno, file, line)
         return
-    told = f"{getattr(message, 'prefix', 'warning')}: {with_options(' '.join(str(message).split()))}"
-    if told not in _TOLD:
-        _TOLD.add(told)
-        say(told, error=True)
+    text = f"{getattr(message, 'prefix', 'warning')}: {with_options(' '.join(str(message).split()))}"
+    if text not in _TOLD:
+        _TOLD.add(text)
+        say(text, error=True)
 
 
 def _interrupted() -> NoReturn:

@@ -41,8 +41,8 @@ def with_options(message: str) -> str:
     'say which one is favourable by --favourable VALUE'
     """
 
-    def option(found: re.Match[str]) -> str:
-        name, value = found.groups()
+    def option(match: re.Match[str]) -> str:
+        name, value = match.groups()
         kind = " COLUMN" if name in _COLUMNS else " VALUE"
         bare = value.strip('"')
         shown = {"...": kind, "[...]": kind, "True": ""}.get(value, f" {bare}")

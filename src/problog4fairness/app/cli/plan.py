@@ -123,7 +123,7 @@ def plan(
     )
     if positive_rate is not None:
         raise P4FError("--positive-rate is for a plan without a table; with --data, the recorded labels tell it")
-    found, written = _plan(
+    result, written = _plan(
         table,
         bias.belief,
         _guesses(guess or ()),
@@ -134,15 +134,15 @@ def plan(
         confidence=confidence,
         design=design.value,
     )
-    if draw is not None and (found.to_draw or written is None):
+    if draw is not None and (result.to_draw or written is None):
         from problog4fairness.data import write_table
 
         hidden = [name for name in (sensitive, recorded, *(bias.feature or ())) if name is not None] if hide else ()
-        rows = found.draw(random_state=seed, hide=hidden, rows=written, cells=frame)
+        rows = result.draw(random_state=seed, hide=hidden, rows=written, cells=frame)
         write_table(rows, draw, for_spreadsheet=for_spreadsheet)
     if draw == "-":
         return
-    _show(found, draw, as_json, table.labels if table.has_labels else ())
+    _show(result, draw, as_json, table.labels if table.has_labels else ())
 
 
 def _plan(
@@ -176,47 +176,47 @@ def _plan(
 def _without_data(error: float, confidence: float, positive_rate: float | None, as_json: bool) -> None:
     from problog4fairness.audit import hoeffding_plan
 
-    found = hoeffding_plan(error, confidence, positive_rate=0.5 if positive_rate is None else positive_rate)
+    result = hoeffding_plan(error, confidence, positive_rate=0.5 if positive_rate is None else positive_rate)
     if as_json:
         names = ("error", "confidence", "needed", "simple", "stratified", "assumed", "cells", "groups")
-        print_json({name: getattr(found, name) for name in names})
+        print_json({name: getattr(result, name) for name in names})
         return
-    show(found.cells)
+    show(result.cells)
     say(
         "",
-        f"{found.needed} rows of each cell: every parameter within {error:g} with {confidence:.0%} confidence",
-        f"{found.simple} rows in all, drawn at random from everybody, by Hoeffding's inequality",
-        f"{found.stratified} rows in all, drawn from each group by itself",
-        f"assumed: {found.assumed}",
+        f"{result.needed} rows of each cell: every parameter within {error:g} with {confidence:.0%} confidence",
+        f"{result.simple} rows in all, drawn at random from everybody, by Hoeffding's inequality",
+        f"{result.stratified} rows in all, drawn from each group by itself",
+        f"assumed: {result.assumed}",
         "with --data, rows are drawn where they tell most, and far fewer are enough",
     )
 
 
-def _show(found: AuditPlan, draw: str | None, as_json: bool, labels: Sequence[Any]) -> None:
+def _show(result: AuditPlan, draw: str | None, as_json: bool, labels: Sequence[Any]) -> None:
     from problog4fairness.statistics import in_labels
 
     if as_json:
         names = ("design", "error", "confidence", "stop", "audited", "open", "to_draw", "in_all")
-        known = found.hoeffding
+        known = result.hoeffding
         beside = known and {name: getattr(known, name) for name in ("needed", "asked", "stratified", "cells")}
-        tables = {"parameters": found.parameters, "strata": found.strata, "notes": found.notes}
-        print_json({name: getattr(found, name) for name in names} | {"hoeffding": beside} | tables | {"drawn": draw})
+        tables = {"parameters": result.parameters, "strata": result.strata, "notes": result.notes}
+        print_json({name: getattr(result, name) for name in names} | {"hoeffding": beside} | tables | {"drawn": draw})
         return
-    show(found.strata)
-    if found.audited and found.design == "neyman":
+    show(result.strata)
+    if result.audited and result.design == "neyman":
         say("")
-        show(found.parameters.assign(meaning=[in_labels(meaning, labels) for meaning in found.parameters["meaning"]]))
-    say("", *found.lines())
-    if draw is not None and not found.stop:
-        say(f"{draw}: fill in {', '.join(found.columns)}, then run the same command again")
+        show(result.parameters.assign(meaning=[in_labels(meaning, labels) for meaning in result.parameters["meaning"]]))
+    say("", *result.lines())
+    if draw is not None and not result.stop:
+        say(f"{draw}: fill in {', '.join(result.columns)}, then run the same command again")
 
 
 def _guesses(texts: Any) -> dict[str, float]:
-    found = {}
+    guesses = {}
     for text in texts:
         name, _, value = text.partition("=")
         try:
-            found[name.strip()] = float(value)
+            guesses[name.strip()] = float(value)
         except ValueError:
             raise P4FError(f"--guess {text}: write NAME=VALUE, such as p1=0.3") from None
-    return found
+    return guesses

@@ -142,10 +142,10 @@ def verify(
     with working("making the report again"):
         from problog4fairness.app.report import verify as differences
 
-        found = differences(folder, data)
+        differing = differences(folder, data)
     if as_json:
-        print_json({"folder": folder, "differences": found})
+        print_json({"folder": folder, "differences": differing})
     else:
-        say(*(found or ["Nothing differs: the files are those of the report, and they give the same page."]))
-    if found:
+        say(*(differing or ["Nothing differs: the files are those of the report, and they give the same page."]))
+    if differing:
         raise typer.Exit(1)

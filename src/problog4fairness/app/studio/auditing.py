@@ -84,26 +84,26 @@ def plan(project: Project, error: float | None = None) -> AuditPlan:
     error
         Half the width of the interval of every parameter; as it was chosen by default.
     """
-    said, belief = project.choices, project.belief().unknown()
+    choices, belief = project.choices, project.belief().unknown()
     feature = [asked.column] if (asked := Asked.of(project, belief)).feature else []
     table = AuditTable(
         project.frame,
-        str(said.table),
-        str(said.sensitive),
-        recorded=None if feature else said.recorded,
-        favourable=said.favourable,
-        group=said.group,
-        answers={"features": feature, "fair_features": [said.fair for _ in feature]},
+        str(choices.table),
+        str(choices.sensitive),
+        recorded=None if feature else choices.recorded,
+        favourable=choices.favourable,
+        group=choices.group,
+        answers={"features": feature, "fair_features": [choices.fair for _ in feature]},
         planned=True,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the column may still be empty; what was assumed is told with the plan
-        pilot = table.filled_in(read_table(project.path(AUDIT)), said.fair) if project.has(AUDIT) else None
+        pilot = table.filled_in(read_table(project.path(AUDIT)), choices.fair) if project.has(AUDIT) else None
         return belief.plan_audit(
             table.coded(belief),
             recorded=table.recorded,
-            fair=table.columns(belief, said.fair),
-            error=said.error if error is None else error,
+            fair=table.columns(belief, choices.fair),
+            error=choices.error if error is None else error,
             pilot=pilot,
             favourable=None if feature else table.roles.favourable,
         )
@@ -127,11 +127,11 @@ def tells_itself(belief: Belief) -> bool:
     return "fair" not in needed or needed["fair"].default is None
 
 
-def draw(project: Project, found: AuditPlan) -> None:
+def draw(project: Project, plan_made: AuditPlan) -> None:
     """Write the next round below what is there."""
     with _CHANGING:
         before = read_table(project.path(AUDIT), verbatim=True) if project.has(AUDIT) else None
-        rows = found.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
+        rows = plan_made.draw(random_state=project.choices.seed, rows=before, cells=project.frame)
         write_table(rows, str(project.path(AUDIT)))
 
 
@@ -185,8 +185,8 @@ class Audit:
 
     def next_for(self, reviewer: str) -> int | None:
         """The first row about which this reviewer said nothing yet."""
-        said = self.reviews.of(reviewer)
-        return next((number for number in self.numbers if number not in said), None)
+        answered = self.reviews.of(reviewer)
+        return next((number for number in self.numbers if number not in answered), None)
 
     def shown(self, number: int) -> dict[str, str]:
         """What a reviewer sees of a row: everything but what was recorded, and what the plan added."""
@@ -221,13 +221,15 @@ class Audit:
         by_row = {row: label or None for row, label in zip(_row_numbers(kept), labels, strict=True)}
         known = self.drawn.assign(**{self.fair: [by_row.get(row) for row in self.numbers]})
         known = known[known[self.fair].notna()].reset_index(drop=True)
-        said: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
+        options: dict[str, Any] = {"group": str(self.roles.group)} if self.roles.binary else {}
         if self.asked.feature:
-            known[self.fair] = known[self.fair].map({str(own): own for own in self.project.values(self.asked.column)})
-            said["answers"] = {"features": [self.asked.column], "fair_features": [self.fair]}
+            known[self.fair] = known[self.fair].map(
+                {str(value): value for value in self.project.values(self.asked.column)}
+            )
+            options["answers"] = {"features": [self.asked.column], "fair_features": [self.fair]}
         else:
-            said |= {"recorded": self.asked.column, "fair": self.fair, "favourable": str(self.roles.favourable)}
-        table = AuditTable(known, AUDIT, self.roles.sensitive, **said)
+            options |= {"recorded": self.asked.column, "fair": self.fair, "favourable": str(self.roles.favourable)}
+        table = AuditTable(known, AUDIT, self.roles.sensitive, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.project.belief().unknown().estimate_table(table)
@@ -237,7 +239,7 @@ class Audit:
         import pandas as pd
 
         names = {"row": ROW, "reviewer": "reviewer", "label": self.fair, "note": "note", "at": "at"}
-        return pd.DataFrame([vars(said) for said in self.reviews.answers()], columns=pd.Index(names)).rename(
+        return pd.DataFrame([vars(answer) for answer in self.reviews.answers()], columns=pd.Index(names)).rename(
             columns=names
         )
 
@@ -315,6 +317,6 @@ def told_by_sheet(project: Project, file: Path) -> Belief:
         if belief.numbers:
             recorded: dict[str, Any] = {"recorded": {name: name for name in features}, "fair": fair}
             return belief.estimate(filled, **recorded, favourable=roles.favourable)
-        said: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}
-        said["answers"] = {"features": list(features), "fair_features": list(fair.values())}
-        return belief.estimate_table(AuditTable(filled, file.name, roles.sensitive, **said))
+        options: dict[str, Any] = {"group": str(roles.group)} if roles.binary else {}
+        options["answers"] = {"features": list(features), "fair_features": list(fair.values())}
+        return belief.estimate_table(AuditTable(filled, file.name, roles.sensitive, **options))

@@ -112,9 +112,9 @@ def guarded(action: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
     @wraps(action)  # the framework passes an event to those that take one
     async def act(*arguments: Any) -> None:
         try:
-            found = action(*arguments)
-            if inspect.isawaitable(found):
-                await found
+            outcome = action(*arguments)
+            if inspect.isawaitable(outcome):
+                await outcome
         except (P4FError, OSError) as error:
             ui.notify(" ".join(str(error).split()), type="negative", multi_line=True, timeout=8000, close_button=True)
 

@@ -169,14 +169,14 @@ class Project:
         if here.parent != self.folder.resolve():
             with here.open("rb") as source, whole_file(self.path(here.name)) as target:
                 shutil.copyfileobj(source, target)
-        said: dict[str, Any] = dict.fromkeys(("recorded", "favourable", "sensitive", "group"))
-        self.choose(table=here.name, drop=(), **said)
+        unknown: dict[str, Any] = dict.fromkeys(("recorded", "favourable", "sensitive", "group"))
+        self.choose(table=here.name, drop=(), **unknown)
 
     def tables(self) -> list[str]:
         """Files of the folder that may be the table, such as those that were there before."""
         kinds = (".csv", ".tsv", ".parquet")
-        found = (file for file in self.folder.iterdir() if file.suffix.lower() in kinds and file.name != AUDIT)
-        return sorted(file.name for file in found if file.is_file())
+        tables = (file for file in self.folder.iterdir() if file.suffix.lower() in kinds and file.name != AUDIT)
+        return sorted(file.name for file in tables if file.is_file())
 
     def path(self, name: str) -> Path:
         """A file of the project; the error of one that is a link, which would lead to a file of somebody else."""
@@ -221,26 +221,26 @@ class Project:
     def count(self, column: str) -> int:
         """How many different values a column has."""
         if column not in self._counts:
-            seen = {own.name: own.values for own in self._columns or ()}
-            self._counts[column] = seen[column] if column in seen else int(self.frame[column].nunique())
+            counts = {own.name: own.values for own in self._columns or ()}
+            self._counts[column] = counts[column] if column in counts else int(self.frame[column].nunique())
         return self._counts[column]
 
     def roles(self) -> Roles:
         """Which column is what; an error says what is still to be chosen."""
-        said = self.choices
-        if said.recorded is None or said.sensitive is None:
+        choices = self.choices
+        if choices.recorded is None or choices.sensitive is None:
             raise TableError("choose the recorded label and the sensitive column")
-        for column in {said.recorded, said.sensitive} & set(map(str, self.frame.columns)):
+        for column in {choices.recorded, choices.sensitive} & set(map(str, self.frame.columns)):
             if self.count(column) > MANY:
                 raise TableError(f"column {column!r} has {self.count(column):,} values; a label or a group has a few")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FileNote)
             return find_roles(
                 self.frame,
-                recorded=said.recorded,
-                sensitive=said.sensitive,
-                favourable=said.favourable,
-                group=said.group,
+                recorded=choices.recorded,
+                sensitive=choices.sensitive,
+                favourable=choices.favourable,
+                group=choices.group,
             )
 
     def belief(self) -> Belief:
@@ -277,44 +277,46 @@ class Project:
 
     def learning(self) -> list[str]:
         """What training and comparison are told besides the columns: the audit, columns left out, the learner."""
-        said = self.choices
-        given = ["--audit", AUDIT, "--fair", said.fair] if self.is_audited else []
-        given += [part for name in said.drop for part in ("--drop", name)]
-        given += {"yes": ["--use-sensitive"], "no": ["--group-free"]}.get(said.use_sensitive, [])
-        return [*given, "--learner", said.learner, "--seed", str(said.seed)]
+        choices = self.choices
+        arguments = ["--audit", AUDIT, "--fair", choices.fair] if self.is_audited else []
+        arguments += [part for name in choices.drop for part in ("--drop", name)]
+        arguments += {"yes": ["--use-sensitive"], "no": ["--group-free"]}.get(choices.use_sensitive, [])
+        return [*arguments, "--learner", choices.learner, "--seed", str(choices.seed)]
 
     def command(self, name: str, *arguments: str, roles: bool = True) -> str:
         """The command that does the same, to be typed in the project's folder."""
-        said = self.choices
+        choices = self.choices
         options = {
-            "--recorded": said.recorded,
-            "--sensitive": said.sensitive,
-            "--favourable": said.favourable,
-            "--group": said.group,
+            "--recorded": choices.recorded,
+            "--sensitive": choices.sensitive,
+            "--favourable": choices.favourable,
+            "--group": choices.group,
         }
-        given = [part for flag, value in options.items() if roles and value is not None for part in (flag, value)]
-        return shlex.join(["p4f", name, *arguments, *given])
+        options_given = [
+            part for flag, value in options.items() if roles and value is not None for part in (flag, value)
+        ]
+        return shlex.join(["p4f", name, *arguments, *options_given])
 
 
 def _read_choices(file: Path) -> Choices:
     try:
-        said = parse_json(read_file(inside(file.parent, file.name), MEBIBYTE), 10_000)
+        stored = parse_json(read_file(inside(file.parent, file.name), MEBIBYTE), 10_000)
     except (ValueError, OSError) as error:
         raise P4FError(f"{file}: this is no project of p4f studio ({error})") from None
-    known = {own.name: own.type for own in fields(Choices)}
-    if not isinstance(said, dict) or said.pop("format", None) != FORMAT or not set(said) <= set(known):
+    known = {choice.name: choice.type for choice in fields(Choices)}
+    if not isinstance(stored, dict) or stored.pop("format", None) != FORMAT or not set(stored) <= set(known):
         raise P4FError(f"{file}: this is no project of this version of p4f studio")
-    table = said.get("table")
+    table = stored.get("table")
     if isinstance(table, str):
         inside(file.parent, table)
         if table.startswith("-"):
             raise P4FError(f"{file}: the table {table!r} has a name that a command would take for an option")
     for name in ("drop", "names"):
-        if isinstance(said.get(name), list):
-            said[name] = tuple(map(str, said[name]))
+        if isinstance(stored.get(name), list):
+            stored[name] = tuple(map(str, stored[name]))
     default = asdict(Choices())
-    for name, value in said.items():
+    for name, value in stored.items():
         texts = default[name] is None or isinstance(default[name], str)
         if not (isinstance(value, str) or value is None if texts else type(value) is type(default[name])):
             raise P4FError(f"{file}: {name} cannot be {value!r}")
-    return Choices(**said)
+    return Choices(**stored)

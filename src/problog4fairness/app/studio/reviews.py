@@ -92,13 +92,13 @@ class Reviews:
         """Keep an answer; None skips the row."""
         if label is not None:
             self._check(label)
-        said = Answer(row, checked_name(reviewer), label, note, _now())
-        self._append(vars(said))
-        return said
+        answer_given = Answer(row, checked_name(reviewer), label, note, _now())
+        self._append(vars(answer_given))
+        return answer_given
 
     def undo(self, reviewer: str) -> Answer | None:
         """Take back the last answer of a reviewer; None where there is none."""
-        mine = [said for said in self._standing() if said.reviewer == reviewer]
+        mine = [answer for answer in self._standing() if answer.reviewer == reviewer]
         if not mine:
             return None
         self._append({"undo": mine[-1].row, "reviewer": reviewer, "at": _now()})
@@ -106,7 +106,7 @@ class Reviews:
 
     def of(self, reviewer: str) -> dict[int, Answer]:
         """The answers of one reviewer by row, in the order in which they were given."""
-        return {said.row: said for said in self._standing() if said.reviewer == reviewer}
+        return {answer.row: answer for answer in self._standing() if answer.reviewer == reviewer}
 
     def size(self) -> int:
         """Bytes on the disk: another number when somebody said something."""
@@ -114,15 +114,15 @@ class Reviews:
 
     def reviewers(self) -> list[str]:
         """Everybody who answered, in order of their first answer."""
-        return list(dict.fromkeys(said.reviewer for said in self._standing()))
+        return list(dict.fromkeys(answer.reviewer for answer in self._standing()))
 
     def by_row(self) -> dict[int, list[Answer]]:
         """For each row the answers that are labels."""
-        found: dict[int, list[Answer]] = {}
-        for said in self._standing():
-            if said.label is not None:
-                found.setdefault(said.row, []).append(said)
-        return found
+        answers: dict[int, list[Answer]] = {}
+        for answer in self._standing():
+            if answer.label is not None:
+                answers.setdefault(answer.row, []).append(answer)
+        return answers
 
     def spoken_of(self) -> set[int]:
         """The rows about which anybody ever said something, if only to take it back."""
@@ -151,19 +151,19 @@ class Reviews:
 
     def agreements(self) -> list[Agreement]:
         """How far each two reviewers agree who answered the same rows; of very many, those who answered most."""
-        said: dict[str, dict[int, str]] = {}
+        answer: dict[str, dict[int, str]] = {}
         for own in self._standing():
             if own.label is not None:
-                said.setdefault(own.reviewer, {})[own.row] = own.label
-        if len(said) > MOST_REVIEWERS:
-            said = dict(sorted(said.items(), key=lambda pair: -len(pair[1]))[:MOST_REVIEWERS])
-        found = []
-        for first, second in combinations(said, 2):
-            pairs = [(label, said[second][row]) for row, label in said[first].items() if row in said[second]]
+                answer.setdefault(own.reviewer, {})[own.row] = own.label
+        if len(answer) > MOST_REVIEWERS:
+            answer = dict(sorted(answer.items(), key=lambda pair: -len(pair[1]))[:MOST_REVIEWERS])
+        answers = []
+        for first, second in combinations(answer, 2):
+            pairs = [(label, answer[second][row]) for row, label in answer[first].items() if row in answer[second]]
             if pairs:
                 same = sum(one == other for one, other in pairs)
-                found.append(Agreement(first, second, len(pairs), same, _kappa(pairs, self._labels)))
-        return found
+                answers.append(Agreement(first, second, len(pairs), same, _kappa(pairs, self._labels)))
+        return answers
 
     def answers(self) -> list[Answer]:
         """All answers that stand, in the order in which they were given."""
@@ -200,15 +200,15 @@ class Reviews:
         lines = self._lines()
         if self._stood[0] == self._read[0]:
             return self._stood[1]
-        found: dict[tuple[int, str], Answer] = {}
+        answers: dict[tuple[int, str], Answer] = {}
         for line in lines:
             if "undo" in line:
-                found.pop((line["undo"], line["reviewer"]), None)
+                answers.pop((line["undo"], line["reviewer"]), None)
             elif "row" in line:
-                said = Answer(**line)
-                found.pop((said.row, said.reviewer), None)
-                found[said.row, said.reviewer] = said
-        self._stood = self._read[0], list(found.values())
+                answer = Answer(**line)
+                answers.pop((answer.row, answer.reviewer), None)
+                answers[answer.row, answer.reviewer] = answer
+        self._stood = self._read[0], list(answers.values())
         return self._stood[1]
 
     def _lines(self) -> list[dict[str, Any]]:
@@ -256,7 +256,7 @@ def _is_answer(line: Any) -> bool:
 
 
 def _all_same(answers: list[Answer]) -> bool:
-    return len({said.label for said in answers}) == 1
+    return len({answer.label for answer in answers}) == 1
 
 
 def _kappa(pairs: list[tuple[str, str]], labels: tuple[str, ...]) -> float | None:

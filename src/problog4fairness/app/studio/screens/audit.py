@@ -130,10 +130,10 @@ class _Plan:
         pairs = [part for name in features for part in ("--feature", name, "--fair-feature", fair_column(name))]
         group = ["--group", str(self.project.choices.group)] if self.project.choices.group is not None else []
         of = ["--belief", command or "", "--sensitive", str(self.project.choices.sensitive), *group]
-        said = [*of, *pairs, "-o", BELIEF]
+        arguments = [*of, *pairs, "-o", BELIEF]
         no_command = "# There is no command for this audit: it is made here, or in Python."
         same(
-            no_command if command is None else self.project.command("estimate", SHEET, *said, roles=False),
+            no_command if command is None else self.project.command("estimate", SHEET, *arguments, roles=False),
             f'audit = pd.read_csv("{SHEET}").dropna()\n'
             f"belief = belief.estimate(audit, recorded={{name: name for name in belief.features}}, fair={{{fill}}})",
         )
@@ -157,20 +157,20 @@ class _Plan:
 
     async def _change(self, error: float) -> None:
         self.project.choose(error=float(error))
-        found: AuditPlan | None
+        plan_made: AuditPlan | None
         try:
-            found = await asyncio.to_thread(plan, self.project)
+            plan_made = await asyncio.to_thread(plan, self.project)
         except P4FError as reason:
-            found, problem = None, " ".join(str(reason).split())
+            plan_made, problem = None, " ".join(str(reason).split())
         except ValueError as reason:
-            found, problem = None, f"an error of the library, please report it: {reason}"
+            plan_made, problem = None, f"an error of the library, please report it: {reason}"
         self.shown.clear()
         with self.shown:
-            if found is None:
+            if plan_made is None:
                 box(["Rows cannot be drawn for this belief here.", problem], "bad")
             else:
-                _numbers(found)
-        self.take.set_enabled(found is not None)
+                _numbers(plan_made)
+        self.take.set_enabled(plan_made is not None)
         self._command.refresh()
 
     async def _draw(self) -> None:
@@ -187,21 +187,21 @@ class _Plan:
         self.go("audit")
 
 
-def _numbers(found: AuditPlan) -> None:
+def _numbers(plan_made: AuditPlan) -> None:
     """How many rows the plan asks for, and what the paper's rule would."""
-    figures = {"rows in this round": found.to_draw, "rows in all, about": found.in_all}
-    if found.hoeffding is not None:
-        figures["rows by the paper's rule"] = found.hoeffding.asked
+    figures = {"rows in this round": plan_made.to_draw, "rows in all, about": plan_made.in_all}
+    if plan_made.hoeffding is not None:
+        figures["rows by the paper's rule"] = plan_made.hoeffding.asked
     with ui.element("div").classes("figures"):
         for name, number in figures.items():
             with ui.element("div").classes("figure"):
                 text("b", f"{number:,}")
                 text("span", name, "soft")
-    for line in found.lines():
+    for line in plan_made.lines():
         soft(line)
     with ui.element("details").classes("same"):
         text("summary", "Where they are drawn")
-        table(found.strata)
+        table(plan_made.strata)
 
 
 def _review(audit: Audit, results: Results) -> None:
@@ -309,13 +309,13 @@ class Results:
     async def _more(self) -> None:
         project = self.audit.project
         await asyncio.to_thread(self.audit.write)
-        found = await asyncio.to_thread(plan, project)
+        plan_made = await asyncio.to_thread(plan, project)
         self.asked.clear()
         with self.asked:
-            box(found.lines(), "good" if found.stop else "note")
-        if found.to_draw and not found.open:
-            draw(project, found)
-            ui.notify(f"{found.to_draw} more rows were drawn")
+            box(plan_made.lines(), "good" if plan_made.stop else "note")
+        if plan_made.to_draw and not plan_made.open:
+            draw(project, plan_made)
+            ui.notify(f"{plan_made.to_draw} more rows were drawn")
 
     async def _keep(self) -> None:
         belief = await self._told()  # not what is shown: an answer may have come since
@@ -325,18 +325,18 @@ class Results:
         self.go("check")
 
 
-def _interval(own: Parameter, enough: bool, error: float) -> None:
+def _interval(parameter: Parameter, enough: bool, error: float) -> None:
     """A parameter on a line from 0 to 1: its interval, and the one that would be enough around its value."""
-    low, high = own.low or 0.0, 1.0 if own.high is None else own.high
-    known = "unknown" if own.value is None else f"{own.value:.0%}, between {low:.0%} and {high:.0%}"
-    with ui.element("div").classes("told enough" if enough else "told").props(f'data-told="{own.name}"'):
+    low, high = parameter.low or 0.0, 1.0 if parameter.high is None else parameter.high
+    known = "unknown" if parameter.value is None else f"{parameter.value:.0%}, between {low:.0%} and {high:.0%}"
+    with ui.element("div").classes("told enough" if enough else "told").props(f'data-told="{parameter.name}"'):
         with ui.element("div"):
-            text("b", f"{own.name}: ")
-            text("span", own.meaning, "soft")
+            text("b", f"{parameter.name}: ")
+            text("span", parameter.meaning, "soft")
         with ui.element("div").classes("interval").props("aria-hidden=true"):
             ui.element("i").style(f"left: {100 * low:.1f}%; right: {100 - 100 * high:.1f}%")
-            if own.value is not None:
-                left, right = max(own.value - error, 0), min(own.value + error, 1)
+            if parameter.value is not None:
+                left, right = max(parameter.value - error, 0), min(parameter.value + error, 1)
                 ui.element("u").style(f"left: {100 * left:.1f}%; right: {100 - 100 * right:.1f}%")
-                ui.element("b").style(f"left: {100 * own.value:.1f}%")
+                ui.element("b").style(f"left: {100 * parameter.value:.1f}%")
         text("span", f"{known}{': enough' if enough else ''}")

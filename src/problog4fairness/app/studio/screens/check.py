@@ -47,33 +47,33 @@ def _teach() -> None:
 
 
 def _cards(job: work.Work) -> None:
-    found = job.result
-    box(found["verdict"], "bad" if found["contradicted"] else "good")
-    for note in found["notes"]:
+    result = job.result
+    box(result["verdict"], "bad" if result["contradicted"] else "good")
+    for note in result["notes"]:
         soft(note)
-    order = sorted(found["tests"], key=lambda own: (not own["contradicts"], not own["done"]))
+    order = sorted(result["tests"], key=lambda test: (not test["contradicts"], not test["done"]))
     with ui.element("div").classes("flow"):
-        for own in order:
-            _card(own)
+        for test in order:
+            _card(test)
 
 
-def _card(own: dict[str, object]) -> None:
-    kind, verdict = ("bad", "Contradicts the belief") if own["contradicts"] else ("good", "Nothing against it")
-    if not own["done"]:
+def _card(test: dict[str, object]) -> None:
+    kind, verdict = ("bad", "Contradicts the belief") if test["contradicts"] else ("good", "Nothing against it")
+    if not test["done"]:
         kind, verdict = "note", "Not done"
-    with ui.element("section").classes(f"card {kind}").props(f'data-test="{own["name"]}"'):
+    with ui.element("section").classes(f"card {kind}").props(f'data-test="{test["name"]}"'):
         text("span", verdict, "verdict")
-        text("b", str(own["question"]))
-        said = str(own["found"]).removeprefix("not done: ")
-        text("p", said[:1].upper() + said[1:])
-        if own["done"]:
-            text("span", f"p, corrected for the number of tests: {own['p']}", "soft")
-        if own["contradicts"] and own["advice"]:
-            text("p", f"What to do: {own['advice']}")
-        rows = own["rows"]
-        if own["done"] and isinstance(rows, list) and rows:
+        text("b", str(test["question"]))
+        words = str(test["found"]).removeprefix("not done: ")
+        text("p", words[:1].upper() + words[1:])
+        if test["done"]:
+            text("span", f"p, corrected for the number of tests: {test['p']}", "soft")
+        if test["contradicts"] and test["advice"]:
+            text("p", f"What to do: {test['advice']}")
+        rows = test["rows"]
+        if test["done"] and isinstance(rows, list) and rows:
             with ui.element("details").classes("same"):
-                text("summary", f"The rows behind it ({own['count']:,})")
-                table(pd.DataFrame(rows, columns=pd.Index(own["columns"])))
-                if len(rows) < int(str(own["count"])):
+                text("summary", f"The rows behind it ({test['count']:,})")
+                table(pd.DataFrame(rows, columns=pd.Index(test["columns"])))
+                if len(rows) < int(str(test["count"])):
                     soft(f"The first {len(rows)} of them.")

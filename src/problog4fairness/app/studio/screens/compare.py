@@ -61,13 +61,13 @@ def show(studio: Studio) -> None:
 
     @ui.refreshable
     def command() -> None:
-        said = project.choices
-        given = ("--belief", BELIEF, *project.learning(), "--seeds", str(said.seeds), "-o", COMPARISON)
-        fair = f", audit=audit, fair={said.fair!r}" if project.is_audited else ""
+        choices = project.choices
+        given = ("--belief", BELIEF, *project.learning(), "--seeds", str(choices.seeds), "-o", COMPARISON)
+        fair = f", audit=audit, fair={choices.fair!r}" if project.is_audited else ""
         same(
-            project.command("compare", said.table or "", *given),
-            f"found = p4f.compare(table, p4f.DebiasedClassifier(belief, {said.learner!r}), "
-            f"recorded={said.recorded!r}{fair}, seeds={said.seeds})\nfound.table(); found.plot()",
+            project.command("compare", choices.table or "", *given),
+            f"found = p4f.compare(table, p4f.DebiasedClassifier(belief, {choices.learner!r}), "
+            f"recorded={choices.recorded!r}{fair}, seeds={choices.seeds})\nfound.table(); found.plot()",
         )
 
     command()
@@ -81,40 +81,40 @@ def _found(studio: Studio) -> None:
     from problog4fairness.app.report import read_comparison
 
     try:
-        found = read_comparison(studio.project.path(COMPARISON), studio.project.belief())
+        comparison = read_comparison(studio.project.path(COMPARISON), studio.project.belief())
     except P4FError as error:
         box(" ".join(str(error).split()))
         return
-    text("p", found.verdict).props("data-part=verdict")
-    seen: dict[str, Any] = {"labels": found.labels[0]}
+    text("p", comparison.verdict).props("data-part=verdict")
+    shown: dict[str, Any] = {"labels": comparison.labels[0]}
 
     @ui.refreshable
     def judged() -> None:
-        labels = seen["labels"]
-        rows = found.audited if labels == "fair" else found.rows
-        chart(_scatter(found, labels), f"accuracy against disparity on {labels} labels; the table has the numbers")
-        _table(found, labels)
-        soft(f"On {rows:,} rows. {found.intervals(labels)}")
+        labels = shown["labels"]
+        rows = comparison.audited if labels == "fair" else comparison.rows
+        chart(_scatter(comparison, labels), f"accuracy against disparity on {labels} labels; the table has the numbers")
+        _table(comparison, labels)
+        soft(f"On {rows:,} rows. {comparison.intervals(labels)}")
         if labels == "recorded":
             soft("Scores on recorded labels favour methods that repeat the bias.")
 
     def judge(event: events.ValueChangeEventArguments[Any]) -> None:
-        seen["labels"] = event.value
+        shown["labels"] = event.value
         judged.refresh()
 
-    if len(found.labels) > 1:
+    if len(comparison.labels) > 1:
         options = {"fair": "judged by fair labels", "recorded": "by recorded labels"}
-        ui.toggle(options, value=seen["labels"], on_change=judge).props('no-caps unelevated aria-label="Judged by"')
+        ui.toggle(options, value=shown["labels"], on_change=judge).props('no-caps unelevated aria-label="Judged by"')
     judged()
-    soft(f"All methods learned by the same learner: {found.learner}.")
-    for name, why in found.left_out.items():
+    soft(f"All methods learned by the same learner: {comparison.learner}.")
+    for name, why in comparison.left_out.items():
         soft(f"Left out: {name}: {why}")
 
 
-def _table(found: Comparison, labels: Any) -> None:
+def _table(comparison: Comparison, labels: Any) -> None:
     from problog4fairness.evaluation import styles
 
-    table, looks, about = found.table(labels), styles(found.kinds), found.about
+    table, looks, about = comparison.table(labels), styles(comparison.kinds), comparison.about
     region = ui.element("div").classes("scroll").props('tabindex=0 role=region aria-label="Methods and their scores"')
     with region, ui.element("table").classes("plain").props("data-part=methods"):
         with ui.element("thead"), ui.element("tr"):
@@ -130,18 +130,20 @@ def _table(found: Comparison, labels: Any) -> None:
                         text("td", score if isinstance(score, str) else "–").style("white-space: nowrap")
 
 
-def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
+def _scatter(comparison: Comparison, labels: Any) -> dict[str, Any]:
     """A marker for each method at its means, with its 95% intervals."""
     from problog4fairness.metrics import METRICS
 
-    places = _places({name: where for name in found.methods if (where := _means(found, labels, name)) is not None})
-    series = [one for name, place in places.items() for one in _marked(found, labels, name, place)]
-    own = found.data_disparity.get(labels)
-    if series and own is not None and not math.isnan(own):
-        said = {"formatter": "the labels themselves", "color": SOFT, "fontSize": 11}
+    places = _places(
+        {name: where for name in comparison.methods if (where := _means(comparison, labels, name)) is not None}
+    )
+    series = [one for name, place in places.items() for one in _marked(comparison, labels, name, place)]
+    of_labels = comparison.data_disparity.get(labels)
+    if series and of_labels is not None and not math.isnan(of_labels):
+        label = {"formatter": "the labels themselves", "color": SOFT, "fontSize": 11}
         line = {"symbol": "none", "silent": True, "lineStyle": {"color": SOFT, "type": "dashed"}}
-        series[0]["markLine"] = {**line, "label": said, "data": [{"xAxis": own}]}
-    groups = len(found.levels)
+        series[0]["markLine"] = {**line, "label": label, "data": [{"xAxis": of_labels}]}
+    groups = len(comparison.levels)
     return {
         "grid": {"left": 64, "right": 24, "top": 28, "bottom": 44},
         # Drawn, not as HTML: methods are named after columns.
@@ -158,14 +160,16 @@ def _scatter(found: Comparison, labels: Any) -> dict[str, Any]:
     }
 
 
-def _rows(found: Comparison, labels: str, name: str) -> Any:
+def _rows(comparison: Comparison, labels: str, name: str) -> Any:
     """What is known of a method, by metric."""
-    return found.summary[(found.summary["labels"] == labels) & (found.summary["method"] == name)].set_index("metric")
+    return comparison.summary[
+        (comparison.summary["labels"] == labels) & (comparison.summary["method"] == name)
+    ].set_index("metric")
 
 
-def _means(found: Comparison, labels: str, name: str) -> tuple[float, float] | None:
+def _means(comparison: Comparison, labels: str, name: str) -> tuple[float, float] | None:
     """Where the marker of a method is."""
-    rows = _rows(found, labels, name)
+    rows = _rows(comparison, labels, name)
     if not {"disparity", "accuracy"} <= set(rows.index):
         return None
     return float(rows.loc["disparity", "mean"]), float(rows.loc["accuracy", "mean"])
@@ -179,7 +183,7 @@ def _places(markers: dict[str, tuple[float, float]]) -> dict[str, str]:
     scale = [size / max(top - bottom, 1e-9) for size, bottom, top in zip(MIDDLE, low, high, strict=True)]
     at = {name: (x * scale[0], y * scale[1]) for name, (x, y) in markers.items()}
     taken = [(x, y, 8.0, 8.0) for x, y in at.values()]  # middles and half widths and heights, in pixels
-    found = {}
+    sides_chosen = {}
     for name, (x, y) in at.items():
         half = LETTER * len(name) / 2
         sides = {
@@ -188,9 +192,9 @@ def _places(markers: dict[str, tuple[float, float]]) -> dict[str, str]:
             "right": (x + half + 10, y, half, 7.0),
             "left": (x - half - 10, y, half, 7.0),
         }
-        found[name] = min(sides, key=lambda side: sum(_covered(sides[side], other) for other in taken))
-        taken.append(sides[found[name]])
-    return found
+        sides_chosen[name] = min(sides, key=lambda side: sum(_covered(sides[side], other) for other in taken))
+        taken.append(sides[sides_chosen[name]])
+    return sides_chosen
 
 
 def _covered(one: Box, other: Box) -> float:
@@ -199,15 +203,15 @@ def _covered(one: Box, other: Box) -> float:
     return max(wide, 0) * max(high, 0)
 
 
-def _marked(found: Comparison, labels: str, name: str, place: str) -> list[dict[str, Any]]:
+def _marked(comparison: Comparison, labels: str, name: str, place: str) -> list[dict[str, Any]]:
     """The intervals of a method as two lines, and its marker in front of them."""
     from problog4fairness.evaluation import styles
 
-    rows = _rows(found, labels, name)
+    rows = _rows(comparison, labels, name)
     (x, left, right), (y, low, high) = (
         rows.loc[metric, ["mean", "low", "high"]].astype(float) for metric in ("disparity", "accuracy")
     )
-    hue, marker = styles(found.kinds)[name]
+    hue, marker = styles(comparison.kinds)[name]
     painted = colour(hue)
     line = {"color": painted, "width": 1.5, "opacity": 0.7}
     whiskers = [] if math.isnan(left + low) else [[[left, y], [right, y]], [[x, low], [x, high]]]

@@ -197,8 +197,8 @@ class _Table:
     @ui.refreshable_method
     def _verdict(self) -> None:
         """What the choice means, or what is wrong with it."""
-        said = self.project.choices
-        if not (said.recorded and said.sensitive) or None in map(self._values, QUESTIONS):
+        choices = self.project.choices
+        if not (choices.recorded and choices.sensitive) or None in map(self._values, QUESTIONS):
             soft("Choose both columns; then state a belief about them.")
             return
         try:
@@ -224,21 +224,21 @@ class _Table:
     def _show_cards(self) -> None:
         if not self.looked:
             return
-        found = self.project.columns()
+        columns = self.project.columns()
         self.cards.clear()
         with self.cards:
-            for column in found if self.every else found[:MAX_COLUMNS]:
+            for column in columns if self.every else columns[:MAX_COLUMNS]:
                 self._card(column)
-            if len(found) > MAX_COLUMNS and not self.every:
-                ui.button(f"All {len(found)} columns", on_click=self._all).props("outline no-caps")
+            if len(columns) > MAX_COLUMNS and not self.every:
+                ui.button(f"All {len(columns)} columns", on_click=self._all).props("outline no-caps")
 
     def _all(self) -> None:
         self.every = True
         self._show_cards()
 
     def _card(self, column: Column) -> None:
-        said = self.project.choices
-        roles = {said.recorded: "the recorded label", said.sensitive: "the sensitive column"}
+        choices = self.project.choices
+        roles = {choices.recorded: "the recorded label", choices.sensitive: "the sensitive column"}
         with ui.element("div").classes("card").props("data-column"):
             text("b", column.name)
             with ui.element("div").classes("bars").props('aria-hidden="true"'):
@@ -252,7 +252,7 @@ class _Table:
             elif column.name in self.odd:
                 text("span", "seems to identify rows: it will be left out", "soft")
             else:
-                learn = ui.checkbox("learn from it", value=column.name not in said.drop)
+                learn = ui.checkbox("learn from it", value=column.name not in choices.drop)
                 learn.on_value_change(guarded(partial(self._learn, column.name)))
                 learn.props["aria-label"] = f"learn from {column.name}"
 
@@ -296,7 +296,7 @@ class _Table:
         self._part.refresh()
 
     def _forget(self) -> None:
-        said: dict[str, Any] = dict.fromkeys(("table", "recorded", "favourable", "sensitive", "group"))
+        choices: dict[str, Any] = dict.fromkeys(("table", "recorded", "favourable", "sensitive", "group"))
         self.studio.left = self.project.choices
-        self.project.choose(drop=(), **said)
+        self.project.choose(drop=(), **choices)
         self.go("data")

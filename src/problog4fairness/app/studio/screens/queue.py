@@ -38,9 +38,9 @@ def show(studio: Studio) -> None:
 
 
 def _done(studio: Studio, job: work.Work) -> None:
-    found = job.result
-    what = f"{count(found['rows'], 'row')} may be distorted: {found['what']}."
-    text("p", f"{what} About {count(found['expected'])} are expected to be.")
+    review = job.result
+    what = f"{count(review['rows'], 'row')} may be distorted: {review['what']}."
+    text("p", f"{what} About {count(review['expected'])} are expected to be.")
     if not studio.project.has(SUSPECTS):
         soft("Its file is gone; make it again.")
         return
@@ -65,11 +65,11 @@ class _Filters:
         @ui.refreshable
         def rows() -> None:
             frame: pd.DataFrame = self._studio.read(SUSPECTS, _read)
-            found = self._filtered(frame)
-            pages = max(1, -(-len(found) // PAGE))
+            review = self._filtered(frame)
+            pages = max(1, -(-len(review) // PAGE))
             self._wanted["page"] = page = min(self._wanted["page"], pages - 1)
-            shown = found.iloc[page * PAGE : (page + 1) * PAGE]
-            soft(f"{count(len(found), 'row')} of {count(len(frame))}").props("data-part=count role=status")
+            shown = review.iloc[page * PAGE : (page + 1) * PAGE]
+            soft(f"{count(len(review), 'row')} of {count(len(frame))}").props("data-part=count role=status")
             table(_told(shown))
             with ui.element("nav").classes("keys").props('aria-label="Pages"'):
                 for words, way, able in (("Previous", -1, page > 0), ("Next", 1, page + 1 < pages)):
@@ -82,10 +82,10 @@ class _Filters:
             self._choice(rows, "Group", "group", frame, self._studio.project.choices.sensitive)
             self._choice(rows, "Recorded label", "label", frame, self._studio.project.choices.recorded)
             with ui.element("label").classes("slider").style("flex: 1 1 14rem; max-width: 22rem"):
-                said = text("span", "Distorted with at least 0%", "soft")
+                label = text("span", "Distorted with at least 0%", "soft")
 
                 def least(event: events.GenericEventArguments) -> None:
-                    said.set_text(f"Distorted with at least {event.args}%")  # type: ignore[attr-defined]
+                    label.set_text(f"Distorted with at least {event.args}%")  # type: ignore[attr-defined]
                     self._set(rows, least=int(event.args), page=0)
 
                 slider = ui.element("input").props("type=range min=0 max=99 step=1 defaultValue=0 data-filter=least")

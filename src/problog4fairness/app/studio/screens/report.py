@@ -66,10 +66,10 @@ def show(studio: Studio, go: Go) -> None:
 
     @ui.refreshable
     def taken() -> None:
-        there = {name: words for name, words in TAKEN.items() if project.has(name)}
+        files = {name: words for name, words in TAKEN.items() if project.has(name)}
         heading("Take away")
         with ui.element("div").classes("keys"):
-            for name, words in there.items():
+            for name, words in files.items():
                 download(name, f"Download {words}")
 
     @ui.refreshable
@@ -81,11 +81,11 @@ def show(studio: Studio, go: Go) -> None:
 
     taken()
     preview()
-    seen = _written(project)
+    written = _written(project)
 
     def look() -> None:
-        now, before = _written(project), dict(seen)
-        seen.update(now)
+        now, before = _written(project), dict(written)
+        written.update(now)
         if set(now) != set(before):
             taken.refresh()
         if now.get(REPORT) != before.get(REPORT):
@@ -95,10 +95,12 @@ def show(studio: Studio, go: Go) -> None:
 
     @ui.refreshable
     def command() -> None:
-        said = tasks.inputs(project, compared["wanted"])
-        options = "".join(f", {name}={value!r}" for name, value in said.options.items() if name not in ("fair", "seed"))
-        fair = f", audit=audit, fair={project.choices.fair!r}" if said.audit is not None else ""
-        words = said.command(REPORT).replace(f"{project.folder}/", "")
+        inputs = tasks.inputs(project, compared["wanted"])
+        options = "".join(
+            f", {name}={value!r}" for name, value in inputs.options.items() if name not in ("fair", "seed")
+        )
+        fair = f", audit=audit, fair={project.choices.fair!r}" if inputs.audit is not None else ""
+        words = inputs.command(REPORT).replace(f"{project.folder}/", "")
         table = shlex.quote(project.choices.table or "")
         same(
             f"{words} --bundle {EVIDENCE} --suspects {SUSPECTS}\n"

@@ -92,8 +92,8 @@ class Reviewers:
         with ui.element("div").classes("card row-card").props(f"data-conflict={row}"):
             text("b", f"Row {row}")
             cells(self.audit, row)
-            for said in answers:
-                text("span", f"{said.reviewer} says {said.label}{f': {said.note}' if said.note else ''}")
+            for answer in answers:
+                text("span", f"{answer.reviewer} says {answer.label}{f': {answer.note}' if answer.note else ''}")
             with ui.element("div").classes("keys"):
                 for label in self.audit.labels:
                     look = "unelevated" if label == settled else "outline"

@@ -84,32 +84,32 @@ def _what_if(studio: Studio) -> None:
 
 
 def _result(studio: Studio, job: work.Work) -> None:
-    found = job.result
-    if not studio.project.has(PEOPLE) or not (found["problem"] or studio.project.has(MOVES)):
+    result = job.result
+    if not studio.project.has(PEOPLE) or not (result["problem"] or studio.project.has(MOVES)):
         soft("The files of the last time are gone; do it again.")
         return
-    if found["rows"] < found["of"]:
-        soft(f"Fitted on {count(found['rows'])} of {count(found['of'])} rows, drawn at random.")
-    if found["problem"]:
-        box(f"There are no sliders: {found['problem']}")
+    if result["rows"] < result["of"]:
+        soft(f"Fitted on {count(result['rows'])} of {count(result['of'])} rows, drawn at random.")
+    if result["problem"]:
+        box(f"There are no sliders: {result['problem']}")
     else:
-        Sliders(studio, found).show()
+        Sliders(studio, result).show()
     heading("Stable and uncertain decisions")
     with ui.element("div").classes("figures"):
-        for name, number in found["people"].items():
+        for name, number in result["people"].items():
             with ui.element("div").classes("figure"):
                 text("b", f"{number:,}").props(f"data-number={name}")
                 text("span", f"decisions are {name}", "soft")
     people = studio.read(PEOPLE, pd.read_csv)
     chart(_histogram(people), "people by their fair probability, stable and uncertain", "13rem")
     heading("What would close the gap?")
-    for line in found["bounds"]:
+    for line in result["bounds"]:
         text("p", line)
     heading("Uncertainty")
     with ui.element("div").classes("bands"):
-        for row in found["summary"]:
+        for row in result["summary"]:
             _band(row)
-    for line in found["uncertainty"][len(found["summary"]) :]:
+    for line in result["uncertainty"][len(result["summary"]) :]:
         soft(line)
 
 
@@ -118,8 +118,8 @@ def _histogram(people: pd.DataFrame) -> dict[str, Any]:
     edges = np.linspace(0, 1, BINS + 1)
     series = []
     for name, painted in (("stable", "#0072B2"), ("uncertain", "#E69F00")):
-        own = people.loc[people["decision"] == name, "fair_probability"]
-        counts = np.histogram(own, edges)[0].tolist()
+        chances = people.loc[people["decision"] == name, "fair_probability"]
+        counts = np.histogram(chances, edges)[0].tolist()
         paint = {"color": colour(painted)}
         series.append(
             {"type": "bar", "stack": "all", "name": name, "data": counts, "itemStyle": paint, "barCategoryGap": "8%"}
@@ -170,8 +170,8 @@ class Sliders:
         The result of :func:`.tasks.stress`.
     """
 
-    def __init__(self, studio: Studio, found: dict[str, Any]) -> None:
-        self._studio, self._found = studio, found
+    def __init__(self, studio: Studio, result: dict[str, Any]) -> None:
+        self._studio, self._found = studio, result
         self._moves: WhatIf = studio.read(MOVES, WhatIf.load)
         self._values: dict[str, float] = {}
         self._uncertain = _uncertain(studio)
@@ -179,11 +179,11 @@ class Sliders:
 
     def show(self) -> None:
         """Show them."""
-        own = self._moves.at()
+        answer = self._moves.at()
         with ui.element("div").classes("figures sticky").props("role=status aria-live=polite data-part=numbers"):
-            self._figure("disparity", f"disparity in points; the model: {_points(own.disparity)}")
-            if own.accuracy is not None:
-                self._figure("accuracy", f"right on audited rows; the model: {percent(own.accuracy)}")
+            self._figure("disparity", f"disparity in points; the model: {_points(answer.disparity)}")
+            if answer.accuracy is not None:
+                self._figure("accuracy", f"right on audited rows; the model: {percent(answer.accuracy)}")
             self._figure("changed", "decisions change")
             self._figure("stable", "of them were stable")
         self._told["outside"] = text("p", "", "soft").props("role=status")
@@ -202,7 +202,7 @@ class Sliders:
                 self._rows = ui.refreshable(self._affected)
                 self._rows()
         soft(self._moves.words()).props("data-part=origin")
-        self._tell(own)
+        self._tell(answer)
 
     def _figure(self, key: str, words: str) -> None:
         with ui.element("div").classes("figure"):
@@ -234,12 +234,14 @@ class Sliders:
     def _known(self, number: int, name: str) -> str:
         """What is known of a parameter, and where the gap would close."""
         low, high = self._found["intervals"].get(name, (None, None))
-        said = f"stated: {percent(self._moves.values[number])}"
+        words = f"stated: {percent(self._moves.values[number])}"
         if low is not None and high is not None:
-            said = f"the audit says {percent(low)} to {percent(high)}"
+            words = f"the audit says {percent(low)} to {percent(high)}"
         tip = self._found["tipping"].get(name)
         return (
-            f"{said}; the gap closes at {percent(tip)}" if tip is not None else f"{said}; no value of it closes the gap"
+            f"{words}; the gap closes at {percent(tip)}"
+            if tip is not None
+            else f"{words}; no value of it closes the gap"
         )
 
     def _move(self, name: str, event: events.GenericEventArguments) -> None:
@@ -258,24 +260,24 @@ class Sliders:
     def _reset(self) -> None:
         self._values.clear()
         for number, name in enumerate(self._moves.names):
-            own = self._moves.values[number]
-            self._told[name].set_text(percent(own))
-            ui.run_javascript(f"getHtmlElement({self._told[f'{name} bar'].id}).value = {own:.6f}")
+            before = self._moves.values[number]
+            self._told[name].set_text(percent(before))
+            ui.run_javascript(f"getHtmlElement({self._told[f'{name} bar'].id}).value = {before:.6f}")
             self._told[f"{name} strip"].set_content(self._strip(name))
         self._tell(self._moves.at())
         self._rows.refresh()
 
     def _tell(self, answer: Answer) -> None:
-        told = self._told
-        told["disparity"].set_text(_points(answer.disparity))
-        if "accuracy" in told:
-            told["accuracy"].set_text(percent(answer.accuracy))
-        told["changed"].set_text(f"{answer.changed:,}")
-        told["stable"].set_text(f"{int((self._changed(answer) & ~self._uncertain).sum()):,}")
-        told["outside"].set_text(NOWHERE if answer.outside else "")
+        shown = self._told
+        shown["disparity"].set_text(_points(answer.disparity))
+        if "accuracy" in shown:
+            shown["accuracy"].set_text(percent(answer.accuracy))
+        shown["changed"].set_text(f"{answer.changed:,}")
+        shown["stable"].set_text(f"{int((self._changed(answer) & ~self._uncertain).sum()):,}")
+        shown["outside"].set_text(NOWHERE if answer.outside else "")
         for group, row in answer.groups.iterrows():
             for name, value in row.items():
-                told[group, name].set_text(f"{value:,.0f}")
+                shown[group, name].set_text(f"{value:,.0f}")
 
     def _changed(self, answer: Answer) -> Any:
         return (answer.chance >= 0.5) != (self._moves.log_odds >= 0)
@@ -300,18 +302,18 @@ class Sliders:
         if not len(changed):
             soft("Nobody: move a slider.")
             return
-        own = 1 / (1 + np.exp(-self._moves.log_odds[changed]))
-        order = changed[np.argsort(-np.abs(answer.chance[changed] - own), kind="stable")][:SHOWN]
+        before = 1 / (1 + np.exp(-self._moves.log_odds[changed]))
+        order = changed[np.argsort(-np.abs(answer.chance[changed] - before), kind="stable")][:SHOWN]
         frame = self._studio.project.frame
         known = [place for place in order if numbers and numbers[place] < len(frame)]
         if not known:
             return
         rows = frame.iloc[[numbers[place] for place in known]].map(plain)
-        told = pd.DataFrame({"row": [numbers[place] + 1 for place in known]})
-        told["now"] = [f"{answer.chance[place]:.0%}" for place in known]
-        told["was"] = ["uncertain" if self._uncertain[place] else "stable" for place in known]
+        shown = pd.DataFrame({"row": [numbers[place] + 1 for place in known]})
+        shown["now"] = [f"{answer.chance[place]:.0%}" for place in known]
+        shown["was"] = ["uncertain" if self._uncertain[place] else "stable" for place in known]
         soft("Those that move furthest:")
-        table(pd.concat([told, rows.reset_index(drop=True)], axis=1))
+        table(pd.concat([shown, rows.reset_index(drop=True)], axis=1))
 
     def _strip(self, name: str) -> Markup:
         """The disparity over the range of a parameter, with what the audit says shaded, and where it is 0."""

@@ -79,12 +79,12 @@ def show(studio: Studio, go: Go) -> None:
 
     @ui.refreshable
     def command() -> None:
-        said = project.choices
+        choices = project.choices
         fair = ", fair=fair" if project.is_audited else ""
         same(
-            project.command("train", said.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
-            f"clf = p4f.DebiasedClassifier(belief, {said.learner!r}, use_sensitive={said.uses_group!r}, "
-            f"random_state={said.seed})\n"
+            project.command("train", choices.table or "", "--belief", BELIEF, *project.learning(), "-o", MODEL),
+            f"clf = p4f.DebiasedClassifier(belief, {choices.learner!r}, use_sensitive={choices.uses_group!r}, "
+            f"random_state={choices.seed})\n"
             f'clf.fit(X, y, sensitive_features=groups{fair})\nclf.save("{MODEL}")',
         )
 
@@ -98,13 +98,13 @@ def _running(job: work.Work) -> Callable[[], None]:
 
     def update() -> None:
         bar()
-        found: dict[str, list[tuple[float, float]]] = {}
+        curves: dict[str, list[tuple[float, float]]] = {}
         for one in job.told[-MOST:]:
             if one.get("loss") is not None:
                 name = f"{one['fit']}. {one['label'].split()[-1] if one['label'] else 'fit'}"
-                found.setdefault(name, []).append((one["seconds"], one["loss"]))
-        drawn.set_visibility(bool(found))
-        drawn.options.update(_curve(found, "seconds"))
+                curves.setdefault(name, []).append((one["seconds"], one["loss"]))
+        drawn.set_visibility(bool(curves))
+        drawn.options.update(_curve(curves, "seconds"))
         drawn.update()
 
     update()
@@ -130,7 +130,7 @@ def _kind(done: dict[str, Any]) -> str:
     return "bad" if done["concerns"] else "good"
 
 
-def _curve(found: dict[str, Any], unit: str) -> dict[str, Any]:
+def _curve(curves: dict[str, Any], unit: str) -> dict[str, Any]:
     """The loss, minus the mean log-likelihood of recorded rows, as lines."""
     lines = [
         {
@@ -142,7 +142,7 @@ def _curve(found: dict[str, Any], unit: str) -> dict[str, Any]:
             "lineStyle": {"color": colour(COLOURS[number % len(COLOURS)]), "width": 2},
             "itemStyle": {"color": colour(COLOURS[number % len(COLOURS)])},
         }
-        for number, (name, points) in enumerate(found.items())
+        for number, (name, points) in enumerate(curves.items())
     ]
     return {
         "grid": {"left": 64, "right": 16, "top": 34, "bottom": 40},

@@ -261,12 +261,14 @@ class ReviewerLinks:
     def admits(self, cookies: str, path: str) -> bool:
         """Whether a path belongs to a page on which the owner of one of these cookies reviews."""
         try:
-            found = SimpleCookie(cookies)
+            cookies_sent = SimpleCookie(cookies)
         except CookieError:
             return False
-        known = {self._owner(own.value) for name, own in found.items() if name.startswith(COOKIE)} - {None}
+        reviewers = {self._owner(cookie.value) for name, cookie in cookies_sent.items() if name.startswith(COOKIE)} - {
+            None
+        }
         name = _name_in(path)
-        return bool(known) and path.startswith(_MACHINERY) if name is None else name in known
+        return bool(reviewers) and path.startswith(_MACHINERY) if name is None else name in reviewers
 
     def _owner(self, cookie: str) -> str | None:
         """The name in a cookie, if this server gave it."""

@@ -54,8 +54,8 @@ _loaded: dict[str, Callable[[Studio, Go], None]] = {}
 
 
 def _chosen(studio: Studio) -> bool:
-    said = studio.project.choices
-    return said.recorded is not None and said.sensitive is not None
+    choices = studio.project.choices
+    return choices.recorded is not None and choices.sensitive is not None
 
 
 def _made(name: str) -> Callable[[Studio], bool]:
@@ -222,13 +222,13 @@ def _page(studio: Studio, screen: str) -> None:
             body()
     again = shlex.join(["p4f", "studio", str(studio.project.folder)])
     ended(f"Start it again in a terminal, {again}, and open the address that it prints. Nothing is lost.")
-    seen = [one.done(studio) for one in SCREENS]
+    done = [one.done(studio) for one in SCREENS]
 
     def look() -> None:
         """Mark what was done on a screen, here or on another page."""
         now = [one.done(studio) for one in SCREENS]
-        if now != seen:
-            seen[:] = now
+        if now != done:
+            done[:] = now
             mark()
 
     ui.timer(1, look)

@@ -79,16 +79,16 @@ class Work:
         """Write what was done to its file."""
         if self.file is not None:
             self.file.parent.mkdir(exist_ok=True)
-            said = {"result": self.result, "remarks": self.remarks, "seconds": self.seconds, "of": self.of}
-            write_whole(self.file, json.dumps(said, default=str) + "\n")
+            message = {"result": self.result, "remarks": self.remarks, "seconds": self.seconds, "of": self.of}
+            write_whole(self.file, json.dumps(message, default=str) + "\n")
 
     @classmethod
     def kept(cls, name: str, file: Path) -> Work | None:
         """What was done before, by this server or another; None where there is nothing to be read."""
         try:
-            said = parse_json(read_file(file, 64 * MEBIBYTE), 1_000_000)
-            seconds, of = float(said["seconds"]), dict(said["of"])
-            return cls(name, "done", [], said["result"], "", list(said["remarks"]), of, file, 0.0, seconds)
+            message = parse_json(read_file(file, 64 * MEBIBYTE), 1_000_000)
+            seconds, of = float(message["seconds"]), dict(message["of"])
+            return cls(name, "done", [], message["result"], "", list(message["remarks"]), of, file, 0.0, seconds)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -131,20 +131,20 @@ def _follow(work: Work, function: Callable[..., Any], arguments: tuple[Any, ...]
 
 def _take(work: Work, ours: Connection) -> None:
     try:
-        kind, said = ours.recv()
+        kind, message = ours.recv()
     except (EOFError, OSError):
         work.problem, work.state = "the process ended before it was done; perhaps the memory was full", "failed"
         return
     if kind == "told":
-        work.told.append(said)
+        work.told.append(message)
     elif kind == "remark":
-        work.remarks.append(said)
+        work.remarks.append(message)
     elif kind == "done":
-        work.result = said
+        work.result = message
         work.keep()
         work.state = "done"
     else:
-        work.problem, work.state = said, "failed"
+        work.problem, work.state = message, "failed"
 
 
 def _run(pipe: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -198,10 +198,10 @@ class _Ear:
             self._fit, self._told = self._fit + 1, 0.0
         self._share, self._epoch = share, epoch
         left = (now - self._began) * (1 - share) / share if share > 0.02 else None
-        said = {"label": label, "epoch": epoch, "share": share, "left": left, "fit": self._fit}
-        said["seconds"] = round(now - self._first, 2)
-        said["loss"] = loss if math.isfinite(loss) else None
-        self._waiting = {"step": self._step, **said}
+        message = {"label": label, "epoch": epoch, "share": share, "left": left, "fit": self._fit}
+        message["seconds"] = round(now - self._first, 2)
+        message["loss"] = loss if math.isfinite(loss) else None
+        self._waiting = {"step": self._step, **message}
         if now - self._told >= PAUSE:
             self._told = now
             self.last()

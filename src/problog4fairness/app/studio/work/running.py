@@ -54,9 +54,9 @@ def long_work(
     @ui.refreshable
     def state() -> None:
         job = studio.last(key)
-        seen["state"] = None if job is None else job.state
+        shown["state"] = None if job is None else job.state
         if job is not None and job.state == "running":
-            seen["update"] = (running or progress)(job)
+            shown["update"] = (running or progress)(job)
             ui.button("Stop", on_click=job.stop).props("outline no-caps color=negative").classes("self-start")
             return
         if job is None and teach:
@@ -76,15 +76,15 @@ def long_work(
             if more is not None:
                 more()
 
-    seen: dict[str, Any] = {"state": None, "update": None}
+    shown: dict[str, Any] = {"state": None, "update": None}
     state()
 
     def look() -> None:
         job = studio.last(key)
-        if job is not None and job.state != seen["state"]:
+        if job is not None and job.state != shown["state"]:
             state.refresh()
         elif job is not None and job.state == "running":
-            seen["update"]()
+            shown["update"]()
 
     ui.timer(0.4, look)
 

@@ -47,14 +47,14 @@ def _audit(project: Project) -> pd.DataFrame | None:
 
 def _said(project: Project) -> dict[str, Any]:
     """What was chosen, as functions of tables take it."""
-    said, audit = project.choices, _audit(project)
+    choices, audit = project.choices, _audit(project)
     return {
-        "recorded": said.recorded or "",
+        "recorded": choices.recorded or "",
         "audit": audit,
-        "fair": None if audit is None else said.fair,
-        "favourable": said.favourable,
-        "drop": list(said.drop),
-        "use_sensitive": said.uses_group,
+        "fair": None if audit is None else choices.fair,
+        "favourable": choices.favourable,
+        "drop": list(choices.drop),
+        "use_sensitive": choices.uses_group,
     }
 
 
@@ -64,10 +64,10 @@ def check(tell: Tell, folder: str) -> dict[str, Any]:
 
     project = Project.open(Path(folder))
     tell({"step": "testing"})
-    said = _said(project)
-    said["use_sensitive"] = said["use_sensitive"] is True
-    frame = project.frame.drop(columns=said.pop("drop"))
-    result = checks.check(project.belief(), frame, **said, random_state=project.choices.seed)
+    options = _said(project)
+    options["use_sensitive"] = options["use_sensitive"] is True
+    frame = project.frame.drop(columns=options.pop("drop"))
+    result = checks.check(project.belief(), frame, **options, random_state=project.choices.seed)
     tests = [
         {
             "name": test.name,
@@ -132,14 +132,14 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
     if project.has(MODEL):  # what is compared is the model that there is, whatever is chosen for the next one
         model = DebiasedClassifier.load(project.path(MODEL))
         learner = model_learner(model)
-    said = _said(project)
-    compared = DebiasedClassifier(belief, learner, use_sensitive=said.pop("use_sensitive"))
+    options = _said(project)
+    compared = DebiasedClassifier(belief, learner, use_sensitive=options.pop("use_sensitive"))
     with heard(tell, "comparing"):
-        rows = compared_rows(project.frame, [belief], sensitive=choices.sensitive, **said)
-        found = compare_rows(rows, compared, seeds=seeds, folds=5)
+        rows = compared_rows(project.frame, [belief], sensitive=choices.sensitive, **options)
+        comparison = compare_rows(rows, compared, seeds=seeds, folds=5)
     tell({"step": "drawing"})
-    save_comparison(found, project.path(COMPARISON), belief)
-    return {"methods": found.methods}
+    save_comparison(comparison, project.path(COMPARISON), belief)
+    return {"methods": comparison.methods}
 
 
 def stress(tell: Tell, folder: str) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def stress(tell: Tell, folder: str) -> dict[str, Any]:
     choices = project.choices
     tell({"step": "reading the table"})
     model = DebiasedClassifier.load(project.path(MODEL))
-    said = {**_said(project), "use_sensitive": model.group_use_.used}
-    rows = training_rows(project.frame, model.belief_, sensitive=choices.sensitive, **said)
+    options = {**_said(project), "use_sensitive": model.group_use_.used}
+    rows = training_rows(project.frame, model.belief_, sensitive=choices.sensitive, **options)
     chosen = rows.features.sample(min(len(rows.features), MOST_ROWS), random_state=choices.seed).index.sort_values()
     features, label = rows.features.loc[chosen], rows.label.loc[chosen]
     known: dict[str, Any] = {
@@ -202,18 +202,18 @@ def queue(tell: Tell, folder: str) -> dict[str, Any]:
 
     project = Project.open(Path(folder))
     tell({"step": "looking for rows that were distorted"})
-    found = review_table(DebiasedClassifier.load(project.path(MODEL)), project.frame)
-    write_queue(found.table, project.path(SUSPECTS))
-    return {"rows": len(found.table), "what": found.what, "expected": float(found.expected.loc["all"].sum())}
+    review = review_table(DebiasedClassifier.load(project.path(MODEL)), project.frame)
+    write_queue(review.table, project.path(SUSPECTS))
+    return {"rows": len(review.table), "what": review.what, "expected": float(review.expected.loc["all"].sum())}
 
 
 def inputs(project: Project, comparison: bool) -> Inputs:
     """What a report of the project is made from: the same as for ``p4f report`` in its folder."""
     from problog4fairness.app.report import FLAGS, Inputs, Names
 
-    said, audited = project.choices, project.is_audited
-    options = {name: getattr(said, name, None) for name in FLAGS}
-    options |= {"recorded": None, "favourable": None, "fair": said.fair if audited else None}
+    choices, audited = project.choices, project.is_audited
+    options = {name: getattr(choices, name, None) for name in FLAGS}
+    options |= {"recorded": None, "favourable": None, "fair": choices.fair if audited else None}
     compared: Path | bool = comparison
     if comparison and _is_compared(project):
         compared = project.path(COMPARISON)
@@ -222,7 +222,7 @@ def inputs(project: Project, comparison: bool) -> Inputs:
         str(project.table_file),
         project.path(AUDIT) if audited else None,
         options={name: value for name, value in options.items() if value is not None},
-        names=Names.parsed(said.names).words,
+        names=Names.parsed(choices.names).words,
         comparison=compared,
     )
 
