@@ -37,7 +37,9 @@ Watch: TypeAlias = Callable[[Tensor, Tensor, Tensor, Tensor], None]
 
 
 def fit_many(tasks: Sequence[Task], settings: Settings | None = None, progress: bool | None = None) -> list[Fit[MLP]]:
-    """Fit one small network for each task.
+    """Fit one small network for each task, in their order.
+
+    What cannot be fitted is named in one line before any is fitted, and so are the rows in which a loss is not finite.
 
     Parameters
     ----------
@@ -48,16 +50,6 @@ def fit_many(tasks: Sequence[Task], settings: Settings | None = None, progress: 
         How, the same for all; the defaults of :class:`Settings` if not given.
     progress
         Whether to show a progress bar; by default only where standard error is a terminal.
-
-    Returns
-    -------
-    list of Fit
-        In the order of the tasks.
-
-    Raises
-    ------
-    P4FError
-        In one line: a task that cannot be fitted, before any is; or a loss that is not finite, and in which rows.
 
     Examples
     --------

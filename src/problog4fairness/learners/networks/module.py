@@ -77,11 +77,6 @@ def fit_module(
     progress
         Whether to show a progress bar; by default only where standard error is a terminal.
 
-    Raises
-    ------
-    P4FError
-        In one line: a module whose output has the wrong shape, a loss that is not finite, a checkpoint of another fit.
-
     Examples
     --------
     >>> import numpy as np
