@@ -181,7 +181,7 @@ class Case:
     def spread(self) -> Floats:
         """``[parameters]``: the standard deviation of each parameter; 0 for a stated one."""
         shapes = [_beta(parameter) for parameter in self.belief.probabilities]
-        return np.array([0.0 if one is None else float(beta(*one).std()) for one in shapes])
+        return np.array([0.0 if shape is None else float(beta(*shape).std()) for shape in shapes])
 
     @cached_property
     def slopes(self) -> Floats:

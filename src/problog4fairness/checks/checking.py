@@ -201,7 +201,7 @@ def check(
         cases = {"": read_case(belief, table, recorded=recorded, **options)}
     console = Console(stderr=True)
     steps = track(CHECKS, "checking the belief", console=console, transient=True, disable=not console.is_terminal)
-    results = [_worst(one, cases) for one in steps]
+    results = [_worst(step, cases) for step in steps]
     first = next(iter(cases.values()))
     notes = first.notes
     if belief.recorded_columns:

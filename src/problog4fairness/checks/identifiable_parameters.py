@@ -67,7 +67,7 @@ class Identifiability:
         if len(identified):
             known = [f"{called_as[str(name)]} to ±{_short(within)}" for name, within in identified.items()]
             sentences.append(f"Known: {', '.join(known)}.")
-        sentences = [f"H{one[1:]}" if one.startswith("how often") else one for one in sentences]
+        sentences = [f"H{sentence[1:]}" if sentence.startswith("how often") else sentence for sentence in sentences]
         return [*sentences, f"By {' and '.join(self.sources)}."]
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ def identifiability(
     """
     belief.require_known()
     sources, rows = [], None
-    free = [own for own in belief.probabilities if own.rows is not None or y is not None]
+    free = [probability for probability in belief.probabilities if probability.rows is not None or y is not None]
     if not free:
         raise P4FError("nothing was estimated: estimate the belief from an audit, or pass recorded rows X and y")
     # What was learned from recorded rows is not counted again beside them.

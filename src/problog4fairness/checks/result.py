@@ -133,8 +133,17 @@ class CheckResult:
         Its columns are ``p``, ``corrected``, ``contradicts``, ``rows`` (how many say so), ``found``, ``do``, ``least``.
         """
         rows = [
-            (one.name, one.p, one.corrected, one.contradicts, len(one.rows), one.found, one.advice, one.least)
-            for one in self.outcomes
+            (
+                outcome.name,
+                outcome.p,
+                outcome.corrected,
+                outcome.contradicts,
+                len(outcome.rows),
+                outcome.found,
+                outcome.advice,
+                outcome.least,
+            )
+            for outcome in self.outcomes
         ]
         columns = ["test", "p", "corrected", "contradicts", "rows", "found", "do", "least"]
         table = pd.DataFrame(rows, columns=columns).set_index("test")

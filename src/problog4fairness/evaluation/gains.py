@@ -127,7 +127,7 @@ class Gain:
         return "Intervals are 95% over people; they hold the classifiers fixed."
 
 
-GAIN_COLUMNS = tuple(own.name for own in fields(Gain))
+GAIN_COLUMNS = tuple(field.name for field in fields(Gain))
 
 
 class Fits(NamedTuple):
@@ -192,7 +192,7 @@ def _fits(data: ComparedRows, cells: Sequence[Cell], found: Predictions, this: s
         return None
     ours = [_decisions(chance, False) for chance in ours]
     theirs = [_decisions(chance, other in found.randomised) for chance in theirs]
-    apart = np.array([_means(data, one, two) for one, two in zip(ours, theirs, strict=True)])
+    apart = np.array([_means(data, our, two) for our, two in zip(ours, theirs, strict=True)])
     seeds = np.array([cell.seed for cell in cells])
     variances, freedom = [], 0
     for seed in np.unique(seeds):

@@ -214,7 +214,9 @@ class _Disparities:
         observations = [belief.observe(self.refits.rows) for belief in new.values()]
         for belief, observation in zip(new.values(), observations, strict=True):
             if least_signal(observation) < NO_SIGNAL:
-                numbers = ", ".join(f"{own.name} = {own.value or 0:.3g}" for own in belief.probabilities)
+                numbers = ", ".join(
+                    f"{probability.name} = {probability.value or 0:.3g}" for probability in belief.probabilities
+                )
                 raise P4FError(
                     f"with {numbers} recorded labels say nothing about fair ones; leave such beliefs out, by a "
                     "smaller box"
@@ -248,7 +250,7 @@ def _tipping(
 
     def along(parameters: Sequence[Parameter], grids: Sequence[Any]) -> list[list[float]]:
         """The disparity at the values of each parameter, all of them fitted together."""
-        pairs = [(own.name, value) for own, grid in zip(parameters, grids, strict=True) for value in grid]
+        pairs = [(parameter.name, value) for parameter, grid in zip(parameters, grids, strict=True) for value in grid]
         beliefs = [belief.with_values({name: float(value)}) for name, value in pairs]
         values = iter(disparities(beliefs, whole_trees=True))
         return [[next(values) for _ in grid] for grid in grids]

@@ -289,17 +289,22 @@ def what_if(
     rows = rows.take(place)
     belief: Belief = model.belief_
     groupings = belief.groupings(rows)
-    parameters = [own for own in belief.probabilities if own.value is not None]
+    parameters = [probability for probability in belief.probabilities if probability.value is not None]
     if len(rows.classes) != 2 or not groupings or not parameters:
         raise P4FError("this needs a label of two classes, and a belief with parameters and groups")
     grouping = groupings[0]
     grouping.require_two()
     if len(parameters) > MOST_PARAMETERS:
         raise P4FError(f"the belief has {len(parameters)} parameters, more than {MOST_PARAMETERS} that move at once")
-    names, values = tuple(own.name for own in parameters), np.array([own.value for own in parameters])
+    names, values = (
+        tuple(parameter.name for parameter in parameters),
+        np.array([parameter.value for parameter in parameters]),
+    )
     refits = Refits(model, rows if model.audited_ else replace(rows, fair=None), progress)
     wanted = {} if box is None else checked_box(belief, box)
-    ranges = np.array([_range(belief, own, refits.rows, wanted.get(own.name), beyond) for own in parameters])
+    ranges = np.array(
+        [_range(belief, parameter, refits.rows, wanted.get(parameter.name), beyond) for parameter in parameters]
+    )
     points, beliefs, observations = _design(belief, refits.rows, names, values, ranges)
     fitted = refits.near(observations)
     fits = [_log_odds(refits.fair_proba(one, fit, rows)) for one, fit in zip(beliefs, fitted, strict=True)]
@@ -311,7 +316,7 @@ def what_if(
     errors = _errors(log_odds, moves, moves - basis @ surface, leverage, grouping)
     return WhatIf(
         names,
-        tuple(own.meaning for own in parameters),
+        tuple(parameter.meaning for parameter in parameters),
         values,
         ranges,
         log_odds.astype(np.float32),

@@ -183,7 +183,9 @@ def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter
     if names is None:
         return list(belief.probabilities)
     if not names:
-        raise P4FError(f"parameters is empty; name some of {', '.join(own.name for own in belief.probabilities)}")
+        raise P4FError(
+            f"parameters is empty; name some of {', '.join(probability.name for probability in belief.probabilities)}"
+        )
     return named_parameters(belief, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
 
 
@@ -262,12 +264,12 @@ def _scores(
 ) -> pd.DataFrame:
     """A row for each variant, a column for each metric."""
     groupings = refits.model.belief_.groupings(refits.rows)
-    chances = [refits.fair_proba(one.belief, fit) for one, fit in zip(variants, fitted, strict=True)]
+    chances = [refits.fair_proba(variant.belief, fit) for variant, fit in zip(variants, fitted, strict=True)]
     scores = {}
     if audited:
         right = [
-            decide(refits.fair_proba(one.belief, fit, audited)) == audited.recorded
-            for one, fit in zip(variants, fitted, strict=True)
+            decide(refits.fair_proba(variant.belief, fit, audited)) == audited.recorded
+            for variant, fit in zip(variants, fitted, strict=True)
         ]
         scores[ACCURACY] = [np.average(hits, weights=audited.standing()) for hits in right]
     for grouping in groupings:
@@ -312,7 +314,7 @@ def _result(
     base, parts = estimates(0), []
     for parameter in chosen:
         low, high = interval_of(parameter)
-        values = [(one.value, number) for number, one in enumerate(variants) if one.parameter is parameter]
+        values = [(variant.value, number) for number, variant in enumerate(variants) if variant.parameter is parameter]
         for value, number in sorted([*values, (float(parameter.value or 0.0), 0)]):
             inside = low - 1e-9 <= value <= high + 1e-9
             about = {"parameter": parameter.name, "meaning": parameter.meaning, "value": value, "inside": inside}

@@ -47,7 +47,7 @@ class Refits:
     def _tasks(self, observations: Sequence[Observation]) -> list[Task]:
         self.count += len(observations)
         seed = self.model.seed_
-        return [Task(one, seed, weights=self._weights, audited=self._audited) for one in observations]
+        return [Task(observation, seed, weights=self._weights, audited=self._audited) for observation in observations]
 
     def near(self, observations: Sequence[Observation], whole_trees: bool = False) -> list[Fitted]:
         """Quick fits near the model's own, calibrated as it is.
@@ -111,7 +111,11 @@ def named_parameters(belief: Belief, names: Sequence[str]) -> list[Parameter]:
 def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Range]:
     """Between which values each parameter may be; by default the intervals of those that have one."""
     if box is None:
-        known = [own for own in belief.probabilities if own.low is not None and own.high is not None]
+        known = [
+            probability
+            for probability in belief.probabilities
+            if probability.low is not None and probability.high is not None
+        ]
         if not known:
             raise P4FError(
                 "the belief's numbers were stated, without intervals; say what may be: box={'p1': (0.2, 0.6)}"

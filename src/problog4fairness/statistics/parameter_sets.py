@@ -18,7 +18,7 @@ def estimated_jointly(
     parameters: Sequence[Parameter], values: Any, low: Any, high: Any, information: Any, rows: int, source: str
 ) -> tuple[Parameter, ...]:
     """Parameters that were estimated together; ``information`` is their matrix, and what precedes it are arrays."""
-    names = [own.name for own in parameters]
+    names = [parameter.name for parameter in parameters]
     columns = (map(float, column) for column in (values, low, high))
     matrix = (tuple(zip(names, map(float, row), strict=True)) for row in information)
     return tuple(
@@ -30,7 +30,10 @@ def estimated_jointly(
 def bind(parameters: Sequence[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
     """The parameters with some values stated."""
     _check_names(parameters, values)
-    return tuple(own.stated(float(values[own.name])) if own.name in values else own for own in parameters)
+    return tuple(
+        parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
+        for parameter in parameters
+    )
 
 
 def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Beta]:
@@ -49,7 +52,7 @@ def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Bet
 
 
 def _check_names(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> None:
-    names = [own.name for own in parameters]
+    names = [parameter.name for parameter in parameters]
     for name in values:
         if name not in names:
             raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
@@ -94,12 +97,12 @@ def _used(cell: Sequence[Parameter]) -> dict[str, float]:
 
 def check_known(parameters: Sequence[Parameter]) -> None:
     """Raise the error that names the parameters that have no value."""
-    empty = [own for own in parameters if own.without_rows]
+    empty = [parameter for parameter in parameters if parameter.without_rows]
     if empty:
         raise MissingValueError(
             f"no audited row tells about {', '.join(own.description for own in empty)}; {ways_on(empty[0])}"
         )
-    unknown = [own.name for own in parameters if own.value is None]
+    unknown = [parameter.name for parameter in parameters if parameter.value is None]
     if unknown:
         raise MissingValueError(
             f"parameter{'s' if len(unknown) > 1 else ''} {', '.join(unknown)} of the belief unknown; "
@@ -124,14 +127,16 @@ def table(parameters: Iterable[Parameter], error: float = 0.1) -> pd.DataFrame:
 
     parameters = list(parameters)
     columns: dict[str, list[Any]] = {
-        name: [getattr(own, name) for own in parameters] for name in ("value", "low", "high", "rows")
+        name: [getattr(parameter, name) for parameter in parameters] for name in ("value", "low", "high", "rows")
     }
     kinds: dict[str, Any] = {"value": "float64", "low": "float64", "high": "float64", "rows": "Int64"}
-    if not parameters or any(own.is_probability for own in parameters):
-        columns["still_needed"] = [own.still_needed(error) if own.is_probability else None for own in parameters]
-        kinds["still_needed"] = "int64" if all(own.is_probability for own in parameters) else "Int64"
-    columns["meaning"] = [own.meaning for own in parameters]
-    index = pd.Index([own.name for own in parameters], name="parameter")
+    if not parameters or any(parameter.is_probability for parameter in parameters):
+        columns["still_needed"] = [
+            parameter.still_needed(error) if parameter.is_probability else None for parameter in parameters
+        ]
+        kinds["still_needed"] = "int64" if all(parameter.is_probability for parameter in parameters) else "Int64"
+    columns["meaning"] = [parameter.meaning for parameter in parameters]
+    index = pd.Index([parameter.name for parameter in parameters], name="parameter")
     return WholeTable(columns, index=index).astype(kinds)
 
 

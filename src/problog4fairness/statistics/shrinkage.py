@@ -123,7 +123,9 @@ def pooled(parameters: Sequence[Parameter], confidence: float = 0.95) -> tuple[P
 
     Of one kind are the parameters of all groups about the same change of the label or of a feature.
     """
-    return tuple(_pooled(own, parameters, confidence) if own.without_rows else own for own in parameters)
+    return tuple(
+        _pooled(parameter, parameters, confidence) if parameter.without_rows else parameter for parameter in parameters
+    )
 
 
 def _pooled(parameter: Parameter, parameters: Sequence[Parameter], confidence: float) -> Parameter:

@@ -72,7 +72,10 @@ class Facts:
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the belief; what each means is said with the values of the label."""
         values = self.label.values
-        return tuple(replace(own, meaning=in_labels(own.meaning, values)) for own in self.belief.probabilities)
+        return tuple(
+            replace(probability, meaning=in_labels(probability.meaning, values))
+            for probability in self.belief.probabilities
+        )
 
     @property
     def belief(self) -> Belief:

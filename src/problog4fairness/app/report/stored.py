@@ -104,6 +104,8 @@ def _hash(belief: Belief | None) -> str | None:
     """What a belief says: its kind, its columns and its numbers."""
     if belief is None:
         return None
-    numbers = {own.name: None if own.value is None else f"{own.value:.9g}" for own in belief.parameters}
+    numbers = {
+        parameter.name: None if parameter.value is None else f"{parameter.value:.9g}" for parameter in belief.parameters
+    }
     said = [type(belief).__name__, belief.sensitive_columns, belief.features, numbers]
     return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()

@@ -154,11 +154,11 @@ class ImaginedRows:
 def imagined_rows(belief: Belief, audit: Design, values: Mapping[str, float]) -> ImaginedRows:
     """Imagined rows of each stratum, from known values of parameters by name."""
     parameters = {
-        own.cell: values.get(own.name, USUAL)
-        for own in belief.parameters
-        if belief._counted and own.cell is not None and not audit.is_ruled(own.cell)
+        parameter.cell: values.get(parameter.name, USUAL)
+        for parameter in belief.parameters
+        if belief._counted and parameter.cell is not None and not audit.is_ruled(parameter.cell)
     }
-    stated = any(own.name in values for own in belief.parameters if own.cell in parameters)
+    stated = any(parameter.name in values for parameter in belief.parameters if parameter.cell in parameters)
     if audit.rows.any() and not stated:
         return ImaginedRows(tuple(np.full_like(counts, PRIOR) for counts in audit.counts), False, "")
     rows = []

@@ -153,7 +153,13 @@ def _random_plan(
         "hoeffding" if design == "hoeffding" else "random",
         paper.error,
         paper.confidence,
-        _parameter_table([Parameter(own.name, own.meaning, None, 0.0, 1.0, 0) for own in belief.probabilities], done),
+        _parameter_table(
+            [
+                Parameter(probability.name, probability.meaning, None, 0.0, 1.0, 0)
+                for probability in belief.probabilities
+            ],
+            done,
+        ),
         strata_table(coarse, filled, before, np.maximum(wanted - filled, 0), np.maximum(wanted, filled)),
         paper,
         (*notes, f"assumed: {paper.assumed}"),
@@ -203,9 +209,9 @@ def _audited(belief: Belief, drawn: SamplingFrame, pilot: Any, columns: tuple[st
         return None, Design.of(strata, drawn.sizes, nothing, [nothing] * len(columns), ruled)
     before = Sheet.of(to_frame(pilot), drawn, "neyman")
     codes = [_fair_codes(before.frame, *own) for own in zip(columns, strata.values, strict=True)]
-    filled = np.all([own >= 0 for own in codes], axis=0)
+    filled = np.all([code >= 0 for code in codes], axis=0)
     places = drawn.codes[before.places][filled]
-    return before, Design.of(strata, drawn.sizes, places, [own[filled] for own in codes], ruled)
+    return before, Design.of(strata, drawn.sizes, places, [code[filled] for code in codes], ruled)
 
 
 def _fair_codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> Codes:
@@ -265,30 +271,35 @@ def _known_values(
     belief: Belief, pilot: Any, before: Sheet | None, recorded: str | None, fair: Any, notes: list[str]
 ) -> Mapping[str, float]:
     """Values of parameters that the belief states, or that another audit showed."""
-    known = {own.name: own.value for own in belief.probabilities if own.value is not None}
+    known = {
+        probability.name: probability.value for probability in belief.probabilities if probability.value is not None
+    }
     if pilot is not None and before is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AuditWarning)
             columns: Any = recorded or list(belief.features)
             other = belief.estimate(pilot, recorded=columns, fair=fair)
-        known |= {own.name: own.value for own in other.probabilities if own.value is not None}
+        known |= {
+            probability.name: probability.value for probability in other.probabilities if probability.value is not None
+        }
         notes.append("the pilot was not drawn by this plan: it guides the plan, but its rows do not count")
     return known
 
 
 def _halves(parameters: Sequence[Parameter]) -> Floats:
     """Half the widths of their intervals."""
-    return np.array([((own.high or 0.0) - (own.low or 0.0)) / 2 for own in parameters])
+    return np.array([((parameter.high or 0.0) - (parameter.low or 0.0)) / 2 for parameter in parameters])
 
 
 def _parameter_table(parameters: Sequence[Parameter], done: Any) -> pd.DataFrame:
     frame = pd.DataFrame(
-        {name: [getattr(own, name) for own in parameters] for name in ("value", "low", "high")}, dtype=np.float64
+        {name: [getattr(parameter, name) for parameter in parameters] for name in ("value", "low", "high")},
+        dtype=np.float64,
     )
     frame["half_width"] = (frame["high"] - frame["low"]) / 2
     frame["done"] = np.broadcast_to(done, len(frame)).astype(bool)
-    frame["meaning"] = [own.meaning for own in parameters]
-    return frame.set_axis(pd.Index([own.name for own in parameters], name="parameter"))
+    frame["meaning"] = [parameter.meaning for parameter in parameters]
+    return frame.set_axis(pd.Index([parameter.name for parameter in parameters], name="parameter"))
 
 
 def strata_table(drawn: SamplingFrame, rows: Floats, before: Sheet | None, now: Floats, in_all: Floats) -> pd.DataFrame:
@@ -303,4 +314,4 @@ def strata_table(drawn: SamplingFrame, rows: Floats, before: Sheet | None, now: 
         "to_draw": np.clip(now - opened, 0, sizes - taken),
         "in_all": np.minimum(in_all, sizes),
     }
-    return drawn.strata.table().assign(**{name: np.asarray(own).astype(np.int64) for name, own in counts.items()})
+    return drawn.strata.table().assign(**{name: np.asarray(count).astype(np.int64) for name, count in counts.items()})

@@ -136,13 +136,13 @@ def _outside(case: Case, corners: Mapping[int, _Corners]) -> list[_Region]:
     labels = [1] if chance.shape[1] == 2 else range(chance.shape[1])
     regions = []
     for label in labels:
-        for sign, own in corners.items():
-            end = own.values[:, :, label].max(axis=1) if sign > 0 else own.values[:, :, label].min(axis=1)
+        for sign, corner in corners.items():
+            end = corner.values[:, :, label].max(axis=1) if sign > 0 else corner.values[:, :, label].min(axis=1)
             beyond = np.maximum(sign * (chance[:, label] - end), 0.0)
             for group in np.unique(groups):
                 rows = np.flatnonzero((groups == group) & (beyond > 0))
                 if len(rows) >= LEAST_REGION:
-                    regions.append(_Region(case, rows, beyond[rows], label, sign, own))
+                    regions.append(_Region(case, rows, beyond[rows], label, sign, corner))
     return regions
 
 

@@ -123,5 +123,5 @@ def limitations(concerns: Sequence[str], warnings: Sequence[str], general: Seque
 
 def opening(sentences: Sequence[str]) -> Markup:
     """The summary; its verdict stands out."""
-    lines = (tag("p", own, class_="verdict" if own.startswith("Verdict") else None) for own in sentences)
+    lines = (tag("p", sentence, class_="verdict" if sentence.startswith("Verdict") else None) for sentence in sentences)
     return tag("div", join(lines, "\n"), class_="summary")

@@ -169,7 +169,7 @@ def sensitivity(facts: Facts, found: Sensitivity, names: Names) -> Markup:
 
 def _listed(parameters: Sequence[str]) -> str:
     """Parameters as the beginning of a sentence; of those that are called by what they mean, how many there are."""
-    long = [own for own in parameters if " " in own]
+    long = [parameter for parameter in parameters if " " in parameter]
     if len(long) < 2:
         return ", ".join(parameters).replace("how often", "How often", 1)
     return f"{len(parameters)} parameters"

@@ -23,8 +23,10 @@ def warnings_of(facts: Facts) -> list[str]:
     if belief == NoBias():
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
     error = planned_error(facts.sample)
-    found = [doubt for own in facts.parameters if (doubt := _parameter_doubt(own, belief.overlap, error))]
-    stated = [own.called for own in facts.parameters if own.value is not None and own.rows is None]
+    found = [doubt for parameter in facts.parameters if (doubt := _parameter_doubt(parameter, belief.overlap, error))]
+    stated = [
+        parameter.called for parameter in facts.parameters if parameter.value is not None and parameter.rows is None
+    ]
     if stated:
         found.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "

@@ -94,7 +94,10 @@ def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
         "95% intervals: quantities on the left, people on the right.",
         "Uncertainty",
     )
-    tables = [stable_and_uncertain(replace(own.way, shares=own.way.shares[chosen]), found) for own in facts.divisions]
+    tables = [
+        stable_and_uncertain(replace(division.way, shares=division.way.shares[chosen]), found)
+        for division in facts.divisions
+    ]
     return join([tag("p", told), bullets(words), *tables, shown], "\n")
 
 
