@@ -40,9 +40,9 @@ print(belief.parameter_table()[["value", "low", "high", "rows"]].assign(truth=[0
 # Any belief can be asked whether the bias changed: ``check(..., when="day")``.
 
 same = p4f.LabelBias("group", positive=False, affected=[1]).estimate(audit, recorded="hired", fair="due")
-doubts = same.check(table.drop(columns="due"), recorded="hired", audit=audit, fair="due", when="day")
-print(doubts["over time"].found)
-print(doubts["over time"].advice)
+result = same.check(table.drop(columns="due"), recorded="hired", audit=audit, fair="due", when="day")
+print(result["over time"].found)
+print(result["over time"].advice)
 
 # %%
 print(belief)

@@ -35,9 +35,9 @@ audit = p4f.Audit.of(table.sample(800, random_state=1), fair="repaid", table=tab
 # One number for each group is contradicted by the audit, and the column on which the bias depends is named.
 
 same = p4f.LabelBias("poor_area", positive=False, affected=[1]).estimate(audit, recorded="granted", fair="repaid")
-doubts = same.check(table.drop(columns="repaid"), recorded="granted", audit=audit, fair="repaid")
-print(doubts["class-conditional"].found)
-print(doubts["class-conditional"].advice)
+result = same.check(table.drop(columns="repaid"), recorded="granted", audit=audit, fair="repaid")
+print(result["class-conditional"].found)
+print(result["class-conditional"].advice)
 
 # %%
 # A probability for each officer, drawn to those of the others where few rows were audited. An officer of whom no row
