@@ -122,33 +122,33 @@ def identifiability(
     # What was learned from recorded rows is not counted again beside them.
     total = _audit_information(free, learned=y is None)
     if total.any():
-        learned = y is None and any(LEARNED in str(own.source) for own in free)
+        learned = y is None and any(LEARNED in str(parameter.source) for parameter in free)
         sources.append("what was estimated" if learned else "the audit")
     if y is not None:
         model = DebiasedClassifier(belief, "linear", use_sensitive=use_sensitive, favourable=favourable)
         rows = rows_to_fit(model, X, y, sensitive_features, None, None)
-        names = [own.name for own in free]
+        names = [parameter.name for parameter in free]
         total = total + Profile(belief, names, rows).information(np.clip(_values(free), 0.01, 0.99))
         sources.append(f"{len(rows):,} recorded rows")
     return _found(belief, free, total, rows, tuple(sources))
 
 
 def _values(free: Sequence[Parameter]) -> Floats:
-    return np.array([float(own.value or 0.0) for own in free])
+    return np.array([float(parameter.value or 0.0) for parameter in free])
 
 
 def _audit_information(free: Sequence[Parameter], learned: bool) -> Floats:
     """What estimated parameters carry: a matrix, or the rows of a cell and of a prior."""
     matrix = np.zeros((len(free), len(free)))
-    for place, own in enumerate(free):
-        if LEARNED in str(own.source) and not learned:
+    for place, parameter in enumerate(free):
+        if LEARNED in str(parameter.source) and not learned:
             continue
-        if own.information is not None:
-            entries = dict(own.information)
+        if parameter.information is not None:
+            entries = dict(parameter.information)
             matrix[place] = [entries.get(other.name, 0.0) for other in free]
-        elif own.rows is not None:
-            rows = own.rows + (0.0 if own.prior is None else own.prior.a + own.prior.b)
-            value = ((own.value or 0.0) * rows + HALF) / (rows + 1)
+        elif parameter.rows is not None:
+            rows = parameter.rows + (0.0 if parameter.prior is None else parameter.prior.a + parameter.prior.b)
+            value = ((parameter.value or 0.0) * rows + HALF) / (rows + 1)
             matrix[place, place] = rows / (value * (1 - value))
     return np.asarray((matrix + matrix.T) / 2)
 
@@ -164,8 +164,13 @@ def _found(
     z = NormalDist().inv_cdf(0.975)
     within = np.where(unsure, np.nan, z * np.sqrt(np.diag(covariance)))
     table = pd.DataFrame(
-        {"value": _values(free), "identified": ~unsure, "within": within, "meaning": [own.meaning for own in free]},
-        index=pd.Index([own.name for own in free], name="parameter"),
+        {
+            "value": _values(free),
+            "identified": ~unsure,
+            "within": within,
+            "meaning": [parameter.meaning for parameter in free],
+        },
+        index=pd.Index([parameter.name for parameter in free], name="parameter"),
     )
     groups = []
     # Parameters that share a direction that is not identified.

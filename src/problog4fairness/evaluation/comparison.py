@@ -142,25 +142,25 @@ def compare_rows(
     chosen += [METHODS[kind](data.sensitive) for kind in _kinds(methods, data)]
     if isinstance(learner, Auto):
         learner = chosen_learner(learner, data, chosen[0], parts[0], progress, first.class_weight)
-    found = predictions(data, chosen, parts, learner, progress, first.class_weight)
-    for name, reason in found.left_out.items():
+    predicted = predictions(data, chosen, parts, learner, progress, first.class_weight)
+    for name, reason in predicted.left_out.items():
         if name in models:
             raise P4FError(f"{name}: {reason}")
     this = chosen[0]
     if isinstance(this, ThroughBelief) and (data.fair >= 0).any():
-        _refit(data, this, chosen, parts, learner, first.class_weight, found)
+        _refit(data, this, chosen, parts, learner, first.class_weight, predicted)
     return Comparison(
-        results=scored(data, chosen, parts, found),
+        results=scored(data, chosen, parts, predicted),
         data_disparity=_data_disparity(data),
-        left_out=found.left_out,
+        left_out=predicted.left_out,
         levels=data.sensitive.levels,
         rows=int((data.recorded >= 0).sum()),
         audited=int((data.fair >= 0).sum()),
         kinds={method.title: method.name for method in chosen},
         learner=learner_word(learner),
-        gains=gains(data, parts, found, this.title),
-        audited_scores=audited_scores(data, parts, found),
-        rates=selection_rates(data, parts, found),
+        gains=gains(data, parts, predicted, this.title),
+        audited_scores=audited_scores(data, parts, predicted),
+        rates=selection_rates(data, parts, predicted),
         sample="" if data.audit is None else data.audit.describe(),
     )
 
@@ -244,7 +244,7 @@ def _refit(
     parts: Sequence[Cell],
     learner: Learner,
     class_weight: Any,
-    found: Predictions,
+    predicted: Predictions,
 ) -> None:
     """What the interval of a gain needs beside the folds: other parameters, and another random state, in some cells."""
     if any(parameter.rows is not None for parameter in this.belief.parameters):
@@ -252,12 +252,12 @@ def _refit(
             again = [this.with_belief(drawn)]
             one = predictions(data, again, [parts[place]], learner, False, class_weight)
             # A drawn belief may rule out what was recorded; then it says nothing.
-            found.drawn.extend((place, chances[0]) for chances in one.witnessed.values())
+            predicted.drawn.extend((place, chances[0]) for chances in one.witnessed.values())
     if not isinstance(learner, Linear):  # whose fits do not depend on chance
         reseeded = [replace(cell, seed=cell.seed + OTHER_SEED) for cell in parts[:REPEATS]]
         witnessed: dict[str, list[Floats]] = predictions(
             data, methods, reseeded, learner, False, class_weight
         ).witnessed
-        found.repeated.extend(
+        predicted.repeated.extend(
             (place, {name: chances[place] for name, chances in witnessed.items()}) for place in range(len(reseeded))
         )

@@ -94,12 +94,12 @@ def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -
 
 def _legend(grid: Sequence[Axes]) -> tuple[list[Artist], list[str]]:
     """Every method once, also one that has no marker in the first panel; the line of the labels last."""
-    found: dict[str, Artist] = {}
+    artists: dict[str, Artist] = {}
     for axes in grid:
         handles, labels = axes.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
-    names = [name for name in found if name != LINE] + [name for name in found if name == LINE]
-    return [found[name] for name in names], names
+        artists |= dict(zip(labels, handles, strict=True))
+    names = [name for name in artists if name != LINE] + [name for name in artists if name == LINE]
+    return [artists[name] for name in names], names
 
 
 def _columns(names: Sequence[str], width: float) -> int:

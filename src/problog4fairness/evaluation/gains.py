@@ -137,27 +137,29 @@ class Fits(NamedTuple):
     freedom: int
 
 
-def gains(data: ComparedRows, cells: Sequence[Cell], found: Predictions, this: str | None) -> pd.DataFrame:
+def gains(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions, this: str | None) -> pd.DataFrame:
     """For each other method, what ``this`` one gains over it; no rows where no fair label is known."""
     known = data.fair >= 0
-    if this not in found.chances or not known.any():
+    if this not in predictions.chances or not known.any():
         return pd.DataFrame(columns=list(GAIN_COLUMNS), index=pd.Index([], name="against"))
-    decided = {name: decided_shares(data, cells, found, name)[known] for name in found.chances}
+    decided = {name: decided_shares(data, cells, predictions, name)[known] for name in predictions.chances}
     rows = {
-        name: vars(Gain.of(data.fair[known], decided[this], other, data.audit, _fits(data, cells, found, this, name)))
+        name: vars(
+            Gain.of(data.fair[known], decided[this], other, data.audit, _fits(data, cells, predictions, this, name))
+        )
         for name, other in decided.items()
         if name != this
     }
     return WholeTable.from_dict(rows, orient="index", columns=list(GAIN_COLUMNS)).rename_axis(index="against")
 
 
-def decided_shares(data: ComparedRows, cells: Sequence[Cell], found: Predictions, name: str) -> Floats:
+def decided_shares(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions, name: str) -> Floats:
     """For each row the share of repetitions that decide for the favourable label; of many classes, for each."""
-    chances = found.chances[name]
+    chances = predictions.chances[name]
     shape = (len(data), *chances[0].shape[1:])
     chosen, times = np.zeros(shape), np.zeros((len(data), *[1] * (len(shape) - 1)))
     for cell, chance in zip(cells, chances, strict=True):
-        chosen[cell.test] += _decisions(chance, name in found.randomised)
+        chosen[cell.test] += _decisions(chance, name in predictions.randomised)
         times[cell.test] += 1
     return chosen / np.maximum(times, 1)
 
@@ -185,28 +187,32 @@ def _means(data: ComparedRows, this: Floats, other: Floats) -> Floats:
     return np.array([np.average(values, weights=weights) for values in _differences(data.fair[chosen], this, other)])
 
 
-def _fits(data: ComparedRows, cells: Sequence[Cell], found: Predictions, this: str, other: str) -> Fits | None:
+def _fits(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions, this: str, other: str) -> Fits | None:
     """The delete-a-group jackknife over the folds of each seed, and what drawn beliefs add to it."""
-    ours, theirs = (found.witnessed.get(name, []) for name in (this, other))
+    ours, theirs = (predictions.witnessed.get(name, []) for name in (this, other))
     if len(ours) != len(cells) or len(theirs) != len(cells):
         return None
     ours = [_decisions(chance, False) for chance in ours]
-    theirs = [_decisions(chance, other in found.randomised) for chance in theirs]
+    theirs = [_decisions(chance, other in predictions.randomised) for chance in theirs]
     apart = np.array([_means(data, our, two) for our, two in zip(ours, theirs, strict=True)])
     seeds = np.array([cell.seed for cell in cells])
     variances, freedom = [], 0
     for seed in np.unique(seeds):
-        own = apart[seeds == seed]
-        variances.append((len(own) - 1) / len(own) * ((own - own.mean(axis=0)) ** 2).sum(axis=0))
-        freedom += len(own) - 1
+        of_seed = apart[seeds == seed]
+        variances.append((len(of_seed) - 1) / len(of_seed) * ((of_seed - of_seed.mean(axis=0)) ** 2).sum(axis=0))
+        freedom += len(of_seed) - 1
     total = np.mean(variances, axis=0)
-    chance = [_means(data, *(_decisions(own[name], name in found.randomised) for name in (this, other))) - apart[place]
-              for place, own in found.repeated if this in own and other in own]  # fmt: skip
+    chance = [
+        _means(data, *(_decisions(repeated[name], name in predictions.randomised) for name in (this, other)))
+        - apart[place]
+        for place, repeated in predictions.repeated
+        if this in repeated and other in repeated
+    ]
     if chance:
         # What chance in fitting does is in each fold's difference, but is averaged over all cells.
         noise, folds = np.mean(np.square(chance), axis=0) / 2, len(cells) / len(variances)
         total = np.maximum(total - (folds - 1) ** 2 / folds * noise, 0) + noise / len(cells)
-    moved = [_means(data, _decisions(chance, False), ours[place]) for place, chance in found.drawn]
+    moved = [_means(data, _decisions(chance, False), ours[place]) for place, chance in predictions.drawn]
     if moved:
         total = total + np.mean(np.square(moved), axis=0)
     return Fits(tuple(total.tolist()), freedom)
@@ -252,7 +258,7 @@ RATES = ("labels", "method", "group", "rate")
 LABELS = "the labels themselves"
 
 
-def audited_scores(data: ComparedRows, cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:
+def audited_scores(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions) -> pd.DataFrame:
     """Each metric of each method on the rows with a fair label, by :data:`SCORE_COLUMNS`.
 
     Every row is decided by classifiers that were not fitted on it, once for each seed, and counts by its weight in the
@@ -262,8 +268,8 @@ def audited_scores(data: ComparedRows, cells: Sequence[Cell], found: Predictions
     """
     rows = []
     known = np.flatnonzero(data.fair >= 0)
-    for name in found.chances if len(known) else ():
-        judged = _judged(data, decided_shares(data, cells, found, name)[known])
+    for name in predictions.chances if len(known) else ():
+        judged = _judged(data, decided_shares(data, cells, predictions, name)[known])
         for metric in METRICS.values():
             value = metric.value(judged)
             if np.isnan(value):
@@ -276,7 +282,7 @@ def audited_scores(data: ComparedRows, cells: Sequence[Cell], found: Predictions
     return pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
 
 
-def selection_rates(data: ComparedRows, cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:
+def selection_rates(data: ComparedRows, cells: Sequence[Cell], predictions: Predictions) -> pd.DataFrame:
     """The share of favourable decisions of each method in each group, and of the labels themselves."""
     known, there = np.flatnonzero(data.fair >= 0), np.flatnonzero(data.recorded >= 0)
     fair, recorded = (codes == data.rows.favourable for codes in (data.fair, data.recorded))
@@ -285,17 +291,17 @@ def selection_rates(data: ComparedRows, cells: Sequence[Cell], found: Prediction
         parts.append(("fair", LABELS, fair[known].astype(np.float64)))
     if len(there):
         parts.append(("recorded", LABELS, recorded[there].astype(np.float64)))
-    for name in found.chances:
-        shares = decided_shares(data, cells, found, name)
+    for name in predictions.chances:
+        shares = decided_shares(data, cells, predictions, name)
         chosen = shares if shares.ndim == 1 else shares[:, -1]
         parts += [("fair", name, chosen[known])] if len(known) else []
         parts += [("recorded", name, chosen[there])] if len(there) else []
     rows = []
     for labels, name, values in parts:
-        own = known if labels == "fair" else there
-        weights = data.audit.weights if labels == "fair" and data.audit is not None else np.ones(len(own))
+        of_seed = known if labels == "fair" else there
+        weights = data.audit.weights if labels == "fair" and data.audit is not None else np.ones(len(of_seed))
         for group in range(len(data.sensitive.levels)):
-            weight = weights * (data.groups[own] == group)
+            weight = weights * (data.groups[of_seed] == group)
             rate = float(weight @ values / weight.sum()) if weight.any() else float("nan")
             rows.append((labels, name, data.sensitive.group_text(group), rate))
     return pd.DataFrame(rows, columns=list(RATES))

@@ -99,13 +99,13 @@ class Comparison:
 
         Of fair labels over the audited rows, of recorded ones over seeds: NaN where these are fewer than three.
         """
-        found = summarise(self.results.dropna(subset="value"), by=["method", "labels", "metric"])
+        summary = summarise(self.results.dropna(subset="value"), by=["method", "labels", "metric"])
         ends = ["standard_error", "low", "high"]
-        found.loc[found["n"] < FEWEST_SEEDS, ends] = np.nan
+        summary.loc[summary["n"] < FEWEST_SEEDS, ends] = np.nan
         if not len(self.audited_scores):
-            return found
-        fair = self.audited_scores.assign(labels="fair")[list(found.columns)]
-        return pd.concat([fair, found[found["labels"] != "fair"]], ignore_index=True)
+            return summary
+        fair = self.audited_scores.assign(labels="fair")[list(summary.columns)]
+        return pd.concat([fair, summary[summary["labels"] != "fair"]], ignore_index=True)
 
     @property
     def methods(self) -> list[str]:
@@ -115,7 +115,7 @@ class Comparison:
     @property
     def about(self) -> dict[str, str]:
         """What each method does, in a few words."""
-        known = {ThroughBelief.name: ThroughBelief.about, **{kind: own.about for kind, own in METHODS.items()}}
+        known = {ThroughBelief.name: ThroughBelief.about, **{kind: method.about for kind, method in METHODS.items()}}
         return {name: known[kind] for name in self.methods if (kind := self.kinds.get(name)) in known}
 
     def intervals(self, labels: Labels) -> str:
@@ -140,18 +140,18 @@ class Comparison:
 
     def gain(self, kind: str = "without_sensitive") -> tuple[str, Gain] | None:
         """The name of the method of a kind, and what the belief gains over it; None where that is not known."""
-        for name, own in self.kinds.items():
-            if own == kind and name in self.gains.index:
+        for name, method in self.kinds.items():
+            if method == kind and name in self.gains.index:
                 return name, Gain(**self.gains.loc[name].to_dict())
         return None
 
     @property
     def verdict(self) -> str:
         """What the belief gains over leaving the sensitive column out, or over the recorded labels, and who by it."""
-        found = self.gain("without_sensitive") or self.gain("recorded_only")
-        if found is None:
+        summary = self.gain("without_sensitive") or self.gain("recorded_only")
+        if summary is None:
             return "No fair label is known, so nothing says whether the belief is better than doing without it."
-        name, gain = found
+        name, gain = summary
         return f"Against a model {name}: {gain.sentence(self.rows)}. {gain.covers}"
 
     @property
@@ -241,8 +241,8 @@ class Comparison:
     def _repr_html_(self) -> str:
         """In a notebook: its table, the verdict, and the figure."""
         drawn = inline_figure(self.plot(), "Accuracy against statistical disparity, a mark for each method.")
-        told = html.escape(f"{self.intervals(self.labels[0])} {self.verdict}")
-        return f"<div>{self.table().to_html()}<p>{told}</p>{drawn}</div>"
+        caption = html.escape(f"{self.intervals(self.labels[0])} {self.verdict}")
+        return f"<div>{self.table().to_html()}<p>{caption}</p>{drawn}</div>"
 
 
 def _plus_minus(mean: float, high: float) -> str:

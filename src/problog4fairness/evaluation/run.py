@@ -61,14 +61,14 @@ def predictions(
     for title in titles:
         if titles.count(title) > 1:
             raise P4FError(f"two methods have the name {title!r}")
-    found = Predictions(randomised=frozenset(method.title for method in methods if method.randomised))
+    predictions = Predictions(randomised=frozenset(method.title for method in methods if method.randomised))
     for method in methods:
         try:
             method.check(data.rows)
         except P4FError as error:
-            found.left_out[method.title] = str(error)
+            predictions.left_out[method.title] = str(error)
     count = max(1, AT_ONCE // max(1, _numbers(data) * len(methods)))
-    able = [method for method in methods if method.title not in found.left_out]
+    able = [method for method in methods if method.title not in predictions.left_out]
     with progress_bar(len(cells) * len(able), len(cells), progress, "split") as bar:
         bar.begin("compare")
         for start in range(0, len(cells), count):
@@ -77,17 +77,17 @@ def predictions(
                 for cell in cells[start : start + count]
                 for training, complete in [_trainings(data, cell, class_weight)]
                 for method in able
-                if method.title not in found.left_out
+                if method.title not in predictions.left_out
             ]
-            _taken(runs, learner, found.left_out, bar, start)
-            _predicted(data, runs, found)
-    for title in found.left_out:
-        found.chances.pop(title, None)
-        found.witnessed.pop(title, None)
-    return found
+            _taken(runs, learner, predictions.left_out, bar, start)
+            _predicted(data, runs, predictions)
+    for title in predictions.left_out:
+        predictions.chances.pop(title, None)
+        predictions.witnessed.pop(title, None)
+    return predictions
 
 
-def _predicted(data: ComparedRows, runs: Sequence[_Run], found: Predictions) -> None:
+def _predicted(data: ComparedRows, runs: Sequence[_Run], predictions: Predictions) -> None:
     """Note what those that are trained predict for their test rows."""
     for run in runs:
         if run.trained is not None:
@@ -95,8 +95,8 @@ def _predicted(data: ComparedRows, runs: Sequence[_Run], found: Predictions) -> 
             asked = np.concatenate([run.cell.test, data.witnesses])
             chance = np.clip(run.trained.proba(data.rows.take(asked)), 0, 1)
             chance = chance[:, 1] if chance.shape[1] == 2 else chance
-            found.chances.setdefault(run.method.title, []).append(chance[:tested])
-            found.witnessed.setdefault(run.method.title, []).append(chance[tested:])
+            predictions.chances.setdefault(run.method.title, []).append(chance[:tested])
+            predictions.witnessed.setdefault(run.method.title, []).append(chance[tested:])
 
 
 def chosen_learner(
@@ -122,11 +122,13 @@ def chosen_group_use(
     )
 
 
-def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell], found: Predictions) -> pd.DataFrame:
+def scored(
+    data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell], predictions: Predictions
+) -> pd.DataFrame:
     """The scores of predictions on recorded labels, and on fair ones where they are known, by :data:`COLUMNS`."""
     rows: list[tuple[str, int, int, str, str, float]] = []
     for method in methods:
-        for cell, chance in zip(cells, found.chances.get(method.title, ()), strict=False):
+        for cell, chance in zip(cells, predictions.chances.get(method.title, ()), strict=False):
             judged_by = {"fair": data.fair[cell.test], "recorded": data.recorded[cell.test]}
             for labels, truth in judged_by.items():
                 known = truth >= 0
@@ -134,8 +136,8 @@ def scored(data: ComparedRows, methods: Sequence[Method], cells: Sequence[Cell],
                     continue
                 groups = data.groups[cell.test][known]
                 audit = data.sampled(cell.test[known]) if labels == "fair" else None
-                own = scores(truth[known], chance[known], groups, randomised=method.randomised, audit=audit)
-                rows += [(method.title, cell.seed, cell.fold, labels, name, value) for name, value in own.items()]
+                values = scores(truth[known], chance[known], groups, randomised=method.randomised, audit=audit)
+                rows += [(method.title, cell.seed, cell.fold, labels, name, value) for name, value in values.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -222,4 +224,4 @@ def _fitted(runs: Sequence[_Run], learner: Learner, left_out: dict[str, str]) ->
             left_out[runs[0].method.title] = str(error)
             return {}
     alone = [[run for run in runs if run.method.title == title] for title in titles]
-    return {task: own for part in alone for task, own in _fitted(part, learner, left_out).items()}
+    return {task: fitted for part in alone for task, fitted in _fitted(part, learner, left_out).items()}

@@ -119,7 +119,13 @@ def write_bundle(made: Report, inputs: Inputs, folder: Path, design: Path | None
     write_whole(folder / BELIEF, model.belief_.text())
     made.save(folder / PAGE)
     made.save_queue(folder / QUEUE)
-    files = [BELIEF, PAGE, QUEUE, inputs.model.name, *(own.name for own in (inputs.audit, design) if own is not None)]
+    files = [
+        BELIEF,
+        PAGE,
+        QUEUE,
+        inputs.model.name,
+        *(file.name for file in (inputs.audit, design) if file is not None),
+    ]
     if made.comparison is not None:
         saved = save_comparison(made.comparison, folder / COMPARISON, model.belief_)
         files += [f"{COMPARISON}/{path.name}" for path in saved]
@@ -222,7 +228,9 @@ def _wanted(about: Mapping[str, Any]) -> list[str]:
 def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
     """What comes out otherwise now, of all that is made from the model, the audit, the data and the single folds."""
     made, belief = inputs.report(), DebiasedClassifier.load(inputs.model).belief_
-    found = _page_differences(read_file(folder / PAGE, MOST_BYTES).decode("utf-8", errors="replace"), made.html)
+    differences_found = _page_differences(
+        read_file(folder / PAGE, MOST_BYTES).decode("utf-8", errors="replace"), made.html
+    )
     with tempfile.TemporaryDirectory() as place:
         again, names = Path(place), [BELIEF, QUEUE]
         write_whole(again / BELIEF, belief.text())
@@ -232,8 +240,8 @@ def _remade(folder: Path, inputs: Inputs, compared: bool) -> list[str]:
             names += [f"{COMPARISON}/{path.name}" for path in saved]
         for name in names:
             if read_file(folder / name, MOST_BYTES) != (again / name).read_bytes():
-                found.append(f"{name}: comes out otherwise")
-    return found
+                differences_found.append(f"{name}: comes out otherwise")
+    return differences_found
 
 
 def _page_differences(then: str, now: str) -> list[str]:
@@ -247,8 +255,8 @@ def _page_differences(then: str, now: str) -> list[str]:
 
 def _sections(page: str) -> dict[str, str]:
     """The sections of a page by name, in one pass."""
-    found = {}
+    differences_found = {}
     for part in page.split('<section id="')[1:]:
         name, _, rest = part.partition('"')
-        found[name[:60]] = rest.partition("</section>")[0]
-    return found
+        differences_found[name[:60]] = rest.partition("</section>")[0]
+    return differences_found

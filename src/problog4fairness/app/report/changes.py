@@ -65,9 +65,9 @@ def audited_quality(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) 
     }
     if rows.recorded is not None:
         measures["record_right"] = (rows.recorded == rows.fair, None)
-    found = _by_group(way, measures, sample)
-    found.insert(1, "judged", np.column_stack([way.shares, np.ones(len(rows))])[judged].sum(axis=0))
-    return found
+    table = _by_group(way, measures, sample)
+    table.insert(1, "judged", np.column_stack([way.shares, np.ones(len(rows))])[judged].sum(axis=0))
+    return table
 
 
 def disparities(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
@@ -75,8 +75,8 @@ def disparities(way: Grouping, rows: Rows, decisions: Codes) -> pd.DataFrame:
 
     Of two groups that of the sensitive one minus that of the other, of more the largest.
     """
-    found = [_difference(way, _favourable(rows, codes)) for codes in (rows.recorded, decisions)]
-    return pd.DataFrame(found, columns=["value", "low", "high"], index=["recorded", "decided"])
+    differences = [_difference(way, _favourable(rows, codes)) for codes in (rows.recorded, decisions)]
+    return pd.DataFrame(differences, columns=["value", "low", "high"], index=["recorded", "decided"])
 
 
 def _difference(way: Grouping, values: Bools) -> tuple[float, float, float]:
@@ -88,8 +88,8 @@ def _difference(way: Grouping, values: Bools) -> tuple[float, float, float]:
         return float(means[high] - means[low]), np.nan, np.nan
     total = way.shares.sum(axis=0).round().astype(int)
     chosen = (values @ way.shares).round().astype(int)
-    found = difference_interval(int(chosen[high]), int(total[high]), int(chosen[low]), int(total[low]))
-    return found.value, found.low, found.high
+    interval = difference_interval(int(chosen[high]), int(total[high]), int(chosen[low]), int(total[low]))
+    return interval.value, interval.low, interval.high
 
 
 def _favourable(rows: Rows, codes: Codes | None) -> Bools:
@@ -106,13 +106,13 @@ def _by_group(
     for name, (values, among) in measures.items():
         weights = shares if among is None else shares * among[:, None]
         if sample is not None and way.certain:
-            found = [sample.mean(values, weights[:, column] > 0) for column in range(shares.shape[1])]
+            estimates = [sample.mean(values, weights[:, column] > 0) for column in range(shares.shape[1])]
         else:
             weights = weights if sample is None else weights * sample.weights[:, None]
-            found = [_share(values, weights[:, column]) for column in range(shares.shape[1])]
-        frame[name] = [estimate.value for estimate in found]
-        frame[f"{name}_low"] = [estimate.low for estimate in found]
-        frame[f"{name}_high"] = [estimate.high for estimate in found]
+            estimates = [_share(values, weights[:, column]) for column in range(shares.shape[1])]
+        frame[name] = [estimate.value for estimate in estimates]
+        frame[f"{name}_low"] = [estimate.low for estimate in estimates]
+        frame[f"{name}_high"] = [estimate.high for estimate in estimates]
     return frame
 
 
@@ -136,9 +136,12 @@ def draw_changes(changes: pd.DataFrame, audited: pd.DataFrame | None, good: str,
             rows = audited if kind == "fair" else changes
             if rows is None:
                 continue
-            own = rows.loc[groups]
-            value = own[kind].to_numpy(dtype=float)
-            low, high = own[f"{kind}_low"].to_numpy(dtype=float), own[f"{kind}_high"].to_numpy(dtype=float)
+            group_rows = rows.loc[groups]
+            value = group_rows[kind].to_numpy(dtype=float)
+            low, high = (
+                group_rows[f"{kind}_low"].to_numpy(dtype=float),
+                group_rows[f"{kind}_high"].to_numpy(dtype=float),
+            )
             places = [number + offset for number in range(len(groups))]
             axes.hlines(places, low, high, colors=colour, linewidth=2)
             axes.plot(value, places, color=colour, marker=marker, linestyle="none", markersize=7, label=name)
@@ -211,7 +214,9 @@ def _change_table(division: Division, good: str) -> Markup:
             for gap in (gaps.loc["recorded"], gaps.loc["decided"])
         ]
         if len(division.way.groups) > 2:
-            shown = [stacked(own, division.furthest(kind)) for own, kind in zip(shown, kinds, strict=False)]
+            shown = [
+                stacked(group_rows, division.furthest(kind)) for group_rows, kind in zip(shown, kinds, strict=False)
+            ]
         rows.append([name, "", *shown, "", ""])
     header = ["Group", "Rows", "On record", "Decided by the model", "Raised", "Lowered"]
     caption = (
@@ -232,9 +237,9 @@ def _audit_table(audited: pd.DataFrame, facts: Facts) -> Markup:
         for group, row in _sensitive_first(audited).iterrows()
     ]
     header = ["Group", "Audited rows", *kinds.values()]
-    told = "Estimated from the audited rows" if facts.sample is None else f"Estimated from {facts.sample.describe()}"
+    text = "Estimated from the audited rows" if facts.sample is None else f"Estimated from {facts.sample.describe()}"
     if facts.learned and facts.judged:
-        told += ". Where the model has learned from a row, a model that was fitted without it decides it"
+        text += ". Where the model has learned from a row, a model that was fitted without it decides it"
     if "record_right" in kinds:
-        told += ". The record is about these very people; the model decides without it"
-    return table(header, rows, caption=told, numbers=range(1, len(header)))
+        text += ". The record is about these very people; the model decides without it"
+    return table(header, rows, caption=text, numbers=range(1, len(header)))

@@ -150,9 +150,9 @@ class Demo:
         )
         model = DebiasedClassifier(belief, LEARNER, use_sensitive=False)
         seeds = [self.seed + number for number in range(SEEDS)]
-        found = compare_rows(rows, model, seeds=seeds, folds=FOLDS)
-        save_comparison(found, self.folder, belief)
-        return found.table()
+        comparison = compare_rows(rows, model, seeds=seeds, folds=FOLDS)
+        save_comparison(comparison, self.folder, belief)
+        return comparison.table()
 
     def report(self) -> str:
         """Write ``report.html``; gives its summary."""

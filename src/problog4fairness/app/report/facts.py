@@ -112,8 +112,8 @@ def collect(
             raise P4FError("name the column of the fair label in the audit by fair=...")
         sample = sampled_audit(audit if isinstance(audit, Audit) else _labelled(audit, fair, "the audit"), fair)
         audit = sample.frame
-        audit_rows, own = _audited(model, audit, fair, column)
-        audit_chances, seen = held_out_proba(model, audit_rows, own)
+        audit_rows, frame = _audited(model, audit, fair, column)
+        audit_chances, seen = held_out_proba(model, audit_rows, frame)
         learned = int(seen.sum())
         judged = [*_judged(model, audit_rows, audit_chances, ways, sample)]
         queue = checked_queue(model, audit_rows, audit_chances, seen, sample)
@@ -154,18 +154,18 @@ def _judged(
     model: DebiasedClassifier, rows: Rows, chances: Floats, ways: list[Grouping], sample: Audit
 ) -> list[pd.DataFrame]:
     """By sensitive variable, how often decisions on audited rows are right, for the groups of the data ``ways``."""
-    found = [audited_quality(way, rows, decisions(chances), sample) for way in groupings(model, rows)]
+    quality = [audited_quality(way, rows, decisions(chances), sample) for way in groupings(model, rows)]
     # Nobody of a group may have been audited.
     nobody = {"rows": 0, "judged": 0}
-    return [own.reindex([*way.groups, "all"]).fillna(nobody) for own, way in zip(found, ways, strict=True)]
+    return [frame.reindex([*way.groups, "all"]).fillna(nobody) for frame, way in zip(quality, ways, strict=True)]
 
 
 def decisions(chances: Floats) -> Codes:
     """``[rows]``: the label that is decided for, -1 where nothing was predicted."""
     known = ~np.isnan(chances[:, 0])
-    found = np.full(len(chances), -1, dtype=np.int64)
-    found[known] = decide(chances[known])
-    return found
+    quality = np.full(len(chances), -1, dtype=np.int64)
+    quality[known] = decide(chances[known])
+    return quality
 
 
 def _beside(model: DebiasedClassifier, frame: pd.DataFrame) -> list[str]:

@@ -49,23 +49,23 @@ class Names:
     @classmethod
     def of(cls, names: Mapping[str, Mapping[Any, str]] | None, label: str | None = None) -> Names:
         """From a dictionary by column and value: ``{"poor_area": {1: "applicants from poor areas"}}``."""
-        found = {
+        named = {
             f"{column} = {value}": words for column, values in (names or {}).items() for value, words in values.items()
         }
-        return cls(found, label)
+        return cls(named, label)
 
     @classmethod
     def parsed(cls, texts: Sequence[str]) -> Names:
         """From what is typed: ``poor_area=1:applicants from poor areas``."""
-        found = {}
+        named = {}
         for text in texts:
             column, equals, rest = text.partition("=")
             value, colon, words = rest.partition(":")
             if not (column and equals and colon and words.strip()):
                 way_out = "write COLUMN=VALUE:WORDS, as poor_area=1:'applicants from poor areas'"
                 raise P4FError(f"{text!r} is no name; {way_out}")
-            found[f"{column.strip()} = {value.strip()}"] = words.strip().strip("\"'")
-        return cls(found)
+            named[f"{column.strip()} = {value.strip()}"] = words.strip().strip("\"'")
+        return cls(named)
 
     def said(self, text: str) -> str:
         """A text with the names in it.
@@ -95,22 +95,22 @@ class Names:
             pattern = rf"{lead}(?<![\w.]){re.escape(written(key))}(?![\w.]*\w)"
             text = re.sub(pattern, partial(_led, written(words)), text)
         start = f"{self.label} = "
-        own = {key.removeprefix(start): words for key, words in self.words.items() if key.startswith(start)}
+        by_value = {key.removeprefix(start): words for key, words in self.words.items() if key.startswith(start)}
         # Longer ones first: "pass with merit" is not a pass.
-        values = sorted(own, key=len, reverse=True)
-        labels = {written(value): written(own[value]) for value in values}
+        values = sorted(by_value, key=len, reverse=True)
+        labels = {written(value): written(by_value[value]) for value in values}
         for said, named in _OF_LABELS if labels else ():
             value = rf"({'|'.join(map(re.escape, labels))})(?![\w.]*\w)"
             text = re.sub(said.replace("{}", value), partial(_named, labels, named), text)
         return text
 
 
-def _led(words: str, found: re.Match[str]) -> str:
+def _led(words: str, match: re.Match[str]) -> str:
     """The words with what leads to them: a name says who people are, so that "people with" goes."""
-    before = found[1] if found.re.groups else None
+    before = match[1] if match.re.groups else None
     return {"where": "for ", "Where": "For "}.get(before or "", "") + words
 
 
-def _named(labels: Mapping[str, str], sentence: str, found: re.Match[str]) -> str:
+def _named(labels: Mapping[str, str], sentence: str, match: re.Match[str]) -> str:
     """A sentence about a label's values with their words."""
-    return sentence.format(*(labels[value] for value in found.groups()))
+    return sentence.format(*(labels[value] for value in match.groups()))

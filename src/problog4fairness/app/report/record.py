@@ -214,12 +214,12 @@ def card(facts: Facts, made: Record, sections: Mapping[str, str]) -> Markup:
         [asked, join([_link(name, sections[name]) for name in where if name in sections], ", ") or "not on this page"]
         for asked, where in ASKED
     ]
-    told = (
+    text = (
         "What laws on automated decisions commonly ask to be documented, and where this page speaks of it. The page "
         "states what was found; whether that is enough is for those who are responsible to say."
     )
     return join(
-        [terms(fields), tag("p", told), table(["Asked for", "Answered in"], rows, caption="Where to look")], "\n"
+        [terms(fields), tag("p", text), table(["Asked for", "Answered in"], rows, caption="Where to look")], "\n"
     )
 
 

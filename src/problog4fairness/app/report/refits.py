@@ -86,10 +86,10 @@ def varied(facts: Facts, sample: pd.DataFrame) -> Sensitivity | None:
         sample[facts.label.column],
         sensitive_features=sensitive_of(model, sample),
         audit=facts.sample,
-        parameters=[own.name for own in known if own in widest],
+        parameters=[parameter.name for parameter in known if parameter in widest],
     )
 
 
-def _width(own: Parameter) -> float:
+def _width(parameter: Parameter) -> float:
     """The width of a parameter's interval; a value that was stated may be anything."""
-    return 1.0 if own.low is None or own.high is None else own.high - own.low
+    return 1.0 if parameter.low is None or parameter.high is None else parameter.high - parameter.low

@@ -155,7 +155,7 @@ def _out_of_fold(model: DebiasedClassifier, rows: Rows, chances: Floats, what: s
 def _expected(rows: Rows, way: Grouping, chance: Floats) -> pd.DataFrame:
     favourable = np.asarray(rows.recorded) == rows.favourable
     shares = np.column_stack([way.shares, np.ones(len(chance))])
-    columns = {name: (chance * own) @ shares for name, own in (("favourable", favourable), ("other", ~favourable))}
+    columns = {name: (chance * mask) @ shares for name, mask in (("favourable", favourable), ("other", ~favourable))}
     return pd.DataFrame(columns, index=pd.Index([*way.groups, "all"], name="group"))
 
 
@@ -166,11 +166,11 @@ def _explained(model: DebiasedClassifier, rows: Rows) -> tuple[Floats, Floats, s
     of them is. Programs that do not say which label is fair get the model's probability of the other label.
     """
     try:
-        found = explain(model, rows)
+        result = explain(model, rows)
     except P4FError:
         fair = fair_proba(model, rows)
         return fair, 1 - fair[np.arange(len(rows)), np.asarray(rows.recorded)], DISAGREES
-    fair, label = found.fair, np.asarray(found.distorted)
+    fair, label = result.fair, np.asarray(result.distorted)
     features = model.belief_.feature_distortion(rows)
     if features and np.nan_to_num(label).max() < 1e-9:
         return fair, 1 - np.prod([1 - chance for chance in features.values()], axis=0), FEATURES
@@ -184,21 +184,21 @@ def neighbours(rows: Rows, way: Grouping, chosen: np.ndarray[Any, np.dtype[np.in
     With one group, among everybody. NaN where there is nobody else; of an uncertain group
     the likeliest counts.
     """
-    found = np.full(len(chosen), np.nan)
+    result = np.full(len(chosen), np.nan)
     names = [name for name in rows.features if name not in way.name.split(", ")]
     if not names or not len(chosen):
-        return found
+        return result
     places, recorded = _placed(rows.frame[names]), np.asarray(rows.recorded) == rows.favourable
     group = way.shares.argmax(axis=1)
     everybody = np.random.default_rng(0).permutation(len(rows))[:MOST_NEIGHBOURS]
-    for own in np.unique(group[chosen]):
-        others = everybody[group[everybody] != own] if len(way.groups) > 1 else everybody
+    for number in np.unique(group[chosen]):
+        others = everybody[group[everybody] != number] if len(way.groups) > 1 else everybody
         if not len(others):
             continue
-        mine = group[chosen] == own
+        mine = group[chosen] == number
         nearest = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(others))).fit(places[others])
-        found[mine] = recorded[others[nearest.kneighbors(places[chosen[mine]], return_distance=False)]].mean(axis=1)
-    return found
+        result[mine] = recorded[others[nearest.kneighbors(places[chosen[mine]], return_distance=False)]].mean(axis=1)
+    return result
 
 
 def _placed(frame: pd.DataFrame) -> Floats:
@@ -262,38 +262,38 @@ def _was_right(facts: Facts) -> list[Markup]:
     ]
 
 
-def _share(own: Estimate) -> str:
-    return percent_interval(own.value, own.low, own.high)
+def _share(estimate: Estimate) -> str:
+    return percent_interval(estimate.value, estimate.low, estimate.high)
 
 
 def _rows(facts: Facts) -> Markup:
     review = facts.review
-    found = review.shown
-    *others, _, distorted, odds, alike = found.columns
+    result = review.shown
+    *others, _, distorted, odds, alike = result.columns
     shown = others[:MOST_COLUMNS]
     rows = [
         [
             count(row),
-            _likely(found.loc[row, distorted]),
-            _odds(found.loc[row, odds]),
-            percent(found.loc[row, alike]),
-            *(plain(found.loc[row, name]) for name in shown),
+            _likely(result.loc[row, distorted]),
+            _odds(result.loc[row, odds]),
+            percent(result.loc[row, alike]),
+            *(plain(result.loc[row, name]) for name in shown),
         ]
-        for row in found.index
+        for row in result.index
     ]
-    amounts = [i for i, name in enumerate(shown, start=4) if pd.api.types.is_numeric_dtype(found[name])]
+    amounts = [i for i, name in enumerate(shown, start=4) if pd.api.types.is_numeric_dtype(result[name])]
     chance = "P(other label)" if review.what == DISAGREES else "P(distorted)"
     elsewhere = "in other groups" if len(facts.divisions[0].way.groups) > 1 else "anywhere"
     header = ["Row", chance, "Odds", "Favourable rate among nearest neighbours", *shown]
-    told = (
+    text = (
         f"Row 1 is the first row of the data. Odds tell apart what is nearly certain: 300 means 300 to 1. The "
         f"fourth column says why a row is listed: of its {NEIGHBOURS} nearest neighbours {elsewhere}, by their "
         f"features, so many are on record with {facts.label.good}."
     )
     if review.tied:
-        told += f" {count(review.tied, 'more row is', 'more rows are')} as likely as the last one shown."
+        text += f" {count(review.tied, 'more row is', 'more rows are')} as likely as the last one shown."
     numbers = (0, 1, 2, 3, *amounts)
-    parts = [tag("p", told), table(header, rows, caption=f"Likely mislabelled: the first {len(rows)}", numbers=numbers)]
+    parts = [tag("p", text), table(header, rows, caption=f"Likely mislabelled: the first {len(rows)}", numbers=numbers)]
     if len(others) > len(shown):
         parts.append(tag("p", f"Columns not shown: {', '.join(others[MOST_COLUMNS:])}."))
     return join(parts, "\n")

@@ -64,7 +64,7 @@ def read_comparison(
         gains = pd.DataFrame(about["gains"], columns=["against", *GAINS]).set_index("against")
         if gains.isna().any(axis=None):
             raise ValueError("an older version wrote it")
-        found = Comparison(
+        comparison = Comparison(
             results=results,
             data_disparity=about["data_disparity"],
             left_out=about["left_out"],
@@ -79,11 +79,11 @@ def read_comparison(
             sample=about["sample"],
         )
         # What was forged may only show where it is used.
-        found.to_dict()
-        for labels in found.labels:
-            found.table(labels)
-        np.array(list(found.data_disparity.values()), dtype=float)
-        _ = found.verdict
+        comparison.to_dict()
+        for labels in comparison.labels:
+            comparison.table(labels)
+        np.array(list(comparison.data_disparity.values()), dtype=float)
+        _ = comparison.verdict
     except FileNotFoundError as error:
         raise P4FError(
             f"{folder} holds no comparison: {Path(error.filename).name} is missing; run p4f compare"
@@ -92,12 +92,12 @@ def read_comparison(
         raise P4FError(f"{folder} holds no comparison that can be read ({error}); run p4f compare again") from None
     if belief is not None and about.get("belief") not in (None, _hash(belief)):
         raise P4FError(f"the comparison in {folder} is about another belief than the model; run p4f compare again")
-    if learner is not None and found.learner != learner:
+    if learner is not None and comparison.learner != learner:
         raise P4FError(
-            f"the comparison in {folder} is of the learner {found.learner}, the model's is {learner}; "
+            f"the comparison in {folder} is of the learner {comparison.learner}, the model's is {learner}; "
             f"run p4f compare --learner {learner}"
         )
-    return found
+    return comparison
 
 
 def _hash(belief: Belief | None) -> str | None:
@@ -107,5 +107,5 @@ def _hash(belief: Belief | None) -> str | None:
     numbers = {
         parameter.name: None if parameter.value is None else f"{parameter.value:.9g}" for parameter in belief.parameters
     }
-    said = [type(belief).__name__, belief.sensitive_columns, belief.features, numbers]
-    return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()
+    described = [type(belief).__name__, belief.sensitive_columns, belief.features, numbers]
+    return hashlib.sha256(json.dumps(described, default=str).encode()).hexdigest()

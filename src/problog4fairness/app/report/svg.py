@@ -111,9 +111,9 @@ def _clean(element: ET.Element, name: str) -> None:
         _clean(child, name)
 
 
-def _variable(found: re.Match[str]) -> str:
-    variable = VARIABLES.get(found[0].lower())
-    return f"var({variable})" if variable else found[0]
+def _variable(match: re.Match[str]) -> str:
+    variable = VARIABLES.get(match[0].lower())
+    return f"var({variable})" if variable else match[0]
 
 
 def _local(name: str) -> str:

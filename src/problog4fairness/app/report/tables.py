@@ -92,7 +92,7 @@ def _clean(model: DebiasedClassifier, frame: pd.DataFrame, recorded: str) -> pd.
     """A copy in which labels and groups are written as the model knows them; rows without them are left out."""
     belief = model.belief_
     sensitive, features = (
-        [c for c in own if c in frame.columns] for own in (belief.sensitive_columns, belief.features)
+        [c for c in names if c in frame.columns] for names in (belief.sensitive_columns, belief.features)
     )
     labels = [recorded] if recorded in frame.columns else []
     kept = complete_rows(frame, [*sensitive, *labels])

@@ -153,28 +153,28 @@ def consistency_test(case: Case) -> Finding:
     mean is the fair rate in every group if belief and independence hold. What is left of u and of the group, given the
     features, must then be uncorrelated, in all directions that are looked at.
     """
-    own = slice(0, case.size)
-    no, yes = case.given[own, 0, 1], case.given[own, 1, 1]
+    recorded_part = slice(0, case.size)
+    no, yes = case.given[recorded_part, 0, 1], case.given[recorded_part, 1, 1]
     signal = yes - no
     if np.abs(signal).min() < LEAST_SIGNAL:
         raise NotDone("recorded labels of some rows say almost nothing about fair ones")
-    fair = ((case.recorded[own] == 1) - no) / signal
-    residual = fair - case.chances[own, 1]
+    fair = ((case.recorded[recorded_part] == 1) - no) / signal
+    residual = fair - case.chances[recorded_part, 1]
     directions, names = _directions(case)
     parts, labels = [], []
     for group, member, chance in case.membership:
-        parts.append(directions * ((member - chance)[own] * residual)[:, None])
+        parts.append(directions * ((member - chance)[recorded_part] * residual)[:, None])
         labels += [(group, name) for name in names]
     products = np.concatenate(parts, axis=1)
-    no_slope, yes_slope = case.slopes[:, own, 0, 1], case.slopes[:, own, 1, 1]
+    no_slope, yes_slope = case.slopes[:, recorded_part, 0, 1], case.slopes[:, recorded_part, 1, 1]
     change = -(no_slope + fair * (yes_slope - no_slope)) / signal
     moves = np.concatenate(
-        [(change * (member - chance)[own]) @ directions for _, member, chance in case.membership], axis=1
+        [(change * (member - chance)[recorded_part]) @ directions for _, member, chance in case.membership], axis=1
     )
     covariance = _covariance(products) + moves.T @ (case.spread[:, None] ** 2 * moves)
     p, which, scores = largest_of_normals(products.sum(axis=0), covariance, case.rng(1), 4 * SIMULATED)
     group, direction = labels[which]
-    inside = case.membership[which // len(names)][1][own] > 0.5
+    inside = case.membership[which // len(names)][1][recorded_part] > 0.5
     gap = float(residual[inside].mean() - residual[~inside].mean())
     along = f", and differently along {direction}" if direction else ""
     sentence = (
@@ -186,7 +186,7 @@ def consistency_test(case: Case) -> Finding:
         "bias that depends on the row: RowBias), or the fair label depends on the group: then use_sensitive=True."
     )
     whole = np.arange(0, len(labels), len(names))
-    scale = np.array([((member - chance)[own] ** 2).sum() for _, member, chance in case.membership])
+    scale = np.array([((member - chance)[recorded_part] ** 2).sum() for _, member, chance in case.membership])
     spread = np.sqrt(np.diag(covariance)[whole]) / np.maximum(scale, 1e-9)
     least = least_shown(spread, [f" where {labels[place][0]}" for place in whole], len(labels))
     return Finding(sentence, p, np.flatnonzero(inside), advice, float(np.abs(scores[which])), least=least)
@@ -194,11 +194,11 @@ def consistency_test(case: Case) -> Finding:
 
 def _directions(case: Case) -> tuple[Floats, list[str]]:
     """``[rows, directions]``: all the same, by fair probability, by each feature; and their names."""
-    own = slice(0, case.size)
-    chance = case.chances[own, 1]
+    recorded_part = slice(0, case.size)
+    chance = case.chances[recorded_part, 1]
     columns = [np.ones(case.size), chance - chance.mean()]
     matrix, names = case.encoded
-    return np.column_stack([*columns, matrix[own]]), ["", "the fair probability", *names]
+    return np.column_stack([*columns, matrix[recorded_part]]), ["", "the fair probability", *names]
 
 
 def _covariance(products: Floats) -> Floats:

@@ -86,10 +86,10 @@ def _amounts(belief: Belief) -> Markup:
     if known.empty:
         return tag("p", "The belief has no parameters.")
     rows = [
-        (str(name), own["meaning"], stacked(f"{own['value']:.3g}", between), behind)
-        for name, own in known.iterrows()
-        for between in ["" if pd.isna(own["low"]) else f"{own['low']:.3g} to {own['high']:.3g}"]
-        for behind in ["stated" if pd.isna(own["rows"]) else count(own["rows"])]
+        (str(name), row["meaning"], stacked(f"{row['value']:.3g}", between), behind)
+        for name, row in known.iterrows()
+        for between in ["" if pd.isna(row["low"]) else f"{row['low']:.3g} to {row['high']:.3g}"]
+        for behind in ["stated" if pd.isna(row["rows"]) else count(row["rows"])]
     ]
     header = ["Parameter", "What it is", "Value, 95% interval", "Audited rows behind it"]
     return table(header, rows, caption="Parameters of the belief", numbers=(2, 3))

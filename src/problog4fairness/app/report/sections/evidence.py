@@ -35,40 +35,40 @@ from problog4fairness.statistics import MISSING, called, count, in_labels, perce
 NAMES = {ACCURACY: "Accuracy on audited rows", CHANGED: "The share of changed decisions"}
 
 
-def comparison(found: Comparison, same_rows: bool = False) -> Markup:
+def comparison(result: Comparison, same_rows: bool = False) -> Markup:
     """The model and other methods; ``same_rows`` is whether the audited rows may have given the belief parameters."""
-    seeds, folds = (found.results[name].nunique() for name in ("seed", "fold"))
-    names = " and ".join(f"{kind} labels" for kind in found.labels)
+    seeds, folds = (result.results[name].nunique() for name in ("seed", "fold"))
+    names = " and ".join(f"{kind} labels" for kind in result.labels)
     with page_style():
-        drawing = in_units(found.plot())
-    alternative = "Accuracy against disparity. " + " ".join(_compared(found))
+        drawing = in_units(result.plot())
+    alternative = "Accuracy against disparity. " + " ".join(_compared(result))
     caption = "Accuracy against disparity. The grey line is the disparity of the labels themselves."
-    if "fair" in found.labels:
+    if "fair" in result.labels:
         caption += " On fair labels, higher and nearer to the line is better."
     caption += " On recorded labels that only means closer to the record, with all that is wrong with it."
     parts: list[Content] = [
         tag(
             "p",
-            f"The belief against methods that do without it, on {count(found.rows, 'row')}. Each is fitted "
+            f"The belief against methods that do without it, on {count(result.rows, 'row')}. Each is fitted "
             f"{seeds} × {folds} times with the same learner, and tested on rows that it was not fitted on, by {names}. "
             "Scores on recorded labels favour methods that repeat the bias; only fair labels tell who is right.",
         ),
-        tag("p", " ".join(_warnings(found, same_rows))),
-        _score_table(found, found.labels[0]),
-        *(folded(f"On {kind} labels", _score_table(found, kind)) for kind in found.labels[1:]),
-        terms(found.about),
+        tag("p", " ".join(_warnings(result, same_rows))),
+        _score_table(result, result.labels[0]),
+        *(folded(f"On {kind} labels", _score_table(result, kind)) for kind in result.labels[1:]),
+        terms(result.about),
         figure(inline(drawing, "comparison", alternative), caption, "Accuracy against disparity"),
-        *(tag("p", f"{name} was left out: {reason}") for name, reason in found.left_out.items()),
+        *(tag("p", f"{name} was left out: {reason}") for name, reason in result.left_out.items()),
     ]
     return join(parts, "\n")
 
 
-def _score_table(found: Comparison, kind: Literal["fair", "recorded"]) -> Markup:
-    wide = found.table(kind)
+def _score_table(result: Comparison, kind: Literal["fair", "recorded"]) -> Markup:
+    wide = result.table(kind)
     metrics = [name for name in METRICS if name in wide.columns]
     rows = [[method, *(_score(str(wide.loc[method, name]), name) for name in metrics)] for method in wide.index]
-    caption = f"On {kind} labels of {count(found.audited if kind == 'fair' else found.rows, 'row')}"
-    caption += f". {found.intervals(kind)}"
+    caption = f"On {kind} labels of {count(result.audited if kind == 'fair' else result.rows, 'row')}"
+    caption += f". {result.intervals(kind)}"
     header = ["Method", *(_titled(name) for name in metrics)]
     if APART in wide.columns:
         rows = [[*row, str(wide.loc[row[0], APART])] for row in rows]
@@ -81,15 +81,15 @@ def _titled(metric: str) -> str:
     return f"{label}, points" if METRICS[metric].better == "nearer 0" else label
 
 
-def _warnings(found: Comparison, same_rows: bool) -> list[str]:
+def _warnings(result: Comparison, same_rows: bool) -> list[str]:
     """What the tables do not tell."""
-    gap = "difference" if len(found.levels) == 2 else "largest difference"
+    gap = "difference" if len(result.levels) == 2 else "largest difference"
     sentences = [f"Disparity is the {gap} between the groups' rates of favourable decisions."]
-    for kind in found.labels if len(found.levels) > 2 else ():
-        pair = found.furthest(kind)
+    for kind in result.labels if len(result.levels) > 2 else ():
+        pair = result.furthest(kind)
         if pair is not None:
             sentences.append(f"By the {kind} labels themselves, {pair[0]} is furthest above {pair[1]}.")
-    if same_rows and found.audited:
+    if same_rows and result.audited:
         sentences.append(
             "The parameters of the belief may come from these very rows, also from those that it is tested on here."
         )
@@ -121,28 +121,28 @@ def in_units(figure: Figure) -> Figure:
     return figure
 
 
-def _compared(found: Comparison) -> list[str]:
-    means = found.summary.set_index(["labels", "method", "metric"])["mean"]
+def _compared(result: Comparison) -> list[str]:
+    means = result.summary.set_index(["labels", "method", "metric"])["mean"]
     return [
         f"On {kind} labels, {method}: accuracy {percent(means.get((kind, method, 'accuracy'), np.nan))}, "
         f"disparity {points(means.get((kind, method, 'disparity'), np.nan))} points."
-        for kind in found.labels
-        for method in found.methods
+        for kind in result.labels
+        for method in result.methods
     ]
 
 
-def sensitivity(facts: Facts, found: Sensitivity, names: Names) -> Markup:
+def sensitivity(facts: Facts, result: Sensitivity, names: Names) -> Markup:
     """What moves if a parameter is wrong."""
-    meanings = [names.said(in_labels(meaning, facts.label.values)) for meaning in found.parameters["meaning"]]
-    found = replace(found, parameters=found.parameters.assign(meaning=meanings))
-    left_out = [parameter.called for parameter in facts.parameters if parameter.name not in found.parameters.index]
-    sentences = _moves(found)
-    known_as = [called(str(name), said) for name, said in found.parameters["meaning"].items()]
-    known = found.parameters["low"] < found.parameters["high"]
+    meanings = [names.said(in_labels(meaning, facts.label.values)) for meaning in result.parameters["meaning"]]
+    result = replace(result, parameters=result.parameters.assign(meaning=meanings))
+    left_out = [parameter.called for parameter in facts.parameters if parameter.name not in result.parameters.index]
+    sentences = _moves(result)
+    known_as = [called(str(name), said) for name, said in result.parameters["meaning"].items()]
+    known = result.parameters["low"] < result.parameters["high"]
     over = "over its interval and beyond" if known.all() else "over its interval, where there is one, and beyond"
     if not known.any():
         over = "around its value"
-    again = f"fitted again, {count(found.fits, 'time')}" if found.fits else "asked again"
+    again = f"fitted again, {count(result.fits, 'time')}" if result.fits else "asked again"
     opening = (
         f"{_listed(known_as)} {'was varied' if len(known) == 1 else 'were varied, each'} {over}, while "
         f"the other parameters kept their values, and the model was {again}."
@@ -153,15 +153,15 @@ def sensitivity(facts: Facts, found: Sensitivity, names: Names) -> Markup:
     alternative = "How the metrics move with each parameter. " + " ".join(sentences)
     caption = "The dot is the value that the model uses"
     caption += ", the shaded range the parameter's 95% interval." if known.any() else "."
-    if found.fits:
+    if result.fits:
         caption += " Models that are fitted once differ by chance: moves of a point or so mean nothing."
     return join(
         [
             tag("p", opening),
             figure(
-                inline(in_units(found.plot()), "sensitivity", alternative), caption, "Sensitivity to each parameter"
+                inline(in_units(result.plot()), "sensitivity", alternative), caption, "Sensitivity to each parameter"
             ),
-            bullets([*sentences, *found.notes]),
+            bullets([*sentences, *result.notes]),
         ],
         "\n",
     )
@@ -180,12 +180,12 @@ def _fine(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-def _moves(found: Sensitivity) -> list[str]:
+def _moves(result: Sensitivity) -> list[str]:
     """For each metric, how far it moves."""
-    known = bool((found.parameters["low"] < found.parameters["high"]).any())
-    by_metric = {metric: own.dropna() for metric, own in found.table.groupby("metric")}
-    meanings = found.parameters["meaning"]
-    return [_move(metric, by_metric[metric], known, meanings) for metric in found.metrics if len(by_metric[metric])]
+    known = bool((result.parameters["low"] < result.parameters["high"]).any())
+    by_metric = {metric: values.dropna() for metric, values in result.table.groupby("metric")}
+    meanings = result.parameters["meaning"]
+    return [_move(metric, by_metric[metric], known, meanings) for metric in result.metrics if len(by_metric[metric])]
 
 
 def _move(metric: str, spans: pd.DataFrame, known: bool, meanings: pd.Series[str]) -> str:

@@ -42,14 +42,14 @@ def by_group(facts: Facts, names: Names) -> Markup | None:
             parts.append(tag("h3", f"By {way.name}"))
         counts = confusion(way, rows, decide(chances), sample)
         parts.append(_confusion_table(counts, facts.label))
-        found = calibration(way, rows, chances[:, -1], sample)
+        text = calibration(way, rows, chances[:, -1], sample)
         words = [
             f"{row.group}: said {percent(row.said)}, found {percent(row.found)} of {count(row.rows, 'row')}."
-            for row in found.itertuples()
+            for row in text.itertuples()
         ]
-        if len(found):
+        if len(text):
             with page_style():
-                drawing = draw_calibration(found, way.groups, names)
+                drawing = draw_calibration(text, way.groups, names)
             caption = (
                 f"Calibration: audited rows in fifths by their out-of-sample probability of {facts.label.good}, and "
                 "the share that should have it, weighted, with 95% intervals. On the grey line both are the same."
@@ -62,17 +62,17 @@ def by_group(facts: Facts, names: Names) -> Markup | None:
 def about_quality(facts: Facts) -> str:
     """What accuracies, rates and probabilities on audited rows rest on."""
     assert facts.sample is not None
-    found = f"The audited rows: {facts.sample.describe()}."
+    text = f"The audited rows: {facts.sample.describe()}."
     if facts.learned:
-        found += f" The model has learned from {count(facts.learned)} of them; "
+        text += f" The model has learned from {count(facts.learned)} of them; "
         left_out = len(facts.sample) - facts.judged
         if left_out < facts.learned:
-            found += "each is decided here by a model that was fitted without it"
+            text += "each is decided here by a model that was fitted without it"
         if left_out:
-            found += f"{', ' if left_out < facts.learned else ''}{count(left_out)} of them, too few to be predicted "
-            found += "out of fold, are left out of accuracies, error rates and calibration"
-        found += "."
-    return found
+            text += f"{', ' if left_out < facts.learned else ''}{count(left_out)} of them, too few to be predicted "
+            text += "out of fold, are left out of accuracies, error rates and calibration"
+        text += "."
+    return text
 
 
 def confusion(way: Grouping, rows: Rows, decisions: Codes, sample: Audit) -> pd.DataFrame:
@@ -118,29 +118,31 @@ def _of(part: float, whole: float) -> Markup:
 
 def calibration(way: Grouping, rows: Rows, chance: Floats, sample: Audit) -> pd.DataFrame:
     """By group and fifth of probabilities: the mean probability, and the share that the audit found, both weighted."""
-    fair, found = np.asarray(rows.fair) == rows.favourable, []
+    fair, text = np.asarray(rows.fair) == rows.favourable, []
     edges = np.quantile(chance, np.linspace(0, 1, BINS + 1)[1:-1])
     place, member = np.searchsorted(edges, chance, side="right"), way.shares.argmax(axis=1)
     for group, name in enumerate(way.groups):
         for number in range(BINS):
-            own = (place == number) & (member == group)
-            if own.sum() >= FEWEST_IN_BIN:
-                share, said = sample.mean(fair, own), sample.mean(chance, own)
-                found.append((name, said.value, share.value, share.low, share.high, int(own.sum())))
-    return pd.DataFrame(found, columns=["group", "said", "found", "low", "high", "rows"])
+            inside = (place == number) & (member == group)
+            if inside.sum() >= FEWEST_IN_BIN:
+                share, said = sample.mean(fair, inside), sample.mean(chance, inside)
+                text.append((name, said.value, share.value, share.low, share.high, int(inside.sum())))
+    return pd.DataFrame(text, columns=["group", "said", "found", "low", "high", "rows"])
 
 
-def draw_calibration(found: pd.DataFrame, groups: tuple[str, ...], names: Names) -> Figure:
+def draw_calibration(text: pd.DataFrame, groups: tuple[str, ...], names: Names) -> Figure:
     """What the model says against what the audit found."""
     drawing = Figure(figsize=(5.2, 4.0), layout="constrained")
     axes = drawing.subplots()
     axes.plot([0, 1], [0, 1], color="#B0B0B0", linewidth=1)
     for number, group in enumerate(groups):
-        own = found[found["group"] == group]
+        inside = text[text["group"] == group]
         colour, marker = COLOURS[number % len(COLOURS)]
-        axes.vlines(own["said"], own["low"], own["high"], colors=colour, linewidth=1.6)
+        axes.vlines(inside["said"], inside["low"], inside["high"], colors=colour, linewidth=1.6)
         label = textwrap.shorten(printable(names.said(str(group))), 40)
-        axes.plot(own["said"], own["found"], color=colour, marker=marker, linestyle="none", markersize=6.5, label=label)
+        axes.plot(
+            inside["said"], inside["found"], color=colour, marker=marker, linestyle="none", markersize=6.5, label=label
+        )
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     for axis in (axes.xaxis, axes.yaxis):

@@ -23,72 +23,78 @@ def warnings_of(facts: Facts) -> list[str]:
     if belief == NoBias():
         return ["The model has no belief about bias. It repeats the recorded labels, whatever is wrong with them."]
     error = planned_error(facts.sample)
-    found = [doubt for parameter in facts.parameters if (doubt := _parameter_doubt(parameter, belief.overlap, error))]
+    warnings = [
+        doubt for parameter in facts.parameters if (doubt := _parameter_doubt(parameter, belief.overlap, error))
+    ]
     stated = [
         parameter.called for parameter in facts.parameters if parameter.value is not None and parameter.rows is None
     ]
     if stated:
-        found.append(
+        warnings.append(
             f"{', '.join(stated)} {'was' if len(stated) == 1 else 'were'} stated, not estimated from audited rows: "
             f"no interval says how sure {'it is' if len(stated) == 1 else 'they are'}."
         )
-    found += _little_signal(facts)
+    warnings += _little_signal(facts)
     for division in facts.divisions:
-        found += _few(division.changes, division.audited)
+        warnings += _few(division.changes, division.audited)
     if facts.sample is not None and facts.sample.sampling == "unknown":
-        found.append(
+        warnings.append(
             "Nothing says how the audited rows were sampled; they are taken as a random sample. Keep the columns that "
             "p4f plan wrote, or state the design: p4f.Audit.of(...)."
         )
     if facts.audit is None:
-        found.append(
+        warnings.append(
             "No audited rows were given for this report, so nothing here says how often the model is right. "
             "Audit some rows at random, and compare."
         )
-    return found
+    return warnings
 
 
 def _few(changes: pd.DataFrame, audited: pd.DataFrame | None) -> list[str]:
     """Groups with few rows in the data, or in the audit."""
     small = changes[(changes["rows"] < FEW_IN_GROUP) & (changes.index != "all")]
-    found = [
+    warnings = [
         f"The data have only {count(row.rows, 'row')} with {group}; numbers for that group are rough."
         for group, row in small.iterrows()
     ]
     if audited is not None:
         few = audited[(audited["rows"] < FEW_ROWS) & (audited.index != "all")]
-        found += [
+        warnings += [
             f"Only {count(row.rows, 'audited row')} with {group}: accuracy for that group is hardly known."
             for group, row in few.iterrows()
         ]
-    return found
+    return warnings
 
 
-def _parameter_doubt(own: Parameter, overlap: bool, error: float) -> str | None:
-    if own.value is None or own.rows is None or own.low is None or own.high is None:
+def _parameter_doubt(parameter: Parameter, overlap: bool, error: float) -> str | None:
+    if parameter.value is None or parameter.rows is None or parameter.low is None or parameter.high is None:
         return None
-    needed = own.still_needed(error)
+    needed = parameter.still_needed(error)
     more = f" Audit {count(needed, 'more row')} like these." if needed else ""
-    if own.high - own.low > NO_IDEA:
+    if parameter.high - parameter.low > NO_IDEA:
         why = "Another parameter may explain the same errors. " if overlap else ""
         way_out = "State a value, or rule it out."
-        return f"The audited rows do not tell {own.description}. {why}{way_out}"
-    if own.rows < FEW_ROWS:
-        return f"Only {count(own.rows, 'audited row')} tell about {own.description}.{more}"
-    if own.is_wide(error):
-        said = own.description[0].upper() + own.description[1:] if own.called != own.name else own.description
-        return f"{said} is known only to lie between {percent(own.low)} and {percent(own.high)}.{more}"
+        return f"The audited rows do not tell {parameter.description}. {why}{way_out}"
+    if parameter.rows < FEW_ROWS:
+        return f"Only {count(parameter.rows, 'audited row')} tell about {parameter.description}.{more}"
+    if parameter.is_wide(error):
+        subject = (
+            parameter.description[0].upper() + parameter.description[1:]
+            if parameter.called != parameter.name
+            else parameter.description
+        )
+        return f"{subject} is known only to lie between {percent(parameter.low)} and {percent(parameter.high)}.{more}"
     return None
 
 
 def _little_signal(facts: Facts) -> list[str]:
     """The group whose recorded labels say least about the fair ones, where that is little."""
-    found = group_signal(facts.belief, facts.belief.observe(facts.rows), facts.rows)
-    if found is None or found[0] >= LITTLE_SIGNAL:
+    warnings = group_signal(facts.belief, facts.belief.observe(facts.rows), facts.rows)
+    if warnings is None or warnings[0] >= LITTLE_SIGNAL:
         return []
     return [
-        f"Where {found[1]}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
-        f"{found[0]:.2f}): what the model says of that group rests on the others."
+        f"Where {warnings[1]}, recorded labels carry almost no signal about fair ones (1 − negative − positive = "
+        f"{warnings[0]:.2f}): what the model says of that group rests on the others."
     ]
 
 
@@ -115,10 +121,10 @@ def _sampled(facts: Facts) -> list[str]:
     """How the audited rows were sampled."""
     if facts.sample is None:
         return []
-    found = f"The audited rows: {facts.sample.describe()}."
+    warnings = f"The audited rows: {facts.sample.describe()}."
     if facts.sample.sampling == "stratified":
-        return [f"{found} Numbers from them are estimates for the people that they were sampled from."]
-    return [f"{found} If they were chosen in another way, numbers from them are wrong for the people in the data."]
+        return [f"{warnings} Numbers from them are estimates for the people that they were sampled from."]
+    return [f"{warnings} If they were chosen in another way, numbers from them are wrong for the people in the data."]
 
 
 def _classes(facts: Facts) -> list[str]:
@@ -136,25 +142,25 @@ def _seen(facts: Facts) -> list[str]:
     """What the model decides from."""
     belief, columns = facts.belief, ", ".join(facts.belief.sensitive_columns)
     corrects = predicts_from(facts.model) == "biased"
-    found = []
+    warnings = []
     if columns and corrects:
-        found.append(
+        warnings.append(
             f"The model corrects what is on record by {columns} before it predicts. People with the same "
             "other features may get different decisions because of it. Check whether they may."
         )
     elif columns and not facts.model.group_use_.used:
-        found.append(
+        warnings.append(
             f"The model does not see {columns}: it assumes that people with the same other features "
             "have the same fair label. Other features may still stand in for what it does not see."
         )
     elif columns:
-        found.append(f"The model sees {columns} and may decide differently by group. Check whether it may.")
+        warnings.append(f"The model sees {columns} and may decide differently by group. Check whether it may.")
     if belief.features and not corrects:
-        found.append(
+        warnings.append(
             "The model learnt that features are distorted, but it predicts from features as they are given. Here it "
             "was given the recorded ones; decisions from corrected features would be others."
         )
-    return found
+    return warnings
 
 
 def _used_twice(facts: Facts) -> list[str]:

@@ -31,10 +31,10 @@ def summary(facts: Facts, compared: Comparison | None = None) -> list[str]:
 def _belief_about(facts: Facts, division: Division) -> str:
     """What the belief says of the group that fares worst on record; what it is, where it says nothing of a group."""
     words = facts.belief.words(facts.label)
-    told = [sentence for sentence in words[1:] if sentence.startswith("Of the people")]
+    sentences = [sentence for sentence in words[1:] if sentence.startswith("Of the people")]
     worst = f"people with {_apart(division.changes.drop(index='all')['recorded'])[0]} "
-    told.sort(key=lambda sentence: worst not in sentence)
-    return f"The belief about this gap: {told[0][0].lower()}{told[0][1:]}" if told else words[0]
+    sentences.sort(key=lambda sentence: worst not in sentence)
+    return f"The belief about this gap: {sentences[0][0].lower()}{sentences[0][1:]}" if sentences else words[0]
 
 
 def _quality(facts: Facts, audited: pd.DataFrame | None) -> str:
@@ -82,8 +82,8 @@ def _verdict(facts: Facts, compared: Comparison | None) -> list[str]:
     found = compared.gain("without_sensitive") or compared.gain("recorded_only")
     if found is not None:
         name, gain = found
-        said = gain.sentence(len(facts.data), facts.label.good)
-        sentences.append(f"Verdict, against a model {name}: {said}. {gain.covers}")
+        sentence = gain.sentence(len(facts.data), facts.label.good)
+        sentences.append(f"Verdict, against a model {name}: {sentence}. {gain.covers}")
     return sentences
 
 

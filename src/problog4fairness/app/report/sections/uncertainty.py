@@ -23,24 +23,24 @@ DRAWS = 50
 def checked(facts: Facts, seed: int) -> Markup:
     """Whether the data contradict the belief."""
     try:
-        found = _tested(facts, seed)
+        checked = _tested(facts, seed)
     except P4FError as error:
         return tag("p", f"The belief could not be tested: {error}")
-    rows = [[own.name, own.p_text, own.question, own.found] for own in found]
+    rows = [[test.name, test.p_text, test.question, test.found] for test in checked]
     with page_style():
-        drawing = found.plot()
-    told = ", ".join(f"{own.name} {own.p_text}" for own in found)
-    against = [f"{own.name}: {own.advice}" for own in found if own.contradicts]
+        drawing = checked.plot()
+    summary = ", ".join(f"{test.name} {test.p_text}" for test in checked)
+    against = [f"{test.name}: {test.advice}" for test in checked if test.contradicts]
     parts: list[Content] = [
-        tag("p", found.verdict),
+        tag("p", checked.verdict),
         *([tag("p", "What to do:"), bullets(against)] if against else []),
         table(["Test", "p, corrected", "Question", "Found"], rows, caption="Tests of the belief", numbers=(1,)),
         figure(
-            inline(drawing, "doubts", f"Corrected p-values of the tests: {told}."),
+            inline(drawing, "doubts", f"Corrected p-values of the tests: {summary}."),
             "P-values, corrected for the number of tests; left of the line, the belief is contradicted.",
             "Tests of the belief",
         ),
-        *(tag("p", note) for note in (found.power, *found.notes) if note),
+        *(tag("p", note) for note in (checked.power, *checked.notes) if note),
     ]
     return join(parts, "\n")
 
@@ -71,7 +71,7 @@ def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
         chosen = np.sort(np.random.default_rng(seed).choice(len(data), MOST_ROWS, replace=False))
         data = data.iloc[chosen].reset_index(drop=True)
     try:
-        found = model.uncertainty(
+        checked = model.uncertainty(
             data[feature_names(model)],
             data[facts.label.column],
             sensitive_features=sensitive_of(model, data),
@@ -81,24 +81,24 @@ def uncertainty(facts: Facts, names: Names, seed: int) -> Markup | None:
     except P4FError as error:
         return tag("p", f"The intervals could not be made: {error}")
     with page_style():
-        drawing = replace(found, table=found.table.assign(group=found.table["group"].map(names.said))).plot()
-    told = (
+        drawing = replace(checked, table=checked.table.assign(group=checked.table["group"].map(names.said))).plot()
+    summary = (
         f"The learner was fitted {DRAWS} times more on {count(len(data), 'row')}, each time with parameters drawn from "
         "what the audit leaves open and with rows weighed at random. In 95 of 100 such cases, what is said here lies "
         "in its interval, if the belief is right and the learner is of the right form. A decision is uncertain where "
         "the person's interval holds the threshold, or where a learner of another form decides otherwise."
     )
-    words = found.words()
+    words = checked.words()
     shown = figure(
         inline(drawing, "uncertainty", " ".join(words)),
         "95% intervals: quantities on the left, people on the right.",
         "Uncertainty",
     )
     tables = [
-        stable_and_uncertain(replace(division.way, shares=division.way.shares[chosen]), found)
+        stable_and_uncertain(replace(division.way, shares=division.way.shares[chosen]), checked)
         for division in facts.divisions
     ]
-    return join([tag("p", told), bullets(words), *tables, shown], "\n")
+    return join([tag("p", summary), bullets(words), *tables, shown], "\n")
 
 
 def stable_and_uncertain(way: Grouping, result: Uncertainty) -> Markup:
