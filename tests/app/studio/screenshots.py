@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from problog4fairness import LabelBias, datasets
 from problog4fairness.app.studio.auditing import Audit, draw, plan
 from problog4fairness.app.studio.project import Project
-from problog4fairness.app.studio.server.shell import SCREENS
+from problog4fairness.app.studio.shell import SCREENS
 from problog4fairness.data import write_table
 from tests.app.studio.driver import Page, Server
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from problog4fairness import datasets
+from problog4fairness.app.studio import tasks
 from problog4fairness.app.studio.auditing import Audit
 from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, Project
-from problog4fairness.app.studio.work import tasks
 from problog4fairness.beliefs import read_belief
 from tests.app.cli.running import p4f
 

@@ -21,8 +21,8 @@ from problog4fairness import (
     datasets,
     depends_on,
 )
-from problog4fairness.app.studio.belief_form.form import DOUBTED, PROGRAM, Form, questions, with_number
-from problog4fairness.app.studio.belief_form.sketch import sketch
+from problog4fairness.app.studio.belief_controls import sketch
+from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions, with_number
 from problog4fairness.beliefs import Chain, LabelStage
 from problog4fairness.data import Roles, values_of
 from problog4fairness.errors import P4FError

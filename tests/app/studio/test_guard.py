@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from problog4fairness.app.studio.server.guard import A_WHILE, PAGE, TRIES, Guard, ReviewerLinks
+from problog4fairness.app.studio.server import A_WHILE, PAGE, TRIES, Guard, ReviewerLinks
 
 TOKEN, HOST = "a-token-of-this-session", "127.0.0.1:4000"
 LINKS = ReviewerLinks(f"http://{HOST}")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from problog4fairness.app.studio.project import Project
-from problog4fairness.app.studio.server.shell import SCREENS
+from problog4fairness.app.studio.shell import SCREENS
 from tests.app.report.browser import installed
 from tests.app.studio.driver import Page, Server
 from tests.app.studio.screenshots import visit

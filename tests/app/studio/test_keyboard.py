@@ -9,7 +9,7 @@ import pytest
 
 from problog4fairness import datasets
 from problog4fairness.app.studio.project import AUDIT, MODEL, REPORT, Project
-from problog4fairness.app.studio.server.shell import SCREENS
+from problog4fairness.app.studio.shell import SCREENS
 from tests.app.report.browser import installed
 from tests.app.studio.driver import PATIENCE, Page, Server
 from tests.app.studio.screenshots import demo, visit

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from problog4fairness.app.report import read_comparison
+from problog4fairness.app.studio import tasks
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import COMPARISON, EVIDENCE, MODEL, REPORT, SCORED, SUSPECTS, Project
 from problog4fairness.app.studio.state import RESULTS
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
 from tests.app.report.browser import installed
 from tests.app.studio.driver import Page, Server
 from tests.app.studio.folders import audited_project
@@ -28,7 +28,7 @@ pytestmark = [
 def project(tmp_path_factory):
     project = audited_project(tmp_path_factory.mktemp("project"))
     done = tasks.train(lambda _: None, str(project.folder))
-    work.Work("train", result=done, file=project.folder / RESULTS / "train.json").keep()
+    Work("train", result=done, file=project.folder / RESULTS / "train.json").keep()
     return project
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from problog4fairness import LabelBias, datasets
 from problog4fairness.app.studio.auditing import draw, plan
-from problog4fairness.app.studio.belief_form.form import Form, questions
+from problog4fairness.app.studio.belief_form import Form, questions
 from problog4fairness.app.studio.project import AUDIT, BELIEF, DRAFT, Project
 from tests.app.report.browser import installed
 from tests.app.studio.driver import PATIENCE, Page, Server

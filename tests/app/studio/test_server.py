@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from problog4fairness.app.studio.server.server import serve
+from problog4fairness.app.studio.server import serve
 from problog4fairness.errors import P4FError
 from tests.app.cli.running import fails, p4f
 
@@ -44,6 +44,6 @@ def test_a_table_that_is_not_there_leaves_nothing_behind(tmp_path):
 def test_the_first_screen_waits_for_nothing_that_takes_seconds_to_load():
     slow = ("torch", "scipy", "sklearn", "matplotlib", "problog")
     script = f"from problog4fairness.app.studio.screens import data; import sys; print(*set({slow}) & set(sys.modules))"
-    script = f"from problog4fairness.app.studio.server import shell; import sys; print(*set({slow}) & set(sys.modules))"
+    script = f"from problog4fairness.app.studio import shell; import sys; print(*set({slow}) & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

@@ -7,9 +7,9 @@ import pytest
 
 from problog4fairness import datasets
 from problog4fairness.app.studio.auditing import features_in_a_sheet, sheet, told_by_sheet
-from problog4fairness.app.studio.belief_form.form import Form
+from problog4fairness.app.studio.belief_form import Form
 from problog4fairness.app.studio.project import Project
-from problog4fairness.app.studio.work.tasks import train
+from problog4fairness.app.studio.tasks import train
 from problog4fairness.errors import P4FError
 
 

@@ -7,11 +7,10 @@ import math
 import pytest
 
 from problog4fairness import LabelBias
+from problog4fairness.app.studio import tasks
+from problog4fairness.app.studio.process import Work, heard
 from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, Project
 from problog4fairness.app.studio.state import RESULTS, Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.process import heard
 from problog4fairness.estimators import DebiasedClassifier
 from problog4fairness.learners.progress import each, progress_bar
 from tests.app.studio.folders import audited_project
@@ -69,7 +68,7 @@ def test_what_was_done_is_there_after_a_restart(project):
     studio = Studio(Project.open(project.folder))
     assert studio.last("train") is None
     file = project.folder / RESULTS / "train.json"
-    work.Work("train", result={"rows": 3}, of=studio.inputs("train"), file=file).keep()
+    Work("train", result={"rows": 3}, of=studio.inputs("train"), file=file).keep()
     again = Studio(Project.open(project.folder)).last("train")
     assert (again.state, again.result) == ("done", {"rows": 3})
     assert not studio.is_stale(again)
@@ -83,7 +82,7 @@ def test_what_was_done_is_there_after_a_restart(project):
 @pytest.mark.parametrize("written", ["", "[]", "{}", '{"seconds": "x", "of": {}, "result": 1, "remarks": []}'])
 def test_a_damaged_result_is_as_none(tmp_path, written):
     (tmp_path / "train.json").write_text(written)
-    assert work.Work.kept("train", tmp_path / "train.json") is None
+    assert Work.kept("train", tmp_path / "train.json") is None
 
 
 def test_the_command_of_training_says_everything_that_was_chosen(project):

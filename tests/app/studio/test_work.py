@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 
-from problog4fairness.app.studio.work import process as work
+from problog4fairness.app.studio import process as work
 from problog4fairness.data import FileWarning
 from problog4fairness.errors import P4FError
 

@@ -1,4 +1,4 @@
 from .project import REVIEWS, Project
-from .server.server import serve
+from .server import serve
 
 __all__ = ["REVIEWS", "Project", "serve"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from problog4fairness.app.studio.process import Work, start
 from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, Choices, Project
-from problog4fairness.app.studio.work.process import Work, start
 
 Go = Callable[[str], None]
 # What work is done on; all other work is on the model.

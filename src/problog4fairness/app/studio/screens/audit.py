@@ -35,8 +35,7 @@ from problog4fairness.app.studio.parts import (
     uploader,
 )
 from problog4fairness.app.studio.project import AUDIT, BELIEF, Project
-from problog4fairness.app.studio.screens.review import Review, ask_name
-from problog4fairness.app.studio.screens.reviewers import Reviewers
+from problog4fairness.app.studio.screens.review import Review, Reviewers, ask_name
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.audit import ROW, AuditPlan
 from problog4fairness.beliefs import Belief

@@ -13,10 +13,8 @@ from typing import Any
 from nicegui import events, ui
 
 from problog4fairness.app.report import inline
-from problog4fairness.app.studio.belief_form.editor import ProgramEditor
-from problog4fairness.app.studio.belief_form.fields import Fields, numbers
-from problog4fairness.app.studio.belief_form.form import DOUBTED, PROGRAM, Form, questions, with_number
-from problog4fairness.app.studio.belief_form.sketch import sketch
+from problog4fairness.app.studio.belief_controls import Fields, ProgramEditor, numbers, sketch
+from problog4fairness.app.studio.belief_form import DOUBTED, PROGRAM, Form, questions, with_number
 from problog4fairness.app.studio.parts import box, columns, guarded, heading, lead, same, soft, text, title
 from problog4fairness.app.studio.project import BELIEF, DRAFT
 from problog4fairness.app.studio.state import Go, Studio

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pandas as pd
 from nicegui import ui
 
-from problog4fairness.app.studio.parts import belief_is_known, box, same, soft, table, text, title
+from problog4fairness.app.studio import tasks
+from problog4fairness.app.studio.parts import belief_is_known, box, long_work, same, soft, table, text, title
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF
 from problog4fairness.app.studio.state import Go, Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.running import long_work
 
 QUESTIONS = (
     "Are recorded rates within what the belief allows, everywhere?",
@@ -46,7 +45,7 @@ def _teach() -> None:
     soft("It takes seconds to minutes. Green says that nothing speaks against the belief, not that it is true.")
 
 
-def _cards(job: work.Work) -> None:
+def _cards(job: Work) -> None:
     result = job.result
     box(result["verdict"], "bad" if result["contradicted"] else "good")
     for note in result["notes"]:

@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio.parts import GRID, INK, SOFT, axis, box, chart, colour, guarded, same, soft, text
+from problog4fairness.app.studio import tasks
+from problog4fairness.app.studio.parts import (
+    GRID,
+    INK,
+    SOFT,
+    axis,
+    box,
+    chart,
+    colour,
+    guarded,
+    long_work,
+    same,
+    soft,
+    text,
+)
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF, COMPARISON
 from problog4fairness.app.studio.state import Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.running import long_work
 from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
@@ -73,7 +85,7 @@ def show(studio: Studio) -> None:
     command()
 
 
-def _done(studio: Studio, job: work.Work) -> None:  # noqa: ARG001
+def _done(studio: Studio, job: Work) -> None:  # noqa: ARG001
     _found(studio)
 
 

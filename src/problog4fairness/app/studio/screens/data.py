@@ -16,7 +16,7 @@ from problog4fairness import datasets
 from problog4fairness.app.studio.facts import Column, cell
 from problog4fairness.app.studio.parts import box, columns, guarded, heading, same, soft, table, text, title, uploader
 from problog4fairness.app.studio.project import Choices
-from problog4fairness.app.studio.server.server import LARGEST_UPLOAD
+from problog4fairness.app.studio.server import LARGEST_UPLOAD
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.data import TableError, identifiers, write_table
 from problog4fairness.errors import P4FError

@@ -10,12 +10,11 @@ from typing import Any
 import pandas as pd
 from nicegui import events, run, ui
 
-from problog4fairness.app.studio.parts import download, guarded, same, soft, table, text
+from problog4fairness.app.studio import tasks
+from problog4fairness.app.studio.parts import download, guarded, long_work, same, soft, table, text
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import MODEL, REPORT, SUSPECTS
 from problog4fairness.app.studio.state import Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.running import long_work
 from problog4fairness.statistics import count
 
 TEACH = (
@@ -37,7 +36,7 @@ def show(studio: Studio) -> None:
     )
 
 
-def _done(studio: Studio, job: work.Work) -> None:
+def _done(studio: Studio, job: Work) -> None:
     review = job.result
     what = f"{count(review['rows'], 'row')} may be distorted: {review['what']}."
     text("p", f"{what} About {count(review['expected'])} are expected to be.")

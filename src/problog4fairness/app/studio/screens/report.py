@@ -9,12 +9,11 @@ from typing import Any
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio.parts import box, download, guarded, heading, lead, same, soft, text, title
+from problog4fairness.app.studio import tasks
+from problog4fairness.app.studio.parts import box, download, guarded, heading, lead, long_work, same, soft, text, title
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import EVIDENCE, MODEL, REPORT, SCORED, SUSPECTS, TAKEN, Project
 from problog4fairness.app.studio.state import Go, Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.running import long_work
 from problog4fairness.data import values_of
 
 RECORD = {
@@ -111,7 +110,7 @@ def show(studio: Studio, go: Go) -> None:
     command()
 
 
-def _done(job: work.Work) -> None:
+def _done(job: Work) -> None:
     for line in job.result["summary"]:
         text("p", line)
     if job.result["warnings"]:

@@ -11,6 +11,7 @@ import pandas as pd
 from nicegui import events, ui
 
 from problog4fairness.app.report import Markup, plain, tag
+from problog4fairness.app.studio import tasks
 from problog4fairness.app.studio.parts import (
     INK,
     axis,
@@ -20,18 +21,17 @@ from problog4fairness.app.studio.parts import (
     colour,
     heading,
     lead,
+    long_work,
     same,
     soft,
     table,
     text,
     title,
 )
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import MODEL, MOVES, PEOPLE
 from problog4fairness.app.studio.screens import compare, queue
 from problog4fairness.app.studio.state import Go, Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.running import long_work
 from problog4fairness.robustness import Answer, WhatIf
 from problog4fairness.statistics import count, percent
 
@@ -83,7 +83,7 @@ def _what_if(studio: Studio) -> None:
     )
 
 
-def _result(studio: Studio, job: work.Work) -> None:
+def _result(studio: Studio, job: Work) -> None:
     result = job.result
     if not studio.project.has(PEOPLE) or not (result["problem"] or studio.project.has(MOVES)):
         soft("The files of the last time are gone; do it again.")

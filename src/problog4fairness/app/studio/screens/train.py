@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import events, ui
 
+from problog4fairness.app.studio import tasks
 from problog4fairness.app.studio.parts import (
     axis,
     belief_is_known,
@@ -15,15 +16,15 @@ from problog4fairness.app.studio.parts import (
     colour,
     guarded,
     heading,
+    long_work,
+    progress,
     same,
     text,
     title,
 )
+from problog4fairness.app.studio.process import Work
 from problog4fairness.app.studio.project import BELIEF, MODEL
 from problog4fairness.app.studio.state import Go, Studio
-from problog4fairness.app.studio.work import process as work
-from problog4fairness.app.studio.work import tasks
-from problog4fairness.app.studio.work.running import long_work, progress
 
 ABOUT = {
     "auto": "tries the three below, and takes the one under which held-out recorded rows are most likely",
@@ -91,7 +92,7 @@ def show(studio: Studio, go: Go) -> None:
     command()
 
 
-def _running(job: work.Work) -> Callable[[], None]:
+def _running(job: Work) -> Callable[[], None]:
     bar = progress(job)
     drawn = chart(_curve({}, "seconds"), "how likely the recorded rows are, so far", HEIGHT)
     drawn.props("data-part=curve")
@@ -111,7 +112,7 @@ def _running(job: work.Work) -> Callable[[], None]:
     return update
 
 
-def _done(job: work.Work) -> None:
+def _done(job: Work) -> None:
     done = job.result
     heading("The model")
     taught = f", {done['audited']} of them audited" if done["audited"] else ""

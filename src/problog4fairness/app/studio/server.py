@@ -1,4 +1,4 @@
-"""Who may talk to the page: the person who was given its address, from a page of this server, and nobody else.
+"""The server of the page, on this machine only: it answers who was given its address, from its own pages.
 
 A server on this machine can be reached by every page that the browser shows. So each request must carry the cookie that
 the address with its token gave, name this server as its host (a name that was bound to this machine afterwards does
@@ -8,24 +8,36 @@ got into one by mistake would stay without effect.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import re
 import secrets
+import socket
 import time
+import webbrowser
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from problog4fairness.data import MEBIBYTE
+from problog4fairness.errors import P4FError
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
+# A table of this size is better named on the command line than sent through the browser.
+LARGEST_UPLOAD = 512 * MEBIBYTE
+HERE = "127.0.0.1"
 # A cookie is sent to all ports of a host: each server's has its own name.
-COOKIE = "p4f_studio"
+COOKIE, REVIEWER_COOKIE = "p4f_studio", "p4f_reviewer"
+# Where reviewers' pages are.
+REVIEW = "/review/"
 # Wrong tokens or passwords in a minute, after which nobody new is let in for a while.
 TRIES, A_WHILE = 20, 60.0
 # The framework puts scripts into the page, which carry this session's mark, and makes functions of templates; styles
@@ -60,7 +72,75 @@ LOGIN = """<!doctype html><html lang="en"><meta name="viewport" content="width=d
 input, button {{ font: inherit; width: 100%; padding: .5rem; margin-top: .5rem; box-sizing: border-box }}</style>
 <form><label>The password of this page<input type="password" name="token" autofocus required></label>
 <button>Open</button></form><p>{why}</p></html>"""
+# What the framework's own pages are made of; they hold nothing of a project.
+_MACHINERY = ("/_nicegui/", "/_nicegui_ws/")
 _SCRIPT = re.compile(rb"<script\b")
+
+
+def serve(
+    folder: Path,
+    *,
+    port: int = 0,
+    host: str = HERE,
+    password: str | None = None,
+    browser: bool = True,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve the page of a project until it is interrupted.
+
+    Parameters
+    ----------
+    folder
+        The project's folder.
+    port
+        Where to listen; 0 takes a free one.
+    host
+        Of another address than this machine's, others can reach the page: it needs a password.
+    password
+        Takes the place of the random token.
+    browser
+        Whether to open a browser.
+    say
+        Shows the address.
+    """
+    if host in ("0.0.0.0", "::"):
+        raise P4FError(f"--host {host} is every address; name the one that others will type, such as 192.0.2.7")
+    if host not in (HERE, "localhost") and not password:
+        raise P4FError(f"--host {host} lets others reach this page; choose a password for them: --password WORD")
+    if password is not None and len(password) < 8:
+        raise P4FError("a password has at least 8 letters")
+    try:
+        import uvicorn
+    except ImportError:
+        raise P4FError("the page needs the extra studio: pip install 'problog4fairness[studio]'") from None
+    from problog4fairness.app.studio.project import Project
+    from problog4fairness.app.studio.shell import application
+
+    listening = _listen(host, port)
+    port = listening.getsockname()[1]
+    token = password or secrets.token_urlsafe(24)
+    hosts = {f"{name}:{port}" for name in (host.lower(), HERE, "localhost")}
+    reviewers = ReviewerLinks(f"http://{host}:{port}")
+    page = application(Project.open(folder), reviewers.link)
+    guarded = Guard(page, token, hosts, LARGEST_UPLOAD, reviewers, asks=password is not None)
+    address = f"http://{host}:{port}/" + ("" if password else f"?token={token}")
+    config = uvicorn.Config(guarded, log_level="warning", ws_max_size=16 * MEBIBYTE, server_header=False)
+    server = uvicorn.Server(config)
+    say(f"{folder}: {address}")
+    if host not in (HERE, "localhost"):
+        say("Who can reach this address and knows the password sees the table and changes the project, and so does who")
+        say("listens in on the network: the connection is not encrypted. Use it in a network that you trust.")
+    if browser and host == HERE:
+        webbrowser.open(address)
+    with listening:
+        asyncio.run(server.serve([listening]))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port))
+    except OSError as error:
+        raise P4FError(f"--port {port}: {error.strerror}; leave --port out to take a free one") from None
 
 
 class Guard:
@@ -226,11 +306,6 @@ def _equal(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), secret.encode())
 
 
-COOKIE, REVIEW = "p4f_reviewer", "/review/"
-# What the framework's own pages are made of; they hold nothing of a project.
-_MACHINERY = ("/_nicegui/", "/_nicegui_ws/")
-
-
 class ReviewerLinks:
     """Makes links, and knows who came with one.
 
@@ -256,7 +331,7 @@ class ReviewerLinks:
         if not hmac.compare_digest(given.encode(), self._key(name).encode()):
             return None
         plain = base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
-        return f"{COOKIE}_{given[:12]}={plain}.{given}"
+        return f"{REVIEWER_COOKIE}_{given[:12]}={plain}.{given}"
 
     def admits(self, cookies: str, path: str) -> bool:
         """Whether a path belongs to a page on which the owner of one of these cookies reviews."""
@@ -264,9 +339,8 @@ class ReviewerLinks:
             cookies_sent = SimpleCookie(cookies)
         except CookieError:
             return False
-        reviewers = {self._owner(cookie.value) for name, cookie in cookies_sent.items() if name.startswith(COOKIE)} - {
-            None
-        }
+        of_reviewers = (cookie for name, cookie in cookies_sent.items() if name.startswith(REVIEWER_COOKIE))
+        reviewers = {self._owner(cookie.value) for cookie in of_reviewers} - {None}
         name = _name_in(path)
         return bool(reviewers) and path.startswith(_MACHINERY) if name is None else name in reviewers
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from problog4fairness.app.studio.facts import cell
+from problog4fairness.app.studio.process import Tell
 from problog4fairness.app.studio.project import (
     AUDIT,
     COMPARISON,
@@ -20,7 +21,6 @@ from problog4fairness.app.studio.project import (
     SUSPECTS,
     Project,
 )
-from problog4fairness.app.studio.work.process import Tell
 from problog4fairness.data import MOST_ROWS, FileWarning, read_table, write_table
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def check(tell: Tell, folder: str) -> dict[str, Any]:
 
 def train(tell: Tell, folder: str) -> dict[str, Any]:
     """Train the project's model and save it; what there is to say about it."""
-    from problog4fairness.app.studio.work.process import heard
+    from problog4fairness.app.studio.process import heard
     from problog4fairness.estimators import learner_words, train_on_table
 
     project = Project.open(Path(folder))
@@ -119,7 +119,7 @@ def _thinned(values: list[float]) -> list[tuple[int, float]]:
 def compare(tell: Tell, folder: str) -> dict[str, Any]:
     """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
     from problog4fairness.app.report import model_learner, save_comparison
-    from problog4fairness.app.studio.work.process import heard
+    from problog4fairness.app.studio.process import heard
     from problog4fairness.estimators import DebiasedClassifier
     from problog4fairness.evaluation import compare_rows, compared_rows
 
@@ -144,7 +144,7 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
 
 def stress(tell: Tell, folder: str) -> dict[str, Any]:
     """How far the audit's uncertainty reaches, where the gap would close, and what other parameters would give."""
-    from problog4fairness.app.studio.work.process import heard
+    from problog4fairness.app.studio.process import heard
     from problog4fairness.errors import P4FError
     from problog4fairness.estimators import DebiasedClassifier, training_rows
     from problog4fairness.robustness import what_if
@@ -244,7 +244,7 @@ def _is_compared(project: Project) -> bool:
 def report(tell: Tell, folder: str, comparison: bool) -> dict[str, Any]:
     """Write the project's page, the evidence behind it as a folder and as one file, and the scored table."""
     from problog4fairness.app.report import write_bundle
-    from problog4fairness.app.studio.work.process import heard
+    from problog4fairness.app.studio.process import heard
 
     project = Project.open(Path(folder))
     made_from = inputs(project, comparison)

@@ -1,15 +1,17 @@
-"""The controls of the form of a belief: one for each field that it declares."""
+"""What the screen of a belief is made of: a control for each field, pictures beside answers, and an editor."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from nicegui import events, ui
 
-from problog4fairness.app.studio.belief_form.form import PROGRAM, Form, asked
-from problog4fairness.app.studio.parts import guarded, soft, text
+from problog4fairness.app.studio.belief_form import PROGRAM, Form, asked
+from problog4fairness.app.studio.parts import EDITOR, guarded, soft, text
 from problog4fairness.app.studio.project import Project
 from problog4fairness.beliefs import Field
 from problog4fairness.data import MAX_GROUPS, Roles, days_of
@@ -28,6 +30,9 @@ SUITING = {
 }
 # Values of a column by which it is seen whether they are days.
 LOOKED_AT = 50
+# What the first letter of a box says: the classifier gives it, or nobody has seen it. All others are on record.
+CLASSIFIER, UNSEEN = "*", "?"
+LETTER, HIGH, ACROSS, DOWN = 6.6, 24, 34, 10
 
 
 @dataclass
@@ -174,3 +179,80 @@ def numbers(form: Form, parameters: Sequence[Parameter], change: Callable[[str, 
         field.props("outlined dense clearable")
         field.props["aria-label"] = f"{parameter.name}: {parameter.meaning}"
         field.props["data-parameter"] = parameter.name
+
+
+def sketch(columns: Sequence[Sequence[str]]) -> str:
+    """An ``<svg>`` element in the page's colours.
+
+    Parameters
+    ----------
+    columns
+        The boxes of each column, from causes to effects; ``*`` before a name fills the box, ``?`` dashes it.
+    """
+    widths = [max(len(name.lstrip("*?")) for name in names) * LETTER + 16 for names in columns]
+    height = max(len(names) for names in columns) * (HIGH + DOWN) - DOWN
+    boxes: list[str] = []
+    arrows: list[str] = []
+    left, before = 1.0, list[float]()
+    for width, names in zip(widths, columns, strict=True):
+        top = (height - len(names) * (HIGH + DOWN) + DOWN) / 2
+        middles = [top + HIGH / 2 + row * (HIGH + DOWN) for row in range(len(names))]
+        boxes += [_box(name, left, middle, width) for name, middle in zip(names, middles, strict=True)]
+        arrows += [_arrow(left - ACROSS, start, left, end) for start in before for end in middles]
+        left, before = left + width + ACROSS, middles
+    wide = left - ACROSS + 1
+    size = f'viewBox="0 0 {wide:.0f} {height + 2}" width="{wide:.0f}" height="{height + 2}"'
+    drawn = "".join(arrows + boxes)
+    return f'<svg class="sketch" {size} aria-hidden="true"><g transform="translate(0 1)">{drawn}</g></svg>'
+
+
+def _box(name: str, left: float, middle: float, width: float) -> str:
+    kind = {CLASSIFIER: "given", UNSEEN: "unseen-box"}.get(name[0], "")
+    shape = f'x="{left:.1f}" y="{middle - HIGH / 2:.1f}" width="{width:.1f}" height="{HIGH}" rx="4"'
+    words = f'<text x="{left + width / 2:.1f}" y="{middle + 4:.1f}">{escape(name.lstrip("*?"))}</text>'
+    return f'<rect class="{kind}" {shape}/>{words}'
+
+
+def _arrow(left: float, start: float, right: float, end: float) -> str:
+    bend = (left + right) / 2
+    line = f"M{left:.1f} {start:.1f}C{bend:.1f} {start:.1f} {bend:.1f} {end:.1f} {right - 6:.1f} {end:.1f}"
+    head = f"M{right:.1f} {end:.1f}l-7 -3.5v7z"
+    return f'<path d="{line}"/><path class="head" d="{head}"/>'
+
+
+class ProgramEditor:
+    """A field for a program.
+
+    Parameters
+    ----------
+    program
+        What stands there at first.
+    typed
+        What to do after a keystroke.
+    """
+
+    def __init__(self, program: str, typed: Callable[[events.ValueChangeEventArguments[str]], Any]) -> None:
+        self.field = ui.codemirror(program, on_change=typed).classes("program").props("data-part=program")
+        self._do("dress")
+
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        return self.field.value or ""
+
+    def write(self, text: str) -> None:
+        """Put another program there; the editor's own undo takes that back, too."""
+        self.field.set_value(text)
+
+    def complain(self, line: int, column: int | None, why: str) -> None:
+        """Show an error under its line."""
+        self._do("tell", line, column, why)
+
+    def clear(self) -> None:
+        """Take the errors away."""
+        self._do("tell", None)
+
+    def _do(self, what: str, *arguments: Any) -> None:
+        given = "".join(f", {json.dumps(argument)}" for argument in arguments)
+        call = f"import({json.dumps(EDITOR)}).then((editor) => editor.{what}(component{given}))"
+        self.field.client.run_javascript(f"const component = getElement({self.field.id}); if (component) {call};")

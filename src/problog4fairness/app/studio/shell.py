@@ -16,16 +16,15 @@ from fastapi.responses import FileResponse, PlainTextResponse, Response
 from nicegui import Client, ui
 from nicegui.elements.mixins.text_element import TextElement
 
-from problog4fairness.app.studio.belief_form import editor
-from problog4fairness.app.studio.parts import box, ended, text
+from problog4fairness.app.studio.parts import EDITOR, box, ended, text
 from problog4fairness.app.studio.project import AUDIT, BELIEF, MODEL, REPORT, TAKEN, Project
-from problog4fairness.app.studio.server.guard import REVIEW
+from problog4fairness.app.studio.server import REVIEW
 from problog4fairness.app.studio.state import Go, Studio
 from problog4fairness.errors import P4FError
 
 # The colours of reports, read as a file: importing that room takes seconds.
-_PALETTE = Path(__file__).parents[2] / "report" / "palette.css"
-_LOOK = Path(__file__).with_name("look.css")
+_PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
+_LOOK, _EDITOR = (Path(__file__).with_name(name) for name in ("look.css", "program.js"))
 
 
 @dataclass(frozen=True)
@@ -122,9 +121,9 @@ def application(project: Project, link: Callable[[str], str] = str) -> FastAPI:
             project.path(REPORT), media_type="text/html", headers={"content-security-policy": "sandbox"}
         )
 
-    @web.get(editor.MODULE)
+    @web.get(EDITOR)
     def program_module() -> FileResponse:
-        return FileResponse(editor.SCRIPT, media_type="text/javascript")
+        return FileResponse(_EDITOR, media_type="text/javascript")
 
     @web.get("/file/{name}")
     def file(name: str) -> Response:

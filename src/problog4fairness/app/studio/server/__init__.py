@@ -1,1 +1,0 @@
-"""The server of the page, and who may talk to it."""
