@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.learners.linear.logistic import PENALTIES, _best
+from problog4fairness.learners.linear import PENALTIES, _best
 
 AUDITED = np.arange(200) < 100
 ONES = np.ones(200)

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 import problog4fairness as p4f
 from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.em import LikelihoodWarning, Reweighted
-from problog4fairness.learners.linear.logistic import Linear
+from problog4fairness.learners.linear import Linear
 from tests.learners.contract import LABEL, SELECTED, LearnerContract, accuracy, people, recorded, rows_of
 
 

@@ -13,7 +13,7 @@ import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
 from problog4fairness.learners.base import Task
 from problog4fairness.learners.derivatives import BinarySlopes, ClassSlopes, GeneralSlopes, slopes_of
-from problog4fairness.learners.linear.logistic import Linear
+from problog4fairness.learners.linear import Linear
 from tests.learners.contract import LABEL, MEASUREMENT, PROGRAM, SELECTED, LearnerContract, people, recorded, rows_of
 from tests.learners.observations import blend
 
@@ -72,8 +72,8 @@ def test_many_rows_end_where_exact_scoring_ends(monkeypatch):
     frame, fair = people(4000, 0)
     observation = LABEL.observe(rows_of(*recorded("label", frame, fair)))
     exact = Linear().fit(observation).log_proba(frame)
-    monkeypatch.setattr("problog4fairness.learners.linear.newton.MANY", 1000)
-    monkeypatch.setattr("problog4fairness.learners.linear.newton.PART", 500)
+    monkeypatch.setattr("problog4fairness.learners.linear.LARGE", 1000)
+    monkeypatch.setattr("problog4fairness.learners.linear.SAMPLE", 500)
     torch.testing.assert_close(Linear().fit(observation).log_proba(frame), exact, rtol=1e-3, atol=1e-4)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.learners.auto import Auto
-from problog4fairness.learners.linear.logistic import Linear
+from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.named import LEARNERS, learner_json, learner_of_json, named_learner
 from problog4fairness.learners.networks.network import Network
 from problog4fairness.learners.trees.boosted import Boosted

@@ -4,7 +4,7 @@ from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_tree
 from .em import FittedEstimator, LikelihoodWarning, Reweighted
 from .encoder import MISSING, make_encoder, slot_name
 from .fitted import LARGEST_SHIFT, SLOPES, Calibrated, Fitted, recalibrated
-from .linear.logistic import FittedLinear, Linear
+from .linear import FittedLinear, Linear
 from .named import LEARNERS, learner_json, learner_of_json, named_learner
 from .networks.fit import fit_many
 from .networks.mlp import MLP

@@ -16,7 +16,7 @@ from torch import Tensor
 from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.fitted import Fitted, FittedAround
-from problog4fairness.learners.linear.logistic import Linear
+from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.networks.network import Network
 from problog4fairness.learners.splits import dealt, kinds_of, learning_rows
 from problog4fairness.learners.trees.arrays import light

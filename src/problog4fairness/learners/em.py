@@ -29,7 +29,7 @@ from problog4fairness.errors import P4FError, TrainingError
 from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, History, State
-from problog4fairness.learners.linear.logistic import Linear
+from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.splits import learning_rows
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, option

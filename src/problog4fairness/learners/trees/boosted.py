@@ -18,7 +18,7 @@ from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
-from problog4fairness.learners.linear.newton import minimise
+from problog4fairness.learners.linear import minimise
 from problog4fairness.learners.progress import Bar
 from problog4fairness.learners.splits import dealt, kinds_of, split
 from problog4fairness.learners.trees.arrays import Trees, light, trees_of, trees_shapes

@@ -1,1 +1,0 @@
-"""Logistic regression through an observation."""
