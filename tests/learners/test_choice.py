@@ -10,8 +10,8 @@ import pytest
 
 import problog4fairness as p4f
 from problog4fairness.errors import TrainingError
-from problog4fairness.learners import auto as choice
-from problog4fairness.learners.auto import Auto
+from problog4fairness.learners import named as choice
+from problog4fairness.learners.named import Auto
 from problog4fairness.learners.networks.network import Network
 from tests.learners.contract import LABEL, LearnerContract, people, recorded, rows_of
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.learners.auto import Auto
 from problog4fairness.learners.linear import Linear
-from problog4fairness.learners.named import LEARNERS, learner_json, learner_of_json, named_learner
+from problog4fairness.learners.named import LEARNERS, Auto, learner_json, learner_of_json, named_learner
 from problog4fairness.learners.networks.network import Network
 from problog4fairness.learners.trees.boosted import Boosted
 from tests.learners.contract import LABEL, people, recorded

@@ -14,7 +14,6 @@ from problog4fairness.learners import progress as progress_module
 from problog4fairness.learners.base import Task
 from problog4fairness.learners.em import Reweighted
 from problog4fairness.learners.progress import each, listening, progress_bar
-from problog4fairness.learners.refit import fit_again
 from problog4fairness.learners.trees.boosted import Boosted
 
 
@@ -76,10 +75,10 @@ def test_fits_within_fits_are_not_drawn(monkeypatch, learner):
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(progress_module, "_PAUSE", -1.0)
     monkeypatch.setenv("TERM", "xterm")
-    fit_again(learner, fitted, [task, task], progress=False)
+    fitted.refit(learner, [task, task], progress=False)
     learner.fit_many([task], progress=False)
     assert terminal.getvalue() == ""
-    fit_again(learner, fitted, [task, task])
+    fitted.refit(learner, [task, task])
     assert "2/2 fits" in terminal.getvalue()
     assert "loss" not in terminal.getvalue()
 

@@ -22,7 +22,7 @@ from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
-from problog4fairness.learners import Bar, FittedLinear, Linear, Task, fit_again
+from problog4fairness.learners import Bar, FittedLinear, Linear, Task
 from problog4fairness.statistics import Beta, checked_priors, estimated_jointly
 
 Known = TypeVar("Known", bound=Belief)
@@ -166,11 +166,10 @@ class Profile:
     def at(self, point: Floats) -> tuple[float, Floats]:
         """The penalised log-likelihood and its slopes."""
         observation = self._observation(point)
-        fitted = fit_again(Linear(self.penalty), self._near, [self._task(observation)], progress=False)[0]
+        fitted = self._near.refit(Linear(self.penalty), [self._task(observation)], progress=False)[0]
         self._near = fitted if isinstance(fitted, FittedLinear) else self._near
         value = -self._near.history["training"][-1] * float(self._weights.double().sum())
-        logs = self._near.log_proba(observation.table)
-        logits = logs[:, 1:] - logs[:, :1] if observation.outputs == 1 else logs
+        logits = observation.logits(self._near.log_proba(observation.table))
         slopes = []
         for low, high, place in _neighbours(point, STEP, 0.0):
             ends = [self._likelihood(self._observation(end), logits) for end in (low, high)]

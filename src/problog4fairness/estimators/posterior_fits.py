@@ -22,7 +22,6 @@ from problog4fairness.learners import (
     FittedLinear,
     Linear,
     Task,
-    fit_again,
     light,
 )
 
@@ -95,7 +94,7 @@ def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, p
         Task(observation, (model.seed_ + number) % (1 << 31), weights=_tensor(given * drawn), audited=audited)
         for number, ((_, observation), drawn) in enumerate(zip(chosen, weights, strict=True))
     ]
-    fitted = fit_again(refit_learner(model), model.fitted_, tasks, progress)
+    fitted = model.fitted_.refit(refit_learner(model), tasks, progress)
     beliefs = [belief for belief, _ in chosen]
     return Draws(tuple(map(Draw, beliefs, fitted, weights)), left_out, _rival(model, rows, tasks[0]))
 

@@ -1,18 +1,16 @@
-from .auto import Auto, FittedChoice, row_losses
-from .base import Learner, Task
+from .base import Learner, Task, fit_tasks
 from .distributed import SEVERAL, WEIGHT, ClusterTask, cluster_encoder, fit_trees, require_cluster
 from .em import FittedEstimator, LikelihoodWarning, Reweighted
 from .encoder import MISSING, make_encoder, slot_name
 from .fitted import LARGEST_SHIFT, SLOPES, Calibrated, Fitted, recalibrated
 from .linear import FittedLinear, Linear
-from .named import LEARNERS, learner_json, learner_of_json, named_learner
+from .named import LEARNERS, Auto, FittedChoice, learner_json, learner_of_json, named_learner, row_losses
 from .networks.fit import fit_many
 from .networks.mlp import MLP
 from .networks.module import fit_module
 from .networks.network import FittedNetwork, Network
 from .networks.training import Fit, Settings
 from .progress import Bar, listening, progress_bar
-from .refit import fit_again, fit_tasks
 from .trees.arrays import light
 from .trees.boosted import Boosted, FittedBoosted
 from .validation import Shape, require
@@ -46,7 +44,6 @@ __all__ = [
     "Shape",
     "Task",
     "cluster_encoder",
-    "fit_again",
     "fit_many",
     "fit_module",
     "fit_tasks",

@@ -13,9 +13,12 @@ from torch import Tensor
 from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.fitted import Fitted
+from problog4fairness.learners.fitted import QUICKER, Fitted
 from problog4fairness.learners.progress import Bar, each, listening, progress_bar
 from problog4fairness.learners.validation import check_seed, checked_options
+
+# Below this many rows, a part of them says too little about when to stop.
+FEW = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +42,7 @@ class Task:
         ``[rows]``: how many people an audited row stands for, 0 where the fair label is not known; such rows say how
         strongly to regularise.
     near
-        What was learned from almost these rows, where a quick fit near it is enough (:func:`.refit.fit_tasks`).
+        What was learned from almost these rows, where a quick fit near it is enough (:func:`fit_tasks`).
     inputs
         ``[distinct, features]`` in float32, for :func:`fit_many` alone: the inputs that ``observation.inputs`` points
         at. Tasks that learn from the same data should hold the same tensor: it is then stored once.
@@ -151,3 +154,15 @@ def observation_of(through: Belief | Observation, rows: Rows | None) -> Observat
     if rows is None:
         raise P4FError("a belief needs rows to observe: pass them after the belief")
     return through.observe(rows)
+
+
+def fit_tasks(learner: Learner, tasks: Sequence[Task], progress: bool | None = None) -> list[Fitted]:
+    """Fit one classifier for each task; quickly where it has a fit of almost the same rows to be near to."""
+    anew = [task for task in tasks if task.near is None]
+    fits = dict(zip(map(id, anew), learner.fit_many(anew, progress) if anew else [], strict=True))
+    for fitted in {id(task.near): task.near for task in tasks if task.near is not None}.values():
+        near = [task for task in tasks if task.near is fitted]
+        # Where rows are few, choosing the number of trees takes the time, not growing them: the trees stay as they are.
+        quicker = QUICKER if len(near[0].observation) >= FEW else 1
+        fits |= zip(map(id, near), fitted.refit(learner, near, progress, quicker), strict=True)
+    return [fits[id(task)] for task in tasks]

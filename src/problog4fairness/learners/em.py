@@ -270,9 +270,7 @@ class _Steps:
 
     def _logits(self, log_proba: Floats) -> Tensor:
         """``[rows, variants, outputs]``."""
-        logs = torch.from_numpy(log_proba)
-        logits = logs[:, 1:] - logs[:, :1] if self._observation.outputs == 1 else logs
-        return logits.view(self.size, self._observation.variants, -1)
+        return self._observation.logits(torch.from_numpy(log_proba)).view(self.size, self._observation.variants, -1)
 
     def folds(self, count: int) -> Codes:
         """``[inputs]``: the fold of each input; all that a row may stand for is in the same one."""

@@ -12,7 +12,7 @@ from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.estimators import AuditedFolds, possible, predicted, predicts_from, refit_learner
-from problog4fairness.learners import Boosted, Calibrated, Fitted, Task, fit_again, fit_tasks
+from problog4fairness.learners import Boosted, Calibrated, Fitted, Task, fit_tasks
 from problog4fairness.statistics import Parameter
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Refits:
         """
         tasks, fitted = self._tasks(observations), self.model.fitted_
         if not whole_trees or not self.boosted:
-            return fit_again(self._learner, fitted, tasks, self._progress)
+            return list(fitted.refit(self._learner, tasks, self._progress))
         fits = self._learner.fit_many(tasks, self._progress)
         if not isinstance(fitted, Calibrated):
             return list(fits)

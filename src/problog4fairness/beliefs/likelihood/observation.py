@@ -248,7 +248,7 @@ class Observation:
         log_proba
             ``[inputs, classes]``: log P(fair class) for each row of ``table``.
         """
-        kernel, logits = self._recorded_part(), self._logits(log_proba)
+        kernel, logits = self._recorded_part(), self.logits(log_proba)
         parts = [logits.new_zeros(0, self.variants, self.classes)]
         for rows in self._chunks():
             q = kernel.posterior(logits[self.needs(rows)].flatten(-2), rows)
@@ -303,7 +303,7 @@ class Observation:
         for corner in corners:
             certain = torch.full((self.variants, self.classes), -SURE, dtype=torch.float64)
             certain[torch.arange(self.variants), corner] = 0.0
-            logits = self._logits(certain).flatten()
+            logits = self.logits(certain).flatten()
             parts = [self._view.log_recorded(logits.expand(len(rows), -1), rows) for rows in self._chunks()]
             ranges.append(torch.cat(parts or [logits.new_zeros(0, self.classes)]).exp())
         values = torch.stack(ranges)
@@ -354,14 +354,15 @@ class Observation:
             raise P4FError("several observations were stacked; ask each of them by itself")
         if not len(self):
             return log_proba.new_zeros(0, self.classes)
-        logits, parts = self._logits(log_proba), []
+        logits, parts = self.logits(log_proba), []
         for rows in self._chunks():
             chosen = logits[self.needs(rows)].flatten(-2)
             parts.append(self._view.log_recorded(chosen, rows) if recorded else self._view.log_fair(chosen, rows))
         return torch.cat(parts)
 
-    def _logits(self, log_proba: Tensor) -> Tensor:
-        return log_proba[:, 1:] - log_proba[:, :1] if self.outputs == 1 else log_proba
+    def logits(self, log_proba: Tensor) -> Tensor:
+        """``[..., outputs]`` of log-probabilities ``[..., classes]``: the log-odds of the second of two classes."""
+        return log_proba[..., 1:] - log_proba[..., :1] if self.outputs == 1 else log_proba
 
     def _chunks(self) -> Sequence[Tensor]:
         every = torch.arange(len(self), device=self._index.device)

@@ -11,7 +11,7 @@ from problog4fairness.beliefs import Belief
 from problog4fairness.checks.case import SIMULATED, Case
 from problog4fairness.checks.finding import NEVER, Finding, NotDone, least_shown, normals, share_of_draws
 from problog4fairness.data import Codes, Floats
-from problog4fairness.learners import Fitted, Task, fit_again
+from problog4fairness.learners import Fitted, Task
 from problog4fairness.statistics import percent
 
 # Fits on resampled rows, whose predictions differ by as much as those of the model may be off by chance.
@@ -165,7 +165,7 @@ def _refitted(case: Case, rows: Codes, shares: _Shares, rng: np.random.Generator
     weights = [torch.from_numpy(rng.poisson(1, case.size).astype(np.float64) + 1e-6) for _ in range(REFITS)]
     tasks = [Task(observation, case.seed, weights=drawn) for drawn in weights]
     first = learner.fit_many([Task(observation, case.seed)], progress=False)[0]
-    fits = fit_again(learner, first, tasks, progress=False)
+    fits = first.refit(learner, tasks, progress=False)
 
     def sums(belief: Belief, fitted: Fitted, given: Floats) -> Floats:
         restored = belief.restore(audited.without_record())
@@ -178,7 +178,7 @@ def _refitted(case: Case, rows: Codes, shares: _Shares, rng: np.random.Generator
     base = sums(case.belief, first, given)
     moves = []
     for place, (other, step, _) in case.moved.items():
-        fitted = fit_again(learner, first, [Task(other.observe(case.table), case.seed)], progress=False)[0]
+        fitted = first.refit(learner, [Task(other.observe(case.table), case.seed)], progress=False)[0]
         change = sums(other, fitted, given + step * case.slopes[place][rows]) - base
         moves.append(change / step * case.spread[place])
     changes = np.stack(moves) if moves else np.zeros((1, len(base)))

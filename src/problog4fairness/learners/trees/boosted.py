@@ -14,7 +14,7 @@ from sklearn.base import clone
 from torch import Tensor
 
 from problog4fairness.data import Codes, Floats
-from problog4fairness.learners.base import Learner, Task
+from problog4fairness.learners.base import FEW, Learner, Task
 from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
@@ -27,8 +27,8 @@ from problog4fairness.program import log_outcomes
 
 # Rows that are predicted together.
 CHUNK = 1 << 16
-# Below this many rows, a part of them says too little about when to stop: all of them do, held out in so many parts.
-FEW, PARTS = 20_000, 3
+# Below ``FEW`` rows all of them say when to stop, held out in so many parts.
+PARTS = 3
 LEAVES_AT_LEAST = Number("whole number of at least 2", lambda value: value >= 2)
 # Leaves of trees that are tried where rows are few; the last where they are many.
 LEAVES = (2, 31)
