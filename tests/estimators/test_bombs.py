@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.estimators.files.archive import BOUNDS, MAX_SIZE
+from problog4fairness.estimators.model_file import BOUNDS, MAX_SIZE
 from problog4fairness.learners.encoder import Encoder
 from tests.estimators.data import loans, quick
 from tests.estimators.files import in_manifest, rewritten
@@ -26,7 +26,7 @@ WIDE = [["job", False, [f"{number:x}" for number in range(200_000)]]]
 MEASURE = """
 import json, pathlib, resource, sys, time
 import problog4fairness as p4f
-from problog4fairness.estimators.files.archive import ModelFileError
+from problog4fairness.estimators.model_file import ModelFileError
 
 p4f.DebiasedClassifier.load(sys.argv[1])
 used = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

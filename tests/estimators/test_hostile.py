@@ -8,7 +8,7 @@ import safetensors.torch
 import torch
 
 import problog4fairness as p4f
-from problog4fairness.estimators.files.archive import ModelFileError
+from problog4fairness.estimators.model_file import ModelFileError
 from tests.estimators.data import loans, quick
 from tests.estimators.files import in_manifest, rewritten
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import problog4fairness as p4f
+from problog4fairness.estimators.calibration import held_out_proba
 from problog4fairness.estimators.fitting import new_rows, with_known
-from problog4fairness.estimators.out_of_fold import held_out_proba
 from problog4fairness.estimators.prediction import fair_proba
 
 DATA = p4f.datasets.loans(rows=300, audited=100, new=60, seed=3)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import problog4fairness as p4f
-from problog4fairness.estimators.files.archive import ModelFileError
+from problog4fairness.estimators.model_file import ModelFileError
 from tests.estimators.data import loans, quick
 from tests.estimators.files import in_manifest, rewritten
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import problog4fairness as p4f
-from problog4fairness.estimators.scoring import Scorer, score_rows
+from problog4fairness.estimators.prediction import Scorer, score_rows
 
 
 def test_probabilities_are_rounded_for_people_and_labels_are_not_made_of_the_rounded_ones():

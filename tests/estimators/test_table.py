@@ -8,7 +8,7 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.data import FileNote, FileWarning
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators.scoring import score_rows
+from problog4fairness.estimators.prediction import score_rows
 from problog4fairness.estimators.training_table import belief_for, train_on_table, training_rows
 from tests.estimators.data import loans, quick
 

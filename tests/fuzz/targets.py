@@ -549,7 +549,7 @@ def _read_trees(path: Path) -> object:
     import safetensors.torch
 
     from problog4fairness.errors import P4FError
-    from problog4fairness.estimators.files.manifest import tensors_of
+    from problog4fairness.estimators.model_manifest import tensors_of
     from problog4fairness.learners import FittedBoosted
 
     content = path.read_bytes()

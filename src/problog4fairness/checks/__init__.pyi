@@ -1,5 +1,4 @@
-from .checking import CHECKS, check
-from .comparing_beliefs import compare_beliefs
+from .checking import CHECKS, check, compare_beliefs
 from .identifiable_parameters import Identifiability, identifiability
 from .learned_parameters import learn_parameters
 from .reading import read_case

@@ -13,17 +13,21 @@ import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
 from problog4fairness.beliefs import Belief, every
-from problog4fairness.checks.learned_parameters import LEARNED, Profile
+from problog4fairness.checks.learned_parameters import LEARNED, STEP, Profile, neighbours
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
-from problog4fairness.statistics import Parameter, called
+from problog4fairness.statistics import (
+    HALF,
+    Parameter,
+    called,
+)
 
 # A direction in which the parameters may move by more than this (a standard deviation) is not identified.
 LARGEST_DEVIATION = 0.25
-STEP, MOST_KINDS = 1e-4, 4096
-# Half a row, as for draws: at 0 and 1 the information has no limit.
-HALF = 0.5
+# Parameters are in a direction whose share of them is above this, as a square.
+INVOLVED = 0.02
+MOST_KINDS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,21 +124,18 @@ def identifiability(
     if not free:
         raise P4FError("nothing was estimated: estimate the belief from an audit, or pass recorded rows X and y")
     # What was learned from recorded rows is not counted again beside them.
-    total = _audit_information(free, learned=y is None)
-    if total.any():
+    information = _audit_information(free, learned=y is None)
+    if information.any():
         learned = y is None and any(LEARNED in str(parameter.source) for parameter in free)
         sources.append("what was estimated" if learned else "the audit")
     if y is not None:
         model = DebiasedClassifier(belief, "linear", use_sensitive=use_sensitive, favourable=favourable)
         rows = rows_to_fit(model, X, y, sensitive_features, None, None)
         names = [parameter.name for parameter in free]
-        total = total + Profile(belief, names, rows).information(np.clip(_values(free), 0.01, 0.99))
+        point = np.clip([parameter.value or 0.0 for parameter in free], 0.01, 0.99)
+        information = information + Profile(belief, names, rows).information(point)
         sources.append(f"{len(rows):,} recorded rows")
-    return _found(belief, free, total, rows, tuple(sources))
-
-
-def _values(free: Sequence[Parameter]) -> Floats:
-    return np.array([float(parameter.value or 0.0) for parameter in free])
+    return _identified(belief, free, information, rows, tuple(sources))
 
 
 def _audit_information(free: Sequence[Parameter], learned: bool) -> Floats:
@@ -148,24 +149,26 @@ def _audit_information(free: Sequence[Parameter], learned: bool) -> Floats:
             matrix[place] = [entries.get(other.name, 0.0) for other in free]
         elif parameter.rows is not None:
             rows = parameter.rows + (0.0 if parameter.prior is None else parameter.prior.a + parameter.prior.b)
+            # Half a row inside, as for draws: at 0 and 1 the information has no limit.
             value = ((parameter.value or 0.0) * rows + HALF) / (rows + 1)
             matrix[place, place] = rows / (value * (1 - value))
     return np.asarray((matrix + matrix.T) / 2)
 
 
-def _found(
-    belief: Belief, free: Sequence[Parameter], total: Floats, rows: Rows | None, sources: tuple[str, ...]
+def _identified(
+    belief: Belief, free: Sequence[Parameter], information: Floats, rows: Rows | None, sources: tuple[str, ...]
 ) -> Identifiability:
-    sizes, directions = np.linalg.eigh(total)
+    """The directions that the information tells, the parameters in the others, and how these hang together."""
+    sizes, directions = np.linalg.eigh(information)
     known = sizes > 1 / LARGEST_DEVIATION**2
-    lost = directions[:, ~known] @ directions[:, ~known].T
+    unknown = directions[:, ~known] @ directions[:, ~known].T
     covariance = (directions[:, known] / sizes[known]) @ directions[:, known].T
-    unsure = np.diag(lost) > 0.02
+    unsure = np.diag(unknown) > INVOLVED
     z = NormalDist().inv_cdf(0.975)
     within = np.where(unsure, np.nan, z * np.sqrt(np.diag(covariance)))
     table = pd.DataFrame(
         {
-            "value": _values(free),
+            "value": [float(parameter.value or 0.0) for parameter in free],
             "identified": ~unsure,
             "within": within,
             "meaning": [parameter.meaning for parameter in free],
@@ -175,7 +178,7 @@ def _found(
     groups = []
     # Parameters that share a direction that is not identified.
     places = np.flatnonzero(unsure)
-    count, component = connected_components(np.abs(lost[np.ix_(places, places)]) > 0.02, directed=False)
+    count, component = connected_components(np.abs(unknown[np.ix_(places, places)]) > INVOLVED, directed=False)
     for number in range(count):
         members = places[component == number].tolist()
         names = tuple(free[place].name for place in members)
@@ -190,14 +193,18 @@ def _effect(
     kinds = _every_kind(belief) if rows is None else belief.kinds_of(rows)
     if kinds is None or len(members) < 2:
         return float("nan")
-    slopes, unrecorded = [], kinds.without_record()
-    for parameter in free:
-        value = float(parameter.value or 0.0)
-        low, high = max(0.0, value - STEP), min(1.0, value + STEP)
-        observed = [belief.with_values({parameter.name: end}).observe(unrecorded) for end in (low, high)]
-        below, above = (one.recorded_given().numpy().reshape(-1) for one in observed)
-        slopes.append((above - below) / (high - low))
-    jacobian = np.array(slopes)
+    unrecorded = kinds.without_record()
+
+    def given(name: str, value: float) -> Floats:
+        return np.asarray(belief.with_values({name: value}).observe(unrecorded).recorded_given().numpy().reshape(-1))
+
+    point = np.array([float(parameter.value or 0.0) for parameter in free])
+    jacobian = np.array(
+        [
+            (given(free[place].name, high[place]) - given(free[place].name, low[place])) / (high[place] - low[place])
+            for low, high, place in neighbours(point, STEP, 0.0)
+        ]
+    )
     changed = (np.abs(jacobian[list(members)]) > 1e-6).all(axis=0)
     variances = np.einsum("ic,ij,jc->c", jacobian, covariance, jacobian)[changed]
     return float(np.sqrt(variances.max())) if len(variances) else float("nan")

@@ -20,10 +20,15 @@ from scipy.optimize import minimize
 from problog4fairness.audit import warn_audit
 from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
-from problog4fairness.errors import P4FError, UnknownNameError, among
+from problog4fairness.errors import P4FError
 from problog4fairness.estimators import DebiasedClassifier, rows_to_fit
 from problog4fairness.learners import Bar, FittedLinear, Linear, Task
-from problog4fairness.statistics import Beta, checked_priors, estimated_jointly
+from problog4fairness.statistics import (
+    Beta,
+    checked_priors,
+    estimated_jointly,
+    named_parameters,
+)
 
 Known = TypeVar("Known", bound=Belief)
 
@@ -81,9 +86,9 @@ def learn_parameters(
     'likelihood of 2000 recorded rows with a linear learner (penalty 1)'
     """
     names = _checked(belief, learn)
-    given = checked_priors(prior, [own for own in belief.parameters if own.name in names])
-    priors = [given.get(name) for name in names]
-    start = np.array([START if own is None else own.mean for own in priors])
+    known_before = checked_priors(prior, named_parameters(belief.parameters, names))
+    priors = [known_before.get(name) for name in names]
+    start = np.array([START if beta is None else beta.mean for beta in priors])
     known = belief.with_values(dict(zip(names, start.tolist(), strict=True)))
     model = DebiasedClassifier(known, "linear", use_sensitive=use_sensitive, favourable=favourable)
     rows = rows_to_fit(model, X, y, sensitive_features, fair, None)
@@ -91,35 +96,37 @@ def learn_parameters(
 
     def cost(point: Floats) -> tuple[float, Floats]:
         value, slopes = profile.at(point)
-        for place, own in enumerate(priors):
-            if own is not None:
-                value += (own.a - 1) * math.log(point[place]) + (own.b - 1) * math.log1p(-point[place])
-                slopes[place] += (own.a - 1) / point[place] - (own.b - 1) / (1 - point[place])
+        for place, beta in enumerate(priors):
+            if beta is not None:
+                value += (beta.a - 1) * math.log(point[place]) + (beta.b - 1) * math.log1p(-point[place])
+                slopes[place] += (beta.a - 1) / point[place] - (beta.b - 1) / (1 - point[place])
         return -value, -slopes
 
-    by_name = {own.name: own for own in known.probabilities}
-    chosen = [by_name[name] for name in names]
-    limits = [admissible_values(known, own, rows)[1] for own in chosen]
+    chosen = named_parameters(known.probabilities, names)
+    limits = [admissible_values(known, parameter, rows)[1] for parameter in chosen]
     bounds = [(MARGIN, max(2 * MARGIN, min(1 - MARGIN, limit))) for limit in limits]
     values = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 60}).x
     information = profile.information(np.clip(values, 0.01, 0.99))
-    information = information + np.diag([0.0 if own is None else own.information for own in priors])
+    information = information + np.diag([0.0 if beta is None else beta.information for beta in priors])
     deviations = _deviations(information)
-    lost = [own for own, beta, deviation in zip(chosen, priors, deviations, strict=True)
-            if beta is None and deviation > IDENTIFIED]  # fmt: skip
-    if lost:
-        called = ", ".join(own.called for own in lost)
-        warn_audit(f"recorded rows do not tell {called}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
+    unknown = [
+        parameter
+        for parameter, beta, deviation in zip(chosen, priors, deviations, strict=True)
+        if beta is None and deviation > IDENTIFIED
+    ]
+    if unknown:
+        listed = ", ".join(parameter.called for parameter in unknown)
+        warn_audit(f"recorded rows do not tell {listed}; audit some rows, or give a prior: p4f.statistics.Beta(2, 8)")
     source = f"likelihood of {len(rows)} {LEARNED} with a linear learner (penalty {profile.penalty:g})"
     half = NormalDist().inv_cdf((1 + confidence) / 2) * deviations
     ends = np.maximum(0.0, values - half), np.minimum(1.0, values + half)
     estimated = estimated_jointly(chosen, values, *ends, information, len(rows), source)
     learned = {
-        own.name: own if beta is None else replace(own, prior=beta, source=f"{source}, prior {beta}")
-        for own, beta in zip(estimated, priors, strict=True)
+        parameter.name: parameter if beta is None else replace(parameter, prior=beta, source=f"{source}, prior {beta}")
+        for parameter, beta in zip(estimated, priors, strict=True)
     }
-    learned |= {own.name: own.stated(None) for own in lost}
-    return belief.with_parameters(tuple(learned.get(own.name, own) for own in belief.parameters))
+    learned |= {parameter.name: parameter.stated(None) for parameter in unknown}
+    return belief.with_parameters(tuple(learned.get(parameter.name, parameter) for parameter in belief.parameters))
 
 
 def _deviations(information: Floats) -> Floats:
@@ -132,15 +139,15 @@ def _deviations(information: Floats) -> Floats:
 
 def _checked(belief: Belief, learn: Sequence[str] | str) -> list[str]:
     names = [learn] if isinstance(learn, str) else list(dict.fromkeys(learn))
-    known = {own.name: own for own in belief.probabilities}
     if not names:
-        raise P4FError(f"learn is empty; name some of {', '.join(known) or 'no parameters'}")
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
-    unknown = [name for name, own in known.items() if own.value is None and name not in names]
-    if unknown:
-        raise P4FError(f"parameter {unknown[0]} is unknown and not learned; estimate or state it, or name it in learn")
+        known = ", ".join(parameter.name for parameter in belief.probabilities)
+        raise P4FError(f"learn is empty; name some of {known or 'no parameters'}")
+    named_parameters(belief.probabilities, names)
+    for parameter in belief.probabilities:
+        if parameter.value is None and parameter.name not in names:
+            raise P4FError(
+                f"parameter {parameter.name} is unknown and not learned; estimate or state it, or name it in learn"
+            )
     return names
 
 
@@ -170,17 +177,22 @@ class Profile:
         self._near = fitted if isinstance(fitted, FittedLinear) else self._near
         value = -self._near.history["training"][-1] * float(self._weights.double().sum())
         logits = observation.logits(self._near.log_proba(observation.table))
-        slopes = []
-        for low, high, place in _neighbours(point, STEP, 0.0):
-            ends = [self._likelihood(self._observation(end), logits) for end in (low, high)]
-            slopes.append((ends[1] - ends[0]) / (high[place] - low[place]))
+
+        def likelihood(values: Floats) -> float:
+            with torch.no_grad():
+                return float(self._weights.double() @ self._observation(values).log_likelihood(logits))
+
+        slopes = [
+            (likelihood(high) - likelihood(low)) / (high[place] - low[place])
+            for low, high, place in neighbours(point, STEP, 0.0)
+        ]
         return value, np.array(slopes)
 
     def information(self, point: Floats) -> Floats:
         """How sharply the likelihood falls around a point, ``[parameters, parameters]``."""
         columns = [
             (self.at(low)[1] - self.at(high)[1]) / (high[place] - low[place])
-            for low, high, place in _neighbours(point, APART, STEP)
+            for low, high, place in neighbours(point, APART, STEP)
         ]
         matrix = np.array(columns).reshape(len(point), len(point))
         return np.asarray((matrix + matrix.T) / 2)
@@ -192,12 +204,8 @@ class Profile:
     def _task(self, observation: Observation) -> Task:
         return Task(observation, 0, weights=self._weights)
 
-    def _likelihood(self, observation: Observation, logits: torch.Tensor) -> float:
-        with torch.no_grad():
-            return float(self._weights.double() @ observation.log_likelihood(logits))
 
-
-def _neighbours(point: Floats, step: float, margin: float) -> list[tuple[Floats, Floats, int]]:
+def neighbours(point: Floats, step: float, margin: float) -> list[tuple[Floats, Floats, int]]:
     """For each parameter the points on both sides of this one, and its place."""
     neighbours = []
     for place, value in enumerate(point):

@@ -1,26 +1,46 @@
-from .audited import joined, positions_of, read_audit, sampled_audit, stated_audit, with_fair
-from .calibration import FOLDS, AuditedFolds, refit_learner, settled
+from .calibration import FOLDS, AuditedFolds, held_out_proba, refit_learner, settled
 from .classifier import DebiasedClassifier
-from .files.manifest import INTERVAL_COLUMNS
-from .files.saving import PACKAGES
 from .fitting import (
     check_test_features,
     drawn_seed,
     new_rows,
+    read_new,
+    read_training,
     recorded_rows,
     row_weights,
     rows_to_fit,
+    task_of,
     task_through,
     with_known,
 )
 from .group_use import GroupUse, UseSensitive, check_use_sensitive, choose_group_use, tell_group_use
 from .learner_description import WORDS, learner_facts, learner_words
-from .out_of_fold import held_out_proba
+from .model_file import PACKAGES
+from .model_manifest import INTERVAL_COLUMNS
 from .posterior_fits import Draws, draw, least_signal, possible
-from .prediction import distortion_of, explain, fair_proba, predicted, predicts_from
-from .scoring import Scorer, feature_frame, score_rows, text_columns
-from .training_table import TrainingRows, belief_for, train_on_table, training_rows
-from .validation import read_new, read_training
+from .prediction import (
+    Scorer,
+    distortion_of,
+    explain,
+    fair_proba,
+    feature_frame,
+    predicted,
+    predicts_from,
+    score_rows,
+    text_columns,
+)
+from .training_table import (
+    TrainingRows,
+    belief_for,
+    joined,
+    positions_of,
+    read_audit,
+    sampled_audit,
+    stated_audit,
+    train_on_table,
+    training_rows,
+    with_fair,
+)
 
 __all__ = [
     "FOLDS",
@@ -65,6 +85,7 @@ __all__ = [
     "score_rows",
     "settled",
     "stated_audit",
+    "task_of",
     "task_through",
     "tell_group_use",
     "text_columns",

@@ -1,18 +1,24 @@
-"""Fit and calibrate: fair probabilities are calibrated on audited rows, out of fold, where that helps beyond chance."""
+"""Fit and calibrate: fair probabilities are calibrated on audited rows, out of fold, where that helps beyond chance.
+
+A model that learned from audited rows, or was calibrated on them, is too good on exactly these rows. While it is
+fitted, every audited row is also predicted by a classifier that was fitted without it. Those predictions are kept with
+the model, under a hash of the row's features and fair label, so that a report from a model file judges out of sample.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
 from problog4fairness.beliefs import Belief, Observation
-from problog4fairness.data import Codes, Floats, Rows
+from problog4fairness.data import Codes, Floats, Rows, numbered
 from problog4fairness.learners import (
     LARGEST_SHIFT,
     SLOPES,
@@ -21,6 +27,7 @@ from problog4fairness.learners import (
     Fitted,
     FittedChoice,
     Learner,
+    Shape,
     Task,
     fit_tasks,
     named_learner,
@@ -30,6 +37,8 @@ from problog4fairness.learners import (
 if TYPE_CHECKING:
     from problog4fairness.estimators.classifier import DebiasedClassifier
 
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
 # Fewer audited rows than this say too little about probabilities.
 ENOUGH = 50
 FOLDS = 5
@@ -38,6 +47,8 @@ FOLDS = 5
 MANY = 2_000
 # From so many rows on, there are three folds, and these fits learn from as many rows without a fair label at most.
 LARGE, FEWER_FOLDS = 20_000, 3
+# Out-of-fold predictions in a model file.
+KEYS, CHANCES = "out_of_fold.keys", "out_of_fold.chances"
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,3 +250,85 @@ def _likeliest(parts: Sequence[_Part], classes: int) -> Floats:
     bounds = [SLOPES, *[(-LARGEST_SHIFT, LARGEST_SHIFT)] * (classes - 1)]
     best: Floats = minimize(loss, _identity(classes).numpy(), jac=True, bounds=bounds, method="L-BFGS-B").x
     return best
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """The audited rows that a model has learned from, as classifiers that were fitted without them predict them.
+
+    Attributes
+    ----------
+    keys
+        ``[rows]``: a hash of the features and the fair label of each row.
+    chances
+        ``[rows, classes]``: P(fair label); NaN where the rows were too few to be predicted out of fold.
+    """
+
+    keys: Codes
+    chances: Floats
+
+    @classmethod
+    def of(cls, rows: Rows, held_out: Floats | None) -> OutOfFold | None:
+        """From the rows that were learned from, and their :attr:`CalibratedFit.held_out`; None without fair labels."""
+        if rows.fair is None or (rows.fair < 0).all():
+            return None
+        known = np.flatnonzero(rows.fair >= 0)
+        chances = np.full((len(known), len(rows.classes)), np.nan) if held_out is None else held_out[known]
+        return cls(row_keys(rows.take(known)), chances)
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """As tensors, for a model file; rows without a prediction have none but zeros."""
+        return {KEYS: torch.tensor(self.keys), CHANCES: torch.tensor(np.nan_to_num(self.chances))}
+
+    @staticmethod
+    def shapes(rows: int, classes: int) -> dict[str, Shape]:
+        """The shapes of :attr:`tensors`."""
+        return {KEYS: ((rows,), torch.int64), CHANCES: ((rows, classes), torch.float64)}
+
+    @classmethod
+    def from_tensors(cls, tensors: dict[str, Tensor]) -> OutOfFold:
+        """The inverse of :attr:`tensors`, which are taken out."""
+        keys, chances = tensors.pop(KEYS).numpy(), tensors.pop(CHANCES).numpy()
+        unknown = chances.sum(axis=1) == 0
+        return cls(keys, np.where(unknown[:, None], np.nan, chances))
+
+    def find(self, rows: Rows) -> Codes:
+        """``[rows]``: the position of each audited row among those that were learned from, -1 where it is not one.
+
+        The n-th of several equal rows is the n-th of those that were learned from.
+        """
+        places = {key: place for place, key in enumerate(numbered(self.keys))}
+        return np.array([places.get(key, -1) for key in numbered(row_keys(rows))], dtype=np.int64)
+
+
+def held_out_proba(model: DebiasedClassifier, rows: Rows, chances: Floats) -> tuple[Floats, Bools]:
+    """P(fair label) of audited rows by classifiers that have not learned from them; and which rows those are.
+
+    ``chances`` is what the model itself predicts of the rows, ``[rows, classes]``: right for rows that it has not
+    learned from. The others are predicted out of fold; NaN where nothing was.
+    """
+    if not model.audited_:
+        return chances, np.zeros(len(rows), dtype=bool)
+    if model.out_of_fold_ is None:  # it does not know which rows it has learned from
+        return np.full_like(chances, np.nan), np.ones(len(rows), dtype=bool)
+    places = model.out_of_fold_.find(rows)
+    learned = places >= 0
+    held_out = chances.copy()
+    held_out[learned] = model.out_of_fold_.chances[places[learned]]
+    return held_out, learned
+
+
+def row_keys(rows: Rows) -> Codes:
+    """``[rows]``: a hash of the features and the fair label, the same for equal rows of any table."""
+    columns: dict[str, Any] = {f"{number}": _plain(rows.frame[name]) for number, name in enumerate(rows.features)}
+    frame = pd.DataFrame({**columns, "fair": np.asarray(rows.fair, dtype=np.float64)})
+    return np.asarray(pd.util.hash_pandas_object(frame, index=False).to_numpy().view(np.int64))
+
+
+def _plain(column: pd.Series[Any]) -> Any:
+    """Numbers as floats and everything else as text, whatever types a table happens to have."""
+    numbers = pd.to_numeric(column.astype(object).where(column.notna(), None), errors="coerce")
+    if bool((numbers.notna() | column.isna()).all()):
+        return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.astype(object).where(column.notna(), None).map(str).to_numpy(dtype=object)

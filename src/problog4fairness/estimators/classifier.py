@@ -16,11 +16,10 @@ from problog4fairness.beliefs import Belief
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import fitting
 from problog4fairness.estimators import prediction as explaining
-from problog4fairness.estimators.calibration import fit_calibrated
+from problog4fairness.estimators.calibration import OutOfFold, fit_calibrated
 from problog4fairness.estimators.diagnostics import concerns, tell
 from problog4fairness.estimators.distributed import by_partition, fit_spread, is_spread
 from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
-from problog4fairness.estimators.out_of_fold import OutOfFold
 from problog4fairness.estimators.posterior_fits import draw, kept
 from problog4fairness.estimators.prediction import Explanation
 from problog4fairness.learners import Learner, named_learner
@@ -361,7 +360,7 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         machine, with the same versions of the packages and the same number of threads (``torch.get_num_threads()``).
         With another number of threads sums are taken in another order, and weights may differ in their last digits.
         """
-        from problog4fairness.estimators.files.saving import save
+        from problog4fairness.estimators.model_file import save
 
         save(self, path)
 
@@ -372,12 +371,12 @@ class DebiasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A model file holds numbers and names only. Reading one from a stranger runs nothing of theirs, opens no other
         file, and takes little more memory than the file has bytes.
         """
-        from problog4fairness.estimators.files.saving import load
+        from problog4fairness.estimators.model_file import load
 
         return load(cls, path)
 
     def to_onnx(self, path: str | PathLike[str]) -> None:
         """Write the classifier as ONNX: fair probabilities from encoded columns. Needs the extra ``onnx``."""
-        from problog4fairness.estimators.files.onnx_export import to_onnx
+        from problog4fairness.estimators.onnx_export import to_onnx
 
         to_onnx(self, path)

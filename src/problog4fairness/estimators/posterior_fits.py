@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from problog4fairness.audit import generator
 from problog4fairness.beliefs import LEAST_SIGNAL, Belief, Observation
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators.calibration import refit_learner
-from problog4fairness.estimators.fitting import audited_mass
+from problog4fairness.estimators.fitting import task_of
 from problog4fairness.learners import (
     Boosted,
     Calibrated,
@@ -21,7 +20,6 @@ from problog4fairness.learners import (
     FittedChoice,
     FittedLinear,
     Linear,
-    Task,
     light,
 )
 
@@ -88,18 +86,17 @@ def draw(model: DebiasedClassifier, rows: Rows, count: int, random_state: Any, p
     rng = generator(random_state)
     chosen, left_out = _usable(model.belief_, rows, check_count(count), rng)
     given = np.ones(len(rows)) if rows.weights is None else rows.weights
-    audited = audited_mass(rows)
     weights = [rng.exponential(size=len(rows)) for _ in chosen]
     tasks = [
-        Task(observation, (model.seed_ + number) % (1 << 31), weights=_tensor(given * drawn), audited=audited)
+        task_of(observation, rows, (model.seed_ + number) % (1 << 31), given * drawn)
         for number, ((_, observation), drawn) in enumerate(zip(chosen, weights, strict=True))
     ]
     fitted = model.fitted_.refit(refit_learner(model), tasks, progress)
     beliefs = [belief for belief, _ in chosen]
-    return Draws(tuple(map(Draw, beliefs, fitted, weights)), left_out, _rival(model, rows, tasks[0]))
+    return Draws(tuple(map(Draw, beliefs, fitted, weights)), left_out, _rival(model, rows))
 
 
-def _rival(model: DebiasedClassifier, rows: Rows, task: Task) -> Fitted | None:
+def _rival(model: DebiasedClassifier, rows: Rows) -> Fitted | None:
     """What a learner of another form learns through the model's own belief."""
     if len(rows.classes) != 2:
         return None
@@ -111,9 +108,7 @@ def _rival(model: DebiasedClassifier, rows: Rows, task: Task) -> Fitted | None:
             light()
         except P4FError:
             return None
-    weights = None if rows.weights is None else _tensor(rows.weights)
-    plain = replace(task, observation=model.belief_.observe(rows), seed=model.seed_, weights=weights)
-    return learner.fit_many([plain], False)[0]
+    return learner.fit_many([task_of(model.belief_.observe(rows), rows, model.seed_)], False)[0]
 
 
 def _usable(
@@ -147,7 +142,3 @@ def possible(low: float, high: float, rows: Rows) -> tuple[float, float]:
     """A range of a parameter, kept off 0 and 1 where fair labels are known: there one distorted row is impossible."""
     least = 0.0 if rows.fair is None or (rows.fair < 0).all() else LEAST
     return float(np.clip(low, least, 1 - least)), float(np.clip(high, least, 1 - least))
-
-
-def _tensor(weights: Floats) -> torch.Tensor:
-    return torch.from_numpy(weights.astype(np.float32))

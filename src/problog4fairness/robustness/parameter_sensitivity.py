@@ -18,10 +18,10 @@ from problog4fairness.errors import P4FError
 from problog4fairness.estimators import draw, new_rows, recorded_rows
 from problog4fairness.learners import Fitted
 from problog4fairness.metrics import decide, selected
-from problog4fairness.robustness.refits import Range, Refits, interval_of, named_parameters, range_of
+from problog4fairness.robustness.refits import Range, Refits, interval_of, range_of
 from problog4fairness.robustness.result import Result
 from problog4fairness.robustness.uncertainty import ACCURACY, DISPARITY, LEAST_KNOWN, uncertainty_of
-from problog4fairness.statistics import Parameter
+from problog4fairness.statistics import Parameter, named_parameters
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -186,7 +186,7 @@ def _chosen(belief: Belief, names: Sequence[str] | str | None) -> list[Parameter
         raise P4FError(
             f"parameters is empty; name some of {', '.join(probability.name for probability in belief.probabilities)}"
         )
-    return named_parameters(belief, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
+    return named_parameters(belief.probabilities, [names] if isinstance(names, str) else list(dict.fromkeys(names)))
 
 
 def _variants(

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
-
 from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Floats, Rows
-from problog4fairness.errors import P4FError, UnknownNameError, among
-from problog4fairness.estimators import AuditedFolds, possible, predicted, predicts_from, refit_learner
+from problog4fairness.errors import P4FError
+from problog4fairness.estimators import AuditedFolds, possible, predicted, predicts_from, refit_learner, task_of
 from problog4fairness.learners import Boosted, Calibrated, Fitted, Task, fit_tasks
-from problog4fairness.statistics import Parameter
+from problog4fairness.statistics import Parameter, named_parameters
 
 if TYPE_CHECKING:
     from problog4fairness.estimators import DebiasedClassifier
@@ -37,17 +34,12 @@ class Refits:
     def __init__(self, model: DebiasedClassifier, rows: Rows, progress: bool | None) -> None:
         self.model, self.rows, self._progress = model, rows, progress
         self._learner = refit_learner(model)
-        self._weights = None if rows.weights is None else torch.from_numpy(rows.weights.astype(np.float32))
         self.boosted = type(self._learner) is Boosted
-        self._audited = None
-        if rows.fair is not None and (rows.fair >= 0).any():
-            self._audited = torch.from_numpy(np.where(rows.fair >= 0, rows.standing(), 0.0))
         self.count = 0
 
     def _tasks(self, observations: Sequence[Observation]) -> list[Task]:
         self.count += len(observations)
-        seed = self.model.seed_
-        return [Task(observation, seed, weights=self._weights, audited=self._audited) for observation in observations]
+        return [task_of(observation, self.rows, self.model.seed_) for observation in observations]
 
     def near(self, observations: Sequence[Observation], whole_trees: bool = False) -> list[Fitted]:
         """Quick fits near the model's own, calibrated as it is.
@@ -99,15 +91,6 @@ def range_of(belief: Belief, parameter: Parameter, rows: Rows, wanted: Range) ->
     return possible(max(wanted[0], floor), min(wanted[1], ceiling), rows)
 
 
-def named_parameters(belief: Belief, names: Sequence[str]) -> list[Parameter]:
-    """The parameters of these names, or the error that says which there are."""
-    known = {parameter.name: parameter for parameter in belief.probabilities}
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
-    return [known[name] for name in names]
-
-
 def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Range]:
     """Between which values each parameter may be; by default the intervals of those that have one."""
     if box is None:
@@ -123,7 +106,7 @@ def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Ra
         return {parameter.name: interval_of(parameter) for parameter in known}
     if not hasattr(box, "items") or not box:
         raise P4FError("box must be a mapping such as {'p1': (0.2, 0.6)}")
-    named_parameters(belief, list(box))
+    named_parameters(belief.probabilities, box)
     for name, ends in box.items():
         if not _is_range(ends):
             raise P4FError(f"the box of {name} is {ends!r}; give two numbers between 0 and 1, the smaller one first")

@@ -29,7 +29,7 @@ def estimated_jointly(
 
 def bind(parameters: Sequence[Parameter], values: Mapping[str, float]) -> tuple[Parameter, ...]:
     """The parameters with some values stated."""
-    _check_names(parameters, values)
+    named_parameters(parameters, values)
     return tuple(
         parameter.stated(float(values[parameter.name])) if parameter.name in values else parameter
         for parameter in parameters
@@ -43,7 +43,7 @@ def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Bet
     if not isinstance(prior, Mapping):
         kind = type(prior).__name__
         raise P4FError(f"prior must be a mapping such as {{'p1': p4f.statistics.Beta(2, 8)}}, not {kind}")
-    _check_names(parameters, prior)
+    named_parameters(parameters, prior)
     for name, own in prior.items():
         if not isinstance(own, Beta):
             kind = type(own).__name__
@@ -51,11 +51,13 @@ def checked_priors(prior: Any, parameters: Sequence[Parameter]) -> dict[str, Bet
     return dict(prior)
 
 
-def _check_names(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> None:
-    names = [parameter.name for parameter in parameters]
-    for name in values:
-        if name not in names:
-            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, names, 'it has')}")
+def named_parameters(parameters: Iterable[Parameter], names: Iterable[str]) -> list[Parameter]:
+    """The parameters of these names, or the error that says which there are."""
+    known = {parameter.name: parameter for parameter in parameters}
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"the belief has no parameter {name!r}; {among(name, known, 'it has')}")
+    return [known[name] for name in names]
 
 
 def known_values(parameters: Iterable[Parameter]) -> dict[str, float]:
