@@ -11,8 +11,7 @@ import torch
 from safetensors import safe_open
 
 from problog4fairness.errors import CheckpointError, P4FError, TrainingError
-from problog4fairness.learners.networks.checkpoint import Checkpoint
-from problog4fairness.learners.networks.module import fit_module
+from problog4fairness.learners.networks.module import Checkpoint, fit_module
 from problog4fairness.learners.networks.training import Settings
 from tests.learners.observations import recorded_label
 

@@ -9,9 +9,9 @@ import torch
 
 from problog4fairness.errors import P4FError, ShapeError, TrainingError
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.networks import plan as plan_module
+from problog4fairness.learners.networks import fit as fitting
 from problog4fairness.learners.networks.fit import fit_many
-from problog4fairness.learners.networks.mlp import MLP, Layout
+from problog4fairness.learners.networks.stack import MLP, Layout
 from problog4fairness.learners.networks.training import Fit, Settings
 from problog4fairness.program import AffineObserved
 from tests.learners.observations import alone, blended, broken, data, recorded_label
@@ -105,7 +105,7 @@ def mixed_jobs() -> list[Task]:
 @pytest.mark.parametrize("loss", ["cross_entropy", "focal"])
 def test_a_stack_gives_what_plain_pytorch_gives_for_each_job(loss):
     jobs, settings = mixed_jobs(), dataclasses.replace(QUICK, loss=loss)
-    assert len(list(plan_module.plans(jobs, settings))) == 1
+    assert len(list(fitting.plans(jobs, settings, range(len(jobs))))) == 1
     for job, found in zip(jobs, fit_many(jobs, settings), strict=True):
         assert_same(found, plain(job, settings))
 
@@ -117,7 +117,7 @@ def test_rows_that_need_several_inputs(distinct):
         blended(120, distinct, seed=0),
         blended(120, distinct, seed=2, train_rows=torch.arange(60)),
     ]
-    (plan,) = plan_module.plans(jobs, QUICK)
+    (plan,) = fitting.plans(jobs, QUICK, range(len(jobs)))
     assert plan.few == (distinct == 8)
     for job, found in zip(jobs, fit_many(jobs, QUICK), strict=True):
         assert_same(found, plain(job, QUICK))

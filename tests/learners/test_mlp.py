@@ -5,8 +5,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from problog4fairness.learners.networks.mlp import MLP, Layout
-from problog4fairness.learners.networks.stack import forward
+from problog4fairness.learners.networks.stack import MLP, Layout, forward
 
 SIZES = [(3, 8, 5, 1), (2, 4, 3), (6, 2)]
 

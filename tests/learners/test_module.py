@@ -14,8 +14,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from problog4fairness.errors import ShapeError, TrainingError
 from problog4fairness.learners.base import Task
 from problog4fairness.learners.networks.fit import fit_many
-from problog4fairness.learners.networks.mlp import MLP
 from problog4fairness.learners.networks.module import fit_module
+from problog4fairness.learners.networks.stack import MLP
 from problog4fairness.learners.networks.training import Fit, Settings
 from problog4fairness.program import AffineObserved
 from tests.learners.observations import blend, broken, data, recorded_label

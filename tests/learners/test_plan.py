@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from problog4fairness.learners.base import Task
-from problog4fairness.learners.networks import plan as plan_module
-from problog4fairness.learners.networks.plan import plans
+from problog4fairness.learners.networks import fit as fitting
+from problog4fairness.learners.networks.fit import plans
 from problog4fairness.learners.networks.training import Settings
 from tests.learners.observations import alone, blended, data, recorded_label
 
@@ -13,13 +13,13 @@ SUITED = Settings().suited(500)
 
 
 def numbers(jobs: list[Task], settings: Settings | None = None) -> list[list[int]]:
-    return sorted(plan.numbers for plan in plans(jobs, settings or SUITED))
+    return sorted(plan.numbers for plan in plans(jobs, settings or SUITED, range(len(jobs))))
 
 
 def test_seeds_on_the_same_data_hold_its_inputs_and_its_rows_once():
     inputs, label = data(500)
     likelihood = recorded_label(label)
-    (plan,) = plans([Task(likelihood, seed, inputs=inputs) for seed in range(25)], SUITED)
+    (plan,) = plans([Task(likelihood, seed, inputs=inputs) for seed in range(25)], SUITED, range(25))
     assert plan.observation is likelihood
     assert plan.inputs.data_ptr() == inputs.data_ptr()
     assert plan.first_row == plan.first_input == [0] * 25
@@ -35,7 +35,7 @@ def test_data_variants_share_a_stack_and_know_where_they_begin():
         Task(recorded_label(lc), inputs=a),
         Task(shared, inputs=c),
     ]
-    (plan,) = plans(jobs, SUITED)
+    (plan,) = plans(jobs, SUITED, range(len(jobs)))
     assert plan.numbers == [0, 1, 2, 3, 4]
     assert len(plan.inputs) == 350
     assert plan.first_input == [0, 100, 0, 0, 250]
@@ -60,7 +60,9 @@ def test_networks_of_different_inputs_or_outputs_get_stacks_of_their_own():
 
 def test_few_and_many_distinct_inputs_are_apart():
     jobs = [blended(100, distinct) for distinct in (8, 256, 257, 16)]
-    found = {tuple(plan.numbers): plan.few for plan in plans(jobs, Settings(batch_size=64).suited(100))}
+    found = {
+        tuple(plan.numbers): plan.few for plan in plans(jobs, Settings(batch_size=64).suited(100), range(len(jobs)))
+    }
     assert found == {(0, 1, 3): True, (2,): False}
 
 
@@ -80,14 +82,14 @@ def test_likelihoods_that_cannot_be_stacked_are_fitted_one_after_another_but_the
     ("limit", "value"), [("STACK_ROWS", 250), ("STACK_NUMBERS", 2300 * 2 + 100), ("STACK_ACTIVATIONS", 64 * 32 * 2)]
 )
 def test_a_stack_has_a_limited_size(monkeypatch, limit, value):
-    monkeypatch.setattr(plan_module, limit, value)
+    monkeypatch.setattr(fitting, limit, value)
     inputs, label = data(100)
     likelihood = recorded_label(label)
     assert numbers([Task(likelihood, seed, inputs=inputs) for seed in range(5)]) == [[0, 1], [2, 3], [4]]
 
 
 def test_long_jobs_do_not_make_the_stacks_of_short_ones_small(monkeypatch):
-    monkeypatch.setattr(plan_module, "STACK_ROWS", 1000)
+    monkeypatch.setattr(fitting, "STACK_ROWS", 1000)
     inputs, label = data(1000)
     likelihood = recorded_label(label)
     few = torch.arange(100)

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from problog4fairness.beliefs import FairInputs, Observation
-from problog4fairness.learners.networks.mlp import Layout
-from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, ManyInputs, Rows, forward
+from problog4fairness.learners.networks.stack import Dropout, Epoch, FewInputs, Layout, ManyInputs, Rows, forward
 from tests.learners.observations import blend
 
 

@@ -6,9 +6,9 @@ from .fitted import LARGEST_SHIFT, SLOPES, Calibrated, Fitted, recalibrated
 from .linear import FittedLinear, Linear
 from .named import LEARNERS, Auto, FittedChoice, learner_json, learner_of_json, named_learner, row_losses
 from .networks.fit import fit_many
-from .networks.mlp import MLP
 from .networks.module import fit_module
 from .networks.network import FittedNetwork, Network
+from .networks.stack import MLP
 from .networks.training import Fit, Settings
 from .progress import Bar, listening, progress_bar
 from .trees.arrays import light

@@ -17,7 +17,7 @@ from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
 from problog4fairness.learners.networks.fit import fit_many
-from problog4fairness.learners.networks.mlp import MLP, network_with
+from problog4fairness.learners.networks.stack import MLP, network_with
 from problog4fairness.learners.networks.training import Fit, Loss, Settings
 from problog4fairness.learners.validation import COUNT, Shape, check_seed, require
 from problog4fairness.program import log_outcomes
