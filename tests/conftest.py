@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from problog4fairness.beliefs.convert import known_kinds
 from problog4fairness.program.sandbox import cache
 
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -22,6 +23,16 @@ def _cache_folder(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("P4F_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_new_kinds_of_beliefs():
+    """A belief that one module of tests defines, or an example that it runs, is not known to the next one."""
+    known = dict(known_kinds())
+    yield
+    kinds = known_kinds()
+    kinds.clear()
+    kinds.update(known)
 
 
 @pytest.fixture
