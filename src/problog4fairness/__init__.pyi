@@ -15,7 +15,7 @@ from . import (
 )
 from .app.report.build import report
 from .audit.audit import Audit
-from .audit.planning.hoeffding import hoeffding_plan
+from .audit.planning.plan import hoeffding_plan
 from .beliefs.belief import Belief
 from .beliefs.templates.chains import chain
 from .beliefs.templates.custom import ProgramBelief
@@ -23,9 +23,8 @@ from .beliefs.templates.features.measurement import MeasurementBias
 from .beliefs.templates.features.numeric import NumericMeasurementBias
 from .beliefs.templates.historical import HistoricalBias
 from .beliefs.templates.labels.changed import ChangedBias
-from .beliefs.templates.labels.classes import ClassBias
 from .beliefs.templates.labels.dependence import depends_on
-from .beliefs.templates.labels.label import LabelBias
+from .beliefs.templates.labels.label import ClassBias, LabelBias
 from .beliefs.templates.labels.row import RowBias
 from .beliefs.templates.none import NoBias
 from .beliefs.templates.records.annotators import Annotators

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from problog4fairness.audit.planning.hoeffding import hoeffding_plan, of_table
+from problog4fairness.audit.planning.plan import hoeffding_of_table, hoeffding_plan
 from problog4fairness.data import FileWarning
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import required_samples, rows_to_draw
@@ -16,7 +16,7 @@ SIZES = np.array([[1700, 1100], [700, 500]])
 
 
 def test_each_cell_gets_what_it_needs():
-    plan = of_table(0.1, 0.95, GROUPS, LABELS, SIZES)
+    plan = hoeffding_of_table(0.1, 0.95, GROUPS, LABELS, SIZES)
     assert plan.needed == required_samples(0.1, 0.95) == 185
     for cell in plan.cells.itertuples():
         assert cell.share == pytest.approx(SIZES[GROUPS.index(cell.group), LABELS.index(cell.fair)] / 4000)
@@ -28,12 +28,12 @@ def test_each_cell_gets_what_it_needs():
 
 def test_too_few_rows_and_empty_cells_are_told():
     with pytest.warns(FileWarning) as told:
-        plan = of_table(0.1, 0.95, GROUPS, LABELS, np.array([[130, 80], [50, 40]]))
+        plan = hoeffding_of_table(0.1, 0.95, GROUPS, LABELS, np.array([[130, 80], [50, 40]]))
     assert plan.simple == plan.stratified == 300
     assert plan.asked > 1000
     assert any("rows with area = F are needed, and there are" in str(t.message) for t in told)
     with pytest.warns(FileWarning, match="no row has area = M and the label yes"):
-        of_table(0.1, 0.95, GROUPS, LABELS, np.array([[1700, 0], [700, 500]]))
+        hoeffding_of_table(0.1, 0.95, GROUPS, LABELS, np.array([[1700, 0], [700, 500]]))
 
 
 @pytest.mark.parametrize("options", [{"error": 0}, {"confidence": 1}, {"positive_rate": 1}, {"group_share": 0}])

@@ -13,8 +13,7 @@ from problog4fairness.audit import AuditWarning
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.templates.chains import chain
 from problog4fairness.beliefs.templates.custom import ProgramBelief
-from problog4fairness.beliefs.templates.labels.change_point import search_change
-from problog4fairness.beliefs.templates.labels.changed import ChangedBias
+from problog4fairness.beliefs.templates.labels.changed import ChangedBias, search_change
 from problog4fairness.beliefs.templates.labels.dependence import depends_on
 from problog4fairness.beliefs.templates.labels.label import LabelBias
 from problog4fairness.data import days_of

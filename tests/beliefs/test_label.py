@@ -12,8 +12,7 @@ import torch
 import problog4fairness as p4f
 from problog4fairness.audit import AuditWarning
 from problog4fairness.beliefs.templates.chains import chain
-from problog4fairness.beliefs.templates.labels.classes import ClassBias
-from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.labels.label import ClassBias, LabelBias
 from problog4fairness.errors import P4FError, ProbabilityError
 from problog4fairness.statistics import Parameter
 from tests.beliefs.contract import BeliefContract, distorted_labels

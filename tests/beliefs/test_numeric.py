@@ -14,8 +14,7 @@ from problog4fairness.audit import AuditWarning
 from problog4fairness.beliefs.templates.chains import chain
 from problog4fairness.beliefs.templates.custom import ProgramBelief
 from problog4fairness.beliefs.templates.features.numeric import NumericMeasurementBias
-from problog4fairness.beliefs.templates.labels.classes import ClassBias
-from problog4fairness.beliefs.templates.labels.label import LabelBias
+from problog4fairness.beliefs.templates.labels.label import ClassBias, LabelBias
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.learners import Boosted, Linear, Network

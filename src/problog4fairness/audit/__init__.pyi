@@ -5,16 +5,13 @@ from .estimation.counting import counted_cells, counted_features, counted_labels
 from .estimation.diagnostics import FEW_ROWS, LITTLE_SIGNAL, group_signal, warn_few, warn_signal, warn_unweighted
 from .estimation.maximum_likelihood import LabelModel, most_likely
 from .estimation.posterior_draws import generator, posterior_draws
-from .estimation.record_likelihood import Learned, Terms, learn, least_loss
-from .estimation.scores import fitted_score
+from .estimation.record_likelihood import Learned, Terms, adequate_matrix, design_matrix, learn
 from .estimation.stratified import Design, Stratified, Target, design_of
 from .planning.allocation import next_round, wanted_rows
-from .planning.hoeffding import hoeffding_plan
-from .planning.plan import AuditPlan
+from .planning.plan import AuditPlan, hoeffding_plan
 from .planning.planning import PILOT, plan_audit, rounds, strata_table
 from .reading import AuditWarning, by_feature, read_labels, warn_audit
-from .sampling import NOT_STATED
-from .sheet import DESIGN, OWN, PROBABILITY, ROW, STRATUM, Sheet, is_filled, planned_error
+from .sheet import DESIGN, NOT_STATED, OWN, PROBABILITY, ROW, STRATUM, Sheet, is_filled, planned_error
 from .strata import (
     NoStrataError,
     SamplingFrame,
@@ -52,6 +49,7 @@ __all__ = [
     "Stratified",
     "Target",
     "Terms",
+    "adequate_matrix",
     "as_audit",
     "audit_groups",
     "audited_rows",
@@ -59,9 +57,9 @@ __all__ = [
     "counted_cells",
     "counted_features",
     "counted_labels",
+    "design_matrix",
     "design_of",
     "feature_strata",
-    "fitted_score",
     "frame_of",
     "generator",
     "group_signal",
@@ -70,7 +68,6 @@ __all__ = [
     "is_filled",
     "label_strata",
     "learn",
-    "least_loss",
     "most_likely",
     "next_round",
     "plan_audit",

@@ -22,8 +22,7 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.audit.reading import warn_audit
-from problog4fairness.audit.sampling import Sample, Sampling, sample_of
-from problog4fairness.audit.sheet import ROW, is_filled
+from problog4fairness.audit.sheet import ROW, Sample, Sampling, is_filled, sample_of
 from problog4fairness.data import Codes, Floats, is_frame, one_by_one, positions, to_frame
 from problog4fairness.errors import P4FError, among
 from problog4fairness.statistics import Estimate, check_confidence, interval

@@ -14,11 +14,9 @@ from .templates.features.distorted import Distorted
 from .templates.features.measurement import MeasurementBias
 from .templates.features.numeric import NumericMeasurementBias
 from .templates.historical import HistoricalBias
-from .templates.labels.change_point import search_change
-from .templates.labels.changed import ChangedBias
-from .templates.labels.classes import ClassBias
+from .templates.labels.changed import ChangedBias, search_change
 from .templates.labels.dependence import depends_on
-from .templates.labels.label import NEGATIVE, POSITIVE, LabelBias
+from .templates.labels.label import NEGATIVE, POSITIVE, ClassBias, LabelBias
 from .templates.labels.row import Change, RowBias
 from .templates.labels.stage import LabelStage
 from .templates.none import NoBias

@@ -12,8 +12,7 @@ import pandas as pd
 from problog4fairness.audit.audit import Audit, filled_rows
 from problog4fairness.audit.estimation.stratified import Design, Stratified
 from problog4fairness.audit.reading import read_labels, warn_audit
-from problog4fairness.audit.sampling import NOT_STATED
-from problog4fairness.audit.sheet import DESIGN, PROBABILITY, STRATUM, read_design
+from problog4fairness.audit.sheet import DESIGN, NOT_STATED, PROBABILITY, STRATUM, read_design
 from problog4fairness.audit.strata import LABEL, SamplingFrame, Strata, audit_groups
 from problog4fairness.data import COUNT, Codes, Rows, counts_of, is_frame, one_by_one, plain, to_frame
 from problog4fairness.errors import P4FError

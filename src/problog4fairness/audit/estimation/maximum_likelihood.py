@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from problog4fairness.audit.estimation.counting import label_codes_of
 from problog4fairness.audit.estimation.diagnostics import SHRUNK
 from problog4fairness.audit.reading import warn_audit
-from problog4fairness.data import Floats, Rows
+from problog4fairness.data import Codes, Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.program import Program
 from problog4fairness.statistics import Beta, Estimate, Parameter, interval
@@ -36,22 +36,43 @@ MOST_KINDS = 1 << 16
 
 
 class LabelModel:
-    """P(recorded | fair, groups) of every kind of audited row, ``[cells, recorded]``, as a function of the parameters.
+    """P(recorded | fair, groups) of every kind of row, ``[cells, recorded]``, as a function of the parameters.
 
     Parameters
     ----------
-    program
-        With the probabilities as named parameters.
-    nn
-        What its networks say for each cell, the fair label as the classifier's output among them.
+    belief, program
+        What rows know of the networks of a program; the program, with the probabilities as named parameters.
     parameters
         What is to be estimated.
+    rows
+        With what the networks read.
+    fair
+        ``[rows, ...]``: one fair class of each row, or several that it may have.
+
+    Attributes
+    ----------
+    cells
+        ``[rows, ...]``: which kind each row is of, with each of these fair classes.
+    size
+        How many kinds there are.
     """
 
-    def __init__(self, program: Program, nn: Mapping[str, Tensor], parameters: Sequence[Parameter]) -> None:
-        self._circuit = program.compile()
+    def __init__(
+        self, belief: Belief, program: Program, parameters: Sequence[Parameter], rows: Rows, fair: Codes
+    ) -> None:
+        self._circuit, classes = program.compile(), len(rows.classes)
         self._names = [parameter.name for parameter in parameters]
-        self._nn = dict(nn)
+        networks = [leaf for leaf in self._circuit.leaves if leaf.kind == "network"]
+        if any(leaf.name == belief.classifier and leaf.arguments != ("x",) for leaf in networks):
+            raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
+        known = [leaf for leaf in networks if leaf.name != belief.classifier]
+        values = [belief._leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
+        columns = np.column_stack([*values, np.zeros((len(rows), 0))]).repeat(fair.size // len(rows), axis=0)
+        kinds, places = np.unique(np.column_stack([columns, fair.reshape(-1)]), axis=0, return_inverse=True)
+        self.cells, self.size = places.reshape(fair.shape), len(kinds)
+        *inputs, h = torch.from_numpy(kinds).split([*(value.shape[1] for value in values), 1], dim=1)
+        self._nn = {belief.classifier: h.reshape(-1) if classes == 2 else torch.eye(classes).double()[h[:, 0].long()]}
+        self._nn |= {str(leaf): x if leaf.outcomes else x.reshape(-1) for leaf, x in zip(known, inputs, strict=True)}
 
     def table(self, values: Tensor) -> Tensor:
         """The probability of each recorded label in each cell."""
@@ -124,24 +145,13 @@ def most_likely(
     """
     parameters = [_by_mode(parameter) for parameter in parameters]
     recorded, fair, outcomes = label_codes_of(belief, rows)
-    networks = [leaf for leaf in program.compile().leaves if leaf.kind == "network"]
-    if any(leaf.name == belief.classifier and leaf.arguments != ("x",) for leaf in networks):
-        raise P4FError("only beliefs that ask the classifier about the row x itself can be estimated from labels")
-    known = [leaf for leaf in networks if leaf.name != belief.classifier]
-    values = [belief._leaf_value(leaf, rows).reshape(len(rows), -1) for leaf in known]
-    kinds, place = np.unique(np.column_stack([*values, fair]), axis=0, return_inverse=True)
-    if len(kinds) > MOST_KINDS:
+    model = LabelModel(belief, program, parameters, rows, fair)
+    if model.size > MOST_KINDS:
         raise P4FError(
-            f"the audit has {len(kinds):,} different kinds of rows, more than {MOST_KINDS:,}; believe in fewer groups"
+            f"the audit has {model.size:,} different kinds of rows, more than {MOST_KINDS:,}; believe in fewer groups"
         )
-    classes = len(rows.classes)
-    counts = np.zeros((len(kinds), outcomes))
-    np.add.at(counts, (place.reshape(-1), recorded), 1 if rows.weights is None else rows.weights)
-    cells = torch.from_numpy(kinds).split([value.shape[1] for value in values] + [1], dim=1)
-    h = cells[-1].reshape(-1)
-    nn = {belief.classifier: h if classes == 2 else torch.eye(classes).double()[h.long()]}
-    nn |= {str(leaf): cell if leaf.outcomes else cell.reshape(-1) for leaf, cell in zip(known, cells, strict=False)}
-    model = LabelModel(program, nn, parameters)
+    counts = np.zeros((model.size, outcomes))
+    np.add.at(counts, (model.cells, recorded), 1 if rows.weights is None else rows.weights)
     return _maximise(model, parameters, torch.from_numpy(counts), starts or [0.1] * len(parameters), confidence)
 
 

@@ -16,22 +16,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.optimize import minimize
 from scipy.special import expit
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from problog4fairness.audit.reading import warn_audit
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
+
+if TYPE_CHECKING:
+    from problog4fairness.beliefs import Belief
 
 # log P(record | fair class), [rows, classes], as a function of the parameters.
 Terms = Callable[[Tensor], Tensor]
 # From a point the loss and its slopes.
 Slope = Callable[[Floats], tuple[float, Floats]]
 
+# Columns of the linear model, and those with squares and products up to which a curved one is tried.
+MOST_FEATURES, MOST_CURVED = 200, 60
 # A priori each parameter is Beta(1.5, 1.5), and each weight of a standardised column normal with this deviation.
 PRIOR, DEVIATION = 1.5, 5.0
 # For slopes of slopes; and a curvature that counts as none.
@@ -69,9 +77,7 @@ class Learned:
     loss: float
 
 
-def learn(
-    terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float], confidence: float, mirrored: bool = False
-) -> Learned:
+def learn(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float], confidence: float) -> Learned:
     """The likeliest weights and parameters, with intervals.
 
     Parameters
@@ -83,40 +89,68 @@ def learn(
     start
         A value of each parameter to begin with; of two explanations that mirror each other, the nearer one is found.
     confidence
-        Of the intervals.
-    mirrored
-        Whether all is as likely with fair 0 and 1 exchanged, so that an interval is that of the curvature at the mode;
-        otherwise it is that of the likelihood, which may have two tops.
+        Of the intervals: all values at which the likelihood, which may have two tops, is near enough to its largest.
     """
     if len(rows.classes) != 2:
         raise P4FError("parameters are learned from the record for labels of two classes; audit some rows instead")
     record, width = _Record(terms, rows, matrix), matrix.shape[1]
-    best = _likeliest(record, width, start)
+    best = record.likeliest(start)
     covariance = _covariance(lambda point: record.slope(point)[1], best)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    logits, block = best[width:], covariance[width:, width:]
-    deviations = np.sqrt(np.diag(block))
-    low, high = expit(logits - z * deviations), expit(logits + z * deviations)
-    if not mirrored:
-        places = range(width, len(best))
-        low, high = expit(np.array(_profiled(record.likely, best, covariance, places, z)).T)
+    curves = [_Curve(record.likely, best, covariance, place) for place in range(width, len(best))]
+    least = min(curve.least for curve in curves)
+    low, high = (expit([curve.end(least, CAUTION * z, side) for curve in curves]) for side in (-1, 1))
     # What is less than a row cannot be told from never.
     low, high = np.where(low * len(rows) < 1, 0.0, low), np.where((1 - high) * len(rows) < 1, 1.0, high)
     spread = np.maximum(high - low, 1e-9) / (2 * z)
+    block = covariance[width:, width:]
+    deviations = np.sqrt(np.diag(block))
     scaled = block / np.outer(deviations, deviations) * np.outer(spread, spread)
-    return Learned(expit(logits), low, high, np.linalg.pinv(scaled, hermitian=True), record.likely(best)[0])
+    return Learned(expit(best[width:]), low, high, np.linalg.pinv(scaled, hermitian=True), record.likely(best)[0])
 
 
-def least_loss(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -> float:
-    """Minus the log-likelihood at the likeliest point, as :func:`learn` finds it, without intervals."""
-    record = _Record(terms, rows, matrix)
-    return record.likely(_likeliest(record, matrix.shape[1], start))[0]
+def design_matrix(belief: Belief, rows: Rows, features: Sequence[str], use_sensitive: bool) -> Floats:
+    """The linear model of the fair label: a constant, the features standardised, and the groups if they are used."""
+    parts = [np.ones((len(rows), 1)), *(_encoded(rows.column(name, "features"), name) for name in features)]
+    if use_sensitive:
+        parts += [rows.shares(variable)[:, 1:] for variable in belief.variables if variable.people]
+    matrix = np.concatenate(parts, axis=1)
+    if matrix.shape[1] > MOST_FEATURES:
+        raise P4FError(f"features make {matrix.shape[1]} columns, more than {MOST_FEATURES}; name fewer of them")
+    return matrix
 
 
-def _likeliest(record: _Record, width: int, start: Sequence[float]) -> Floats:
-    first = np.concatenate([np.zeros(width), np.log(np.divide(start, np.subtract(1, start)))])
-    options = {"maxiter": 2000, "ftol": 1e-12, "gtol": 1e-6}
-    return np.asarray(minimize(record.slope, first, jac=True, method="L-BFGS-B", options=options).x)
+def _encoded(column: pd.Series[Any], name: str) -> Floats:
+    """A column as numbers: standardised, or an indicator for each value but the first."""
+    missing = int(column.isna().sum())
+    if missing:
+        raise P4FError(f"feature {name!r} has {missing} missing values; drop these rows, or name other features")
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(dtype=np.float64).reshape(-1, 1)
+        return np.asarray((values - values.mean()) / (values.std() or 1.0))
+    return np.asarray(pd.get_dummies(column, drop_first=True), dtype=np.float64)
+
+
+def adequate_matrix(terms: Terms, rows: Rows, matrix: Floats, start: Sequence[float]) -> Floats:
+    """The matrix itself, or with squares and products of its columns, where the record is likelier by these (BIC).
+
+    A model of the fair label that is too simple makes parameters take up what it leaves over.
+    """
+    columns = [own for own in matrix.T[1:] if np.ptp(own) > 0]
+    pairs = [(a * b) for place, a in enumerate(columns) for b in columns[place:] if len(np.unique(a * b)) > 2]
+    if not pairs or matrix.shape[1] + len(pairs) > MOST_CURVED:
+        return matrix
+    products = np.stack(pairs, axis=1)
+    curved = np.concatenate([matrix, (products - products.mean(axis=0)) / (products.std(axis=0) + 1e-12)], axis=1)
+    records = _Record(terms, rows, matrix), _Record(terms, rows, curved)
+    straight, free = (record.likely(record.likeliest(start))[0] for record in records)
+    if 2 * (straight - free) <= len(pairs) * np.log(len(rows)):
+        return matrix
+    warn_audit(
+        "the record contradicts that the fair label is linear in the features: squares and products of them are taken, "
+        "too; audit some rows where it may be more curved than that"
+    )
+    return curved
 
 
 class _Record:
@@ -131,6 +165,12 @@ class _Record:
         if rows.fair is not None:
             fair = torch.from_numpy(rows.fair).unsqueeze(1)
             self._ruled = (fair >= 0) & (fair != torch.arange(2))
+
+    def likeliest(self, start: Sequence[float]) -> Floats:
+        """The point with the least loss, from values of the parameters to begin with."""
+        first = np.concatenate([np.zeros(self._width), np.log(np.divide(start, np.subtract(1, start)))])
+        options = {"maxiter": 2000, "ftol": 1e-12, "gtol": 1e-6}
+        return np.asarray(minimize(self.slope, first, jac=True, method="L-BFGS-B", options=options).x)
 
     def slope(self, point: Floats) -> tuple[float, Floats]:
         """The loss with the priors of weights and parameters, and its slopes."""
@@ -158,25 +198,6 @@ def _covariance(gradient: Callable[[Floats], Floats], best: Floats) -> Floats:
     curvature = np.stack([(gradient(best + step) - gradient(best - step)) / (2 * STEP) for step in steps])
     sizes, directions = np.linalg.eigh((curvature + curvature.T) / 2)
     return np.asarray(directions / np.maximum(sizes, LEAST_CURVATURE) @ directions.T)
-
-
-def _profiled(slope: Slope, best: Floats, spread: Floats, places: Sequence[int], z: float) -> list[tuple[float, float]]:
-    """For each of some places of a point, which are logits, the ends of its interval; infinite where it has none.
-
-    Parameters
-    ----------
-    slope
-        Minus the log-likelihood of a point, and its slopes.
-    best, spread
-        The likeliest point that is known, and the covariance around it.
-    places
-        Which are asked for.
-    z
-        Standard deviations of a normal interval with the same confidence.
-    """
-    curves = [_Curve(slope, best, spread, place) for place in places]
-    least = min(curve.least for curve in curves)
-    return [(curve.end(least, CAUTION * z, -1), curve.end(least, CAUTION * z, 1)) for curve in curves]
 
 
 class _Curve:

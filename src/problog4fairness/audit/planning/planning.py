@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from problog4fairness.audit.estimation.stratified import Design, Target
-from problog4fairness.audit.planning import hoeffding
 from problog4fairness.audit.planning.allocation import imagined_rows, next_round, wanted_rows
-from problog4fairness.audit.planning.plan import DESIGNS, AuditPlan
+from problog4fairness.audit.planning.plan import DESIGNS, AuditPlan, Hoeffding, hoeffding_of_table
 from problog4fairness.audit.reading import AuditWarning
 from problog4fairness.audit.sheet import DESIGN, Sheet, is_filled
 from problog4fairness.audit.strata import (
@@ -129,7 +128,7 @@ def rounds(
 def _random_plan(
     belief: Belief,
     drawn: SamplingFrame,
-    paper: hoeffding.Hoeffding,
+    paper: Hoeffding,
     design: str,
     pilot: Any,
     columns: tuple[str, ...],
@@ -188,7 +187,7 @@ def _fair_columns(fair: str | Sequence[str] | Mapping[str, str], strata: Strata)
     return tuple(names)
 
 
-def _paper_plan(drawn: SamplingFrame, error: float, confidence: float, quiet: bool) -> hoeffding.Hoeffding:
+def _paper_plan(drawn: SamplingFrame, error: float, confidence: float, quiet: bool) -> Hoeffding:
     """The paper's plan for the same table; warns of the rows that it lacks only where it is the plan."""
     strata, sizes = drawn.strata, drawn.sizes.reshape(len(drawn.strata.groups), -1)
     labels = strata.values[0] if len(strata.values) == 1 else [name.split(", ", 1)[1] for name in strata.names]
@@ -197,7 +196,7 @@ def _paper_plan(drawn: SamplingFrame, error: float, confidence: float, quiet: bo
     with warnings.catch_warnings():
         if quiet:
             warnings.simplefilter("ignore", FileWarning)
-        return hoeffding.of_table(error, confidence, groups, labels[: sizes.shape[1]], sizes[occurring])
+        return hoeffding_of_table(error, confidence, groups, labels[: sizes.shape[1]], sizes[occurring])
 
 
 def _audited(belief: Belief, drawn: SamplingFrame, pilot: Any, columns: tuple[str, ...]) -> tuple[Sheet | None, Design]:

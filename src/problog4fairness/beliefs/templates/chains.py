@@ -113,7 +113,6 @@ class Chain(Belief):
         self.favourable = _favourable(self.stages)
 
     def text(self) -> str:
-        """The program as text."""
         about, rules = ([], []) if self.measurement is None else self.measurement.before_label()
         if self.numbers and self.classes is not None:
             raise P4FError("a chain with NumericMeasurementBias is for a label of two classes")
@@ -140,7 +139,6 @@ class Chain(Belief):
         self.withheld = tuple(dict.fromkeys(name for stage in self.stages for name in stage.withheld))
 
     def record(self, rows: Rows) -> Record:
-        """See :meth:`Belief.record`."""
         return self.stages[-1].record(rows) if self.stages else super().record(rows)
 
     @property
@@ -175,7 +173,6 @@ class Chain(Belief):
         return self.measurement.observed(rows, groups, place, labels, self.record(rows).codes)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        """See :meth:`Belief.feature_distortion`."""
         return {} if self.measurement is None else self.measurement.feature_distortion(rows)
 
     def estimate(
@@ -226,7 +223,6 @@ class Chain(Belief):
         return self._noted(belief.with_parameters((*measured, *parameters)), favourable)
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Chain:
-        """See :meth:`Belief.with_parameters`."""
         other, start = copy.copy(self), 0
         if self.measurement:
             start = len(self.measurement.parameters)
@@ -243,20 +239,17 @@ class Chain(Belief):
         return [part.parameters for part in self._parts()]
 
     def _drawn_apart(self, count: int, rng: np.random.Generator) -> dict[str, Floats]:
-        """See :meth:`Belief._drawn_apart`."""
         return {} if self.measurement is None else self.measurement._drawn_apart(count, rng)
 
     def _parts(self) -> list[Belief]:
         return [*([self.measurement] if self.measurement else []), *self.stages]
 
     def with_favourable(self, label: Any) -> Chain:
-        """See :meth:`Belief.with_favourable`."""
         other = super().with_favourable(label)
         other.stages = tuple(stage.with_favourable(label) for stage in self.stages)
         return other
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         sentences = ["Several biases are taken to act one after the other."]
         if self.measurement is not None:
             sentences += ["First, recorded features.", *self.measurement.sentences()]

@@ -151,7 +151,6 @@ class ProgramBelief(Belief):
         return self.withheld
 
     def text(self) -> str:
-        """The program as text."""
         return self._program.text
 
     def record(self, rows: Rows) -> Record:
@@ -298,7 +297,7 @@ class ProgramBelief(Belief):
         self,
         rows: Rows,
         confidence: float,
-        strata: Stratified | None = None,  # noqa: ARG002
+        strata: Stratified | None = None,
     ) -> tuple[Parameter, ...]:
         """Numbers that are in the program stay as they are; the others are estimated."""
         from problog4fairness.audit import most_likely
@@ -309,21 +308,17 @@ class ProgramBelief(Belief):
         estimates = {own.name: own for own in most_likely(self, self.program(), unknown, rows, confidence)}
         return tuple(estimates.get(parameter.name, parameter) for parameter in self.parameters)
 
-    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
-        """See :meth:`Belief.words`."""
+    def words(self, label: Label | None = None) -> list[str]:
         return program_words(self.columns.values(), self.parameters)
 
-    def picture(self, label: Label | None = None) -> Diagram:  # noqa: ARG002
-        """See :meth:`Belief.picture`."""
+    def picture(self, label: Label | None = None) -> Diagram:
         return of_program(self._program.diagram(self.classifier), self.columns)
 
     def kinds_of(self, rows: Rows) -> Rows:
-        """See :meth:`Belief.kinds_of`."""
         # A function may read any column.
         return rows if self.functions else super().kinds_of(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """See :meth:`Belief.to_json`."""
         if self.functions:
             raise P4FError(
                 f"the functions of {', '.join(self.functions)} cannot be saved; make them columns of the data"

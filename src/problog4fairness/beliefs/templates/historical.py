@@ -107,7 +107,6 @@ class HistoricalBias(Belief):
         self.favourable = self._whole.favourable
 
     def text(self) -> str:
-        """The program as text."""
         when = (
             "while training and when predicting" if self.label else "when predicting; training uses the recorded data"
         )
@@ -140,7 +139,6 @@ class HistoricalBias(Belief):
         return self.measurement.restore(rows)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        """See :meth:`Belief.feature_distortion`."""
         return self.measurement.feature_distortion(rows)
 
     def estimate(
@@ -194,7 +192,6 @@ class HistoricalBias(Belief):
         )
 
     def estimate_table(self, table: AuditTable) -> HistoricalBias:
-        """See :meth:`Belief.estimate_table`."""
         label = None if self.label is None else self.label.estimate_table(table)
         return self._of(self.measurement.estimate_table(table), label)
 
@@ -221,7 +218,6 @@ class HistoricalBias(Belief):
         return self._whole._counted_parts()
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> HistoricalBias:
-        """See :meth:`Belief.with_parameters`."""
         count, label = len(self.measurement.parameters), self.label
         if label is not None:
             # In the whole program they have other names.
@@ -230,12 +226,10 @@ class HistoricalBias(Belief):
         return self._of(self.measurement.with_parameters(probabilities[:count]), label)
 
     def with_favourable(self, label: Any) -> HistoricalBias:
-        """See :meth:`Belief.with_favourable`."""
         stage = None if self.label is None else self.label.with_favourable(label)
         return self._of(self.measurement.with_favourable(label), stage)
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         first = (
             "The features are recorded correctly, but discrimination made some of them worse than they would be in a "
             "fair world. The model predicts as if a person had lived in that world."
@@ -260,5 +254,4 @@ class HistoricalBias(Belief):
         return Diagram(tuple({node.name: node for node in nodes}.values()))
 
     def caveats(self) -> list[str]:
-        """See :meth:`Belief.caveats`."""
         return ["The model's probabilities speak of a fair world, not of what will happen in this one."]

@@ -25,18 +25,15 @@ class NoBias(Belief):
     """
 
     def text(self) -> str:
-        """The program as text."""
         return "% No bias: the recorded label is the fair one.\n\nnn(h,X) :: y(X).\n\n?- y(x).\n"
 
     def observe(self, rows: Rows) -> Observation:
         """See :meth:`Belief.observe`; any number of classes."""
         return observe_tables(rows, occurring((), rows), None, {}, (), self.record(rows).codes)
 
-    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
-        """See :meth:`Belief.words`."""
+    def words(self, label: Label | None = None) -> list[str]:
         return ["There is no belief: the recorded labels are taken as fair, and the model repeats them."]
 
     def picture(self, label: Label | None = None) -> Diagram:
-        """See :meth:`Belief.picture`."""
         name = "label" if label is None else label.column
         return Diagram((Node(FEATURES, observed=True), Node(name, (FEATURES,), observed=True, classifier=True)))

@@ -85,8 +85,7 @@ class FeatureBias(Belief):
         self._require_columns(rows)
         return self.observed(rows, occurring(self.variables, rows), 0, None, self.record(rows).codes)
 
-    def words(self, label: Label | None = None) -> list[str]:  # noqa: ARG002
-        """See :meth:`Belief.words`."""
+    def words(self, label: Label | None = None) -> list[str]:
         first = (
             f"The recorded labels are taken as fair, but some recorded {self.what} are taken as distorted copies of "
             "the fair ones, and the label depends on the fair ones."

@@ -164,7 +164,6 @@ class MeasurementBias(FeatureBias):
         return found
 
     def text(self) -> str:
-        """The program as text."""
         head = [
             "Measurement bias: recorded features are distorted copies of fair ones. Each query is the probability of a",
             "fair feature, given the recorded one and the group. The label is the classifier's answer for the fair",
@@ -186,7 +185,6 @@ class MeasurementBias(FeatureBias):
         return {part.title: part.table(count, parameters[part.title])[groups[:, 0]] for part in self.parts}
 
     def before_label(self) -> tuple[list[str], list[str]]:
-        """See :meth:`FeatureBias.before_label`."""
         return [], ["% First, the recorded features are taken to the fair ones.", *self.rules()]
 
     def observed(
@@ -197,7 +195,6 @@ class MeasurementBias(FeatureBias):
         return observe_tables(rows, groups, labels, tables, self.parts, record, self.inputs)
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        """See :meth:`Belief.feature_distortion`."""
         groups = occurring(self.variables, rows)
         return changed(rows, groups, self.feature_tables(groups.levels), self.parts)
 
@@ -243,14 +240,13 @@ class MeasurementBias(FeatureBias):
         words = tuple(tuple(str(plain(value)) for value in own) for own in self.values.values())
         return Strata(groups, self.features, words, self.features)
 
-    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:  # noqa: ARG002
+    def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """See :meth:`Belief._audit_strata`: by group and recorded features."""
         if self.joint:
             raise NoStrataError("features that are distorted together have more parameters than a plan can be for")
         return feature_strata(self, table, self._kinds, self.values)
 
     def estimate_table(self, table: AuditTable) -> Self:
-        """See :meth:`Belief.estimate_table`."""
         fair = dict(table.feature_pairs)
         recorded = {name: name for name in self.features}
         audit = table.sampled(table.measured, *fair.values())

@@ -27,12 +27,10 @@ from problog4fairness.beliefs.templates.features.measurement_model import (
     finite,
     from_fair_values,
     from_repeats,
-    require_enough,
-)
-from problog4fairness.beliefs.templates.features.numeric_program import (
     numeric_nodes,
     numeric_rules,
     numeric_words,
+    require_enough,
     with_interval,
 )
 from problog4fairness.beliefs.variables import Strength, declaration, sensitive_comment, strengths
@@ -204,7 +202,6 @@ class NumericMeasurementBias(FeatureBias):
         return self._recording(feature, self.variable.levels.index(group)).fair(finite(recorded, feature))
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        """See :meth:`Belief.with_parameters`."""
         other = super().with_parameters(probabilities)
         other._check_factors()
         return other
@@ -334,7 +331,6 @@ class NumericMeasurementBias(FeatureBias):
         )
 
     def estimate_table(self, table: AuditTable) -> Self:
-        """See :meth:`Belief.estimate_table`."""
         table.require_no_options("numbers")
         pairs, recorded = dict(table.feature_pairs), {name: name for name in self.features}
         fair, again = (None, pairs) if table.answer("again") else (pairs, None)
@@ -348,13 +344,13 @@ class NumericMeasurementBias(FeatureBias):
         self,
         table: Any,
         *,
-        recorded: str | None = None,  # noqa: ARG002
+        recorded: str | None = None,
         fair: str | Sequence[str] | Mapping[str, str] = "fair",
         error: float = 0.1,
         confidence: float = 0.95,
         pilot: Any = None,
         design: Literal["neyman", "hoeffding", "random"] = "neyman",
-        favourable: Any = None,  # noqa: ARG002
+        favourable: Any = None,
     ) -> AuditPlan:
         """Plan which rows to measure rightly until factors and shifts are known well enough, in rounds.
 
@@ -384,7 +380,6 @@ class NumericMeasurementBias(FeatureBias):
         return plan_numbers(self, table, fair=fair, error=error, confidence=confidence, pilot=pilot)
 
     def feature_sentences(self) -> list[str]:
-        """See :meth:`FeatureBias.feature_sentences`."""
         return numeric_words(self.variable, self.by_group())
 
     def drawn(self) -> list[Node]:

@@ -210,7 +210,6 @@ class RowBias(LabelStage):
         return ",".join(atom(variable.levels[level]) for variable, level in pairs)
 
     def parameter_name(self, cell: Cell | None) -> str:
-        """See :meth:`LabelStage.parameter_name`."""
         if cell is None:
             raise P4FError("every parameter of a RowBias is about a cell")
         return f"{NAMES[cell.fair, cell.recorded][:3]}{self.suffix}({self._inside(cell)})"
@@ -220,7 +219,6 @@ class RowBias(LabelStage):
         return Parameter(self.parameter_name(cell), meaning, cell=cell)
 
     def rules(self, fair: str, recorded: str) -> list[str]:
-        """See :meth:`LabelStage.rules`."""
         used = [
             variable
             for place, variable in enumerate(self.variables)
@@ -276,12 +274,10 @@ class RowBias(LabelStage):
         return observe_tables(rows, groups, self.label_table(groups.levels), {}, (), self.record(rows).codes)
 
     def require_known(self) -> None:
-        """See :meth:`Belief.require_known`."""
         self.require_settled()
         super().require_known()
 
     def require_settled(self) -> None:
-        """See :meth:`LabelStage.require_settled`."""
         if self.open:
             name = next(iter(self.open.values())).names[0]
             raise MissingValueError(
@@ -351,7 +347,6 @@ class RowBias(LabelStage):
         return shares
 
     def _acts(self, group: int, fair: int, recorded: int) -> bool:
-        """See :meth:`Belief._acts`."""
         sizes = [len(variable.levels) for variable in self._audit_variables]
         return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.affected
 
@@ -370,7 +365,6 @@ class RowBias(LabelStage):
         ]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
-        """See :meth:`LabelStage.sentences`."""
         return row_sentences(self, label, stage or Stage())
 
     def field_values(self) -> dict[str, Any]:

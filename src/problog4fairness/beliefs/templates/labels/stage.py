@@ -77,7 +77,6 @@ class LabelStage(Belief):
         """The name of a parameter in the program."""
 
     def text(self) -> str:
-        """The program as text."""
         head = [self.about, *map(sensitive_comment, self.variables), *favourable_comment(self)]
         parts = [comment(*head), "\n".join([classifier(self.classes), *map(declaration, self.variables)])]
         return "\n\n".join([*parts, *self.rules("y_h", "y_"), self.queries()]) + "\n"
@@ -119,7 +118,6 @@ class LabelStage(Belief):
         return other
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         first = "The features are taken as they are. The recorded label is taken as a distorted copy of the fair one."
         return [first, *self.sentences(label or Label())]
 
@@ -163,7 +161,6 @@ class LabelStage(Belief):
         ]
 
     def picture(self, label: Label | None = None) -> Diagram:
-        """See :meth:`Belief.picture`."""
         words = label or Label()
         outcome = recorded(words.recorded, [words.fair, *self.read_columns], self.parameters)
         drawn = {column for variable in self.variables for column in variable.columns}

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from problog4fairness.audit import Audit, frame_of, warn_audit, warn_unweighted
+from problog4fairness.audit import Audit, design_matrix, frame_of, warn_audit, warn_unweighted
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, joined, share
@@ -27,7 +27,6 @@ from problog4fairness.beliefs.templates.records.annotator_precision import (
     precision,
     warn_of_votes,
 )
-from problog4fairness.beliefs.templates.records.learning import design
 from problog4fairness.beliefs.templates.records.votes import (
     VotesView,
     VoteTables,
@@ -180,11 +179,9 @@ class Annotators(Belief):
         return dict(zip(predicates(self.recorded_columns, "v", {"a", "h", "x"}), self.recorded_columns, strict=True))
 
     def _network_columns(self) -> dict[str, str]:
-        """See :meth:`Belief._network_columns`."""
         return super()._network_columns() | self._networks
 
     def text(self) -> str:
-        """The program as text."""
         head = [*_ABOUT, *map(sensitive_comment, self.variables), *favourable_comment(self)]
         names = {column: network for network, column in self._networks.items()}
         votes = [f"nn({names[c]},[X],V,[0,1,missing]) :: said(X,{names[c]},V)." for c in self.recorded_columns]
@@ -215,7 +212,6 @@ class Annotators(Belief):
         return Record(1, None if rows.recorded is None else np.ones(len(rows), dtype=np.int64))
 
     def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
-        """See :meth:`Belief._leaf_value`."""
         if leaf.name not in self._networks:
             return super()._leaf_value(leaf, rows)
         return torch.eye(3, dtype=torch.float64)[torch.from_numpy(coded_votes(rows, self._networks[leaf.name]))]
@@ -313,7 +309,7 @@ class Annotators(Belief):
         if (few := len(self.recorded_columns) < 3) and not (audited >= 0).any():
             raise P4FError("two annotators do not tell which of them errs; audit some rows (fair=...), or ask a third")
         check_votes(self, votes, shares)
-        model = ErrorModel(votes, shares, design(self, rows, features, use_sensitive=True), audited)
+        model = ErrorModel(votes, shares, design_matrix(self, rows, features, use_sensitive=True), audited)
         forms = [form for form in FORMS
                  if self.symmetric in (None, form.symmetric)
                  and ((not few and self.hard_rows is None) or form.hard is bool(self.hard_rows))]  # fmt: skip
@@ -365,7 +361,6 @@ class Annotators(Belief):
         return frame[frame[label].notna()].pivot(index=row, columns=annotator, values=label).rename(columns=str)
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         label, sentences = label or Label(), []
         for kind, columns in self.annotators.items():
             many = f", who are {len(columns)}," if len(columns) > 1 else ""
@@ -395,5 +390,4 @@ class Annotators(Belief):
         return labelled(fair, self.variables, *(recorded(kind, causes, own) for kind, own in votes.items()))
 
     def caveats(self) -> list[str]:
-        """See :meth:`Belief.caveats`."""
         return ["Annotators who copied from each other look better than they are."]

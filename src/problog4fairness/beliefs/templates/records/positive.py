@@ -108,11 +108,9 @@ class PositiveUnlabelled(Selection):
         return f"a fair {fair} is recorded where {where}"
 
     def parameter_name(self, cell: Cell | None) -> str:
-        """See :meth:`LabelStage.parameter_name`."""
         return f"e{self.suffix}({self._inside(0 if cell is None else cell.group)})"
 
     def rules(self, fair: str, recorded: str) -> list[str]:
-        """See :meth:`LabelStage.rules`."""
         selected = f"label_selected{self.suffix}(X)"
         facts = [
             f"{own.weight} :: {selected} :- {self._goals(cell.group)}.{own.remark}"
@@ -173,13 +171,11 @@ class PositiveUnlabelled(Selection):
         return super()._ways() + ", or the share of fair 1s by positives=..."
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         label = label or Label()
         first = f"{label.good[0].upper() + label.good[1:]} on record is taken as right; everybody else is unlabelled, "
         return [first + f"which does not mean {label.bad}.", *self.sentences(label)]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
-        """See :meth:`LabelStage.sentences`."""
         told = stage or Stage()
         return [
             f"Of the people with {self._where(cell.group)} {told.had} {label.good}, {share(own)} {told.became} it."

@@ -5,24 +5,40 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+import torch
+from scipy.optimize import minimize
+from scipy.special import log_expit
 
-from problog4fairness.audit import frame_of
+from problog4fairness.audit import (
+    LabelModel,
+    Learned,
+    Terms,
+    adequate_matrix,
+    design_matrix,
+    frame_of,
+    learn,
+    read_labels,
+    warn_audit,
+)
+from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
 from problog4fairness.beliefs.variables import goal
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, predicates
-from problog4fairness.statistics import Cell, Parameter
+from problog4fairness.statistics import Cell, Parameter, estimated_jointly, interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.audit import Audit
+
 
 # A probability for all, or one for each group; where it also depends on other columns, for each (group, value, ...).
 Chance = float | Mapping[Any, float | None] | None
@@ -59,7 +75,6 @@ class Selection(LabelStage):
         return list(product(*(range(len(variable.levels)) for variable in self.variables)))
 
     def strata(self, rows: Rows) -> tuple[int, Codes | Floats]:
-        """See :meth:`LabelStage.strata`."""
         positions = [rows.positions(variable) for variable in self.variables]
         sizes = [len(variable.levels) for variable in self.variables]
         if all(own.ndim == 1 for own in positions):
@@ -104,7 +119,6 @@ class Selection(LabelStage):
         return parameters
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        """See :meth:`Belief.with_parameters`."""
         other = super().with_parameters(probabilities)
         other._check_values()
         return other
@@ -154,8 +168,6 @@ class Selection(LabelStage):
         counting
             ``prior`` and ``drawn_from`` of :meth:`Belief.estimate`, for parameters that are counted.
         """
-        from problog4fairness.beliefs.templates.records.learning import ACCEPTANCE, learned_from
-
         if features is not None and counting.get("prior"):
             raise P4FError("prior=... is for parameters that are counted in audited rows; leave out features=...")
         if acceptance not in ACCEPTANCE:
@@ -182,3 +194,105 @@ class Selection(LabelStage):
     def _ways(self) -> str:
         """The error for who gave nothing to estimate from."""
         return "name the audited column by fair=..., or the columns that the fair label depends on by features=[...]"
+
+
+SOURCE = "learned from the record with a linear model of the fair label"
+ACCEPTANCE = ("auto", "label", "features")
+BY_FEATURES = "acceptance follows the features; people alike in them are accepted whatever their label"
+# A parameter that is not known better than this is told of.
+UNTOLD = 0.5
+# Standard deviation of the weights of standardised columns beforehand; four times that for the constant.
+DEVIATION = 5.0
+
+
+def learned_from(
+    belief: Selection,
+    table: pd.DataFrame,
+    recorded: str,
+    fair: str | None,
+    favourable: Any,
+    features: Sequence[str],
+    confidence: float,
+    use_sensitive: bool,
+    acceptance: str,
+) -> tuple[Parameter, ...]:
+    """The parameters, learned from a table; the arguments are those of :meth:`Selection.estimate`."""
+    rows = read_labels(belief, table, recorded, fair, favourable, partly=True)
+    shares = belief.stratum_shares(rows)
+    selected = np.asarray(rows.recorded) >= (0 if belief.missing_labels else 1)
+    for stratum in np.flatnonzero(selected @ shares == 0).tolist():
+        where = belief._where(stratum)
+        raise P4FError(f"no label is recorded where {where}; the record does not tell of it: audit rows, or state it")
+    matrix = design_matrix(belief, rows, features, use_sensitive)
+    learned = None
+    if acceptance != "features":
+        terms, start = record_terms(belief, rows), [0.5] * len(belief.parameters)
+        # Where acceptance may follow the features, that is the rival explanation, and is judged first.
+        matrix = adequate_matrix(terms, rows, matrix, start) if acceptance == "label" else matrix
+        learned = learn(terms, rows, matrix, start, confidence)
+    if learned is None or (acceptance == "auto" and _follows_features(rows, matrix, shares, features, learned)):
+        return tuple(_accepted(own, rows, shares, confidence) for own in belief.parameters)
+    return _with_learned(belief.parameters, learned, len(rows))
+
+
+def _with_learned(parameters: Sequence[Parameter], learned: Learned, rows: int) -> tuple[Parameter, ...]:
+    """The parameters with what was learned of them; warns of those that the record hardly tells."""
+    known = estimated_jointly(parameters, learned.values, learned.low, learned.high, learned.information, rows, SOURCE)
+    for own in known:
+        if (own.high or 1) - (own.low or 0) > UNTOLD:
+            warn_audit(
+                f"the record hardly tells {own.description}: between {own.low:.2f} and {own.high:.2f}; "
+                "audit some rows, or state it"
+            )
+    return known
+
+
+def _follows_features(rows: Rows, matrix: Floats, shares: Floats, features: Sequence[str], learned: Learned) -> bool:
+    """Whether acceptance follows the features rather than the fair label, by BIC."""
+    recorded = np.asarray(rows.recorded)
+    fair = np.where(recorded >= 0, recorded, -1 if rows.fair is None else rows.fair)
+    by_columns = np.concatenate([matrix[:, 1:], shares], axis=1)
+    known = fair >= 0
+    loss = _logistic_loss(by_columns, recorded >= 0) + _logistic_loss(matrix[known], fair[known] == 1)
+    by_features = 2 * loss + (by_columns.shape[1] + matrix.shape[1]) * np.log(len(rows))
+    by_label = 2 * learned.loss + (matrix.shape[1] + len(learned.values)) * np.log(len(rows))
+    if by_features >= by_label:
+        return False
+    warn_audit(
+        f"who was accepted follows {', '.join(features)} rather than the fair label (BIC {by_features:.0f} against "
+        f"{by_label:.0f}): people alike in these are taken as accepted whatever their label; say "
+        "acceptance='label' where whoever decided knew more"
+    )
+    return True
+
+
+def _accepted(own: Parameter, rows: Rows, shares: Floats, confidence: float) -> Parameter:
+    """The share of a stratum that was accepted, whatever the label."""
+    weights = shares[:, 0 if own.cell is None else own.cell.group]
+    count = float(weights.sum())
+    value = float(weights @ (np.asarray(rows.recorded) >= 0)) / count
+    low, high = interval(value, count, confidence)
+    return replace(own, value=value, low=low, high=high, rows=round(count), source=BY_FEATURES)
+
+
+def _logistic_loss(matrix: Floats, holds: Any) -> float:
+    """Minus the log-likelihood of a logistic model, penalised as the one of the fair label is."""
+    scale = np.where(np.ptp(matrix, axis=0) == 0, 4 * DEVIATION, DEVIATION)
+    sign = 2.0 * holds - 1
+
+    def slope(weights: Floats) -> tuple[float, Floats]:
+        margins = sign * (matrix @ weights)
+        loss = 0.5 * float(((weights / scale) ** 2).sum()) - float(log_expit(margins).sum())
+        return loss, weights / scale**2 - matrix.T @ (sign * np.exp(log_expit(-margins)))
+
+    return float(minimize(slope, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B").fun)
+
+
+def record_terms(belief: Belief, rows: Rows) -> Terms:
+    """log P(record | fair class) of each row by the belief's program, in which all parameters are open."""
+    record, classes = belief.record(rows), np.arange(len(rows.classes))
+    if record.codes is None:
+        raise P4FError("parameters are learned from rows that have a record")
+    model = LabelModel(belief, belief.unknown().program(), belief.parameters, rows, np.tile(classes, (len(rows), 1)))
+    cells, codes = torch.from_numpy(model.cells), torch.from_numpy(record.codes).unsqueeze(1)
+    return lambda parameters: model.table(parameters).clamp_min(1e-300).log()[cells, codes]

@@ -11,8 +11,7 @@ from problog4fairness.beliefs.describe.diagrams import labelled, recorded
 from problog4fairness.beliefs.describe.words import Label, Stage, share
 from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.likelihood.general import Record
-from problog4fairness.beliefs.templates.records.learning import BY_FEATURES
-from problog4fairness.beliefs.templates.records.selection import Chance, Selection
+from problog4fairness.beliefs.templates.records.selection import BY_FEATURES, Chance, Selection
 from problog4fairness.data import Codes, Level, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.statistics import Cell, Parameter
@@ -133,7 +132,6 @@ class SelectiveLabels(Selection):
         return f"somebody with a fair {fair} is accepted where {where}"
 
     def parameter_name(self, cell: Cell | None) -> str:
-        """See :meth:`LabelStage.parameter_name`."""
         own = cell or Cell(0, 1, 1)
         return f"s{self.suffix}({own.fair},{self._inside(own.group)})"
 
@@ -144,7 +142,6 @@ class SelectiveLabels(Selection):
         return Record(3, np.where(rows.recorded < 0, 2, rows.recorded))
 
     def rules(self, fair: str, recorded: str) -> list[str]:
-        """See :meth:`LabelStage.rules`."""
         accepted = f"label_accepted{self.suffix}(X)"
         facts = [
             f"{own.weight} :: {accepted} :- {'' if cell.fair else chr(92) + '+'}{fair}(X), {self._goals(cell.group)}."
@@ -168,7 +165,6 @@ class SelectiveLabels(Selection):
         return labelled(said.fair, self.variables, decided, known)
 
     def queries(self) -> str:
-        """See :meth:`LabelStage.queries`."""
         if self.kept == "accepted":
             return f"evidence(label_accepted{self.suffix}(x)).\n?- y_(x)."
         return "?- y_(x,0).\n?- y_(x,1).\n?- y_(x,missing)."
@@ -202,14 +198,12 @@ class SelectiveLabels(Selection):
         return self.estimate(audit, recorded=roles.recorded, fair=fair, favourable=roles.favourable)
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         first = "The label is known only of people who were accepted, and is taken as right for them."
         if self.kept == "accepted":
             first += " The others are not in the table."
         return [first, *self.sentences(label or Label())]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
-        """See :meth:`LabelStage.sentences`."""
         if all(own.source == BY_FEATURES for own in self.parameters):
             return ["Who was accepted is taken to follow the features: alike people are accepted whatever their label."]
         told, by_stratum = stage or Stage(), dict[int, dict[int, Parameter]]()
@@ -222,7 +216,6 @@ class SelectiveLabels(Selection):
         ]
 
     def caveats(self) -> list[str]:
-        """See :meth:`Belief.caveats`."""
         if all(own.source == BY_FEATURES for own in self.parameters):
             return ["Whoever decided is taken to have known nothing of the fair label beyond the features."]
         return [

@@ -190,7 +190,6 @@ class UnknownGroup(Belief):
         return tuple(name for name in super().read_columns if name != self.group.columns[0])
 
     def _network_columns(self) -> dict[str, str]:
-        """See :meth:`Belief._network_columns`."""
         inner = {name: column for name, column in super()._network_columns().items() if name != self.group.name}
         return inner | {NETWORK: self.group.columns[0]} | {own.name: own.columns[0] for own in self.proxies}
 
@@ -199,11 +198,9 @@ class UnknownGroup(Belief):
         return proxy_text(self.group, self.proxies, self.group_parameters, self.belief.text())
 
     def record(self, rows: Rows) -> Record:
-        """See :meth:`Belief.record`."""
         return self.belief.record(rows)
 
     def _leaf_value(self, leaf: Leaf, rows: Rows) -> Tensor:
-        """See :meth:`Belief._leaf_value`."""
         if leaf.name == NETWORK:
             codes = self._known(rows)
             groups = len(self.group.levels)
@@ -249,11 +246,9 @@ class UnknownGroup(Belief):
         return self.belief.observe(self._with_groups(rows))
 
     def feature_distortion(self, rows: Rows) -> dict[str, Floats]:
-        """See :meth:`Belief.feature_distortion`."""
         return self.belief.feature_distortion(self._with_groups(rows))
 
     def check_rows(self, rows: Rows) -> None:
-        """See :meth:`Belief.check_rows`."""
         self.belief.check_rows(self._with_groups(rows))
 
     def known_groups(self) -> dict[str, tuple[Any, ...]]:
@@ -267,13 +262,11 @@ class UnknownGroup(Belief):
         return [Grouping.of(self.group, self._with_groups(rows))]
 
     def kinds_of(self, rows: Rows) -> Rows:
-        """See :meth:`Belief.kinds_of`."""
         names = [*self.read_columns, self.group.columns[0]]
         there = [name for name in names if name in rows.frame.columns]
         return rows.take(np.flatnonzero(~rows.frame[there].duplicated().to_numpy()))
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
-        """See :meth:`Belief.with_parameters`."""
         other = super().with_parameters(probabilities)
         other.group_parameters = other.parameters[: len(self.group_parameters)]
         other.belief = self.belief.with_parameters(other.parameters[len(self.group_parameters) :])
@@ -281,7 +274,6 @@ class UnknownGroup(Belief):
         return other
 
     def with_favourable(self, label: Any) -> Self:
-        """See :meth:`Belief.with_favourable`."""
         other = super().with_favourable(label)
         other.belief = self.belief.with_favourable(label)
         return other
@@ -366,7 +358,6 @@ class UnknownGroup(Belief):
         return super()._audit_strata(table, recorded, favourable)
 
     def words(self, label: Label | None = None) -> list[str]:
-        """See :meth:`Belief.words`."""
         name = self.group.columns[0]
         first = f"{name} is not known of everybody; {', '.join(own.columns[0] for own in self.proxies)} tells of it."
         told = [f"It is taken that {own.meaning} in {share(own)} of cases." for own in self.group_parameters]
@@ -378,6 +369,5 @@ class UnknownGroup(Belief):
         return with_proxies(self.belief.picture(label), self.group.columns[0], proxies, self.group_parameters)
 
     def caveats(self) -> list[str]:
-        """See :meth:`Belief.caveats`."""
         own = "Differences between groups are estimates: the group of most people is not known, only how likely it is."
         return [own, *self.belief.caveats()]

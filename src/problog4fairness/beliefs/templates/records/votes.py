@@ -250,11 +250,10 @@ class VotesView(View):
         terms = log_outcomes((1,), logits).unsqueeze(-1) + self._mean[rows].clamp_min(1e-300).log()
         return terms.logsumexp(1)
 
-    def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:  # noqa: ARG002
-        """See :meth:`View.log_fair`."""
+    def log_fair(self, logits: Tensor, rows: Tensor) -> Tensor:
         return log_outcomes((1,), logits)
 
-    def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:  # noqa: ARG002
+    def observe(self, recorded: Tensor, fair: Tensor | None) -> Observed:
         """See :meth:`View.observe`: what is recorded are the votes."""
         if self.votes is None:
             raise P4FError("there are no votes on these rows")
