@@ -179,8 +179,9 @@ class Profile:
         logits = observation.logits(self._near.log_proba(observation.table))
 
         def likelihood(values: Floats) -> float:
+            near = self._observation(values)
             with torch.no_grad():
-                return float(self._weights.double() @ self._observation(values).log_likelihood(logits))
+                return float(self._weights.double() @ near.log_likelihood(logits))
 
         slopes = [
             (likelihood(high) - likelihood(low)) / (high[place] - low[place])
