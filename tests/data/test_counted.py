@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.data import counts as module
-from problog4fairness.data.columns import complete_rows
-from problog4fairness.data.counts import COUNT, counted_rows, counts_of, one_by_one
+from problog4fairness.data import columns as module
+from problog4fairness.data.columns import COUNT, complete_rows, counted_rows, counts_of, one_by_one
 from problog4fairness.data.problems import TableError
 
 ROWS = 500

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from problog4fairness.data.covariates import Category, numbers_of
+from problog4fairness.data.groups import Category, numbers_of
 from problog4fairness.errors import P4FError
 
 OFFICERS = ["ann", "None", "nan", 7, None, np.nan, "7", "zoe"]

@@ -1,17 +1,30 @@
 from .columns import (
+    COUNT,
     beside,
+    column_of,
     column_values,
     complete_rows,
+    counted_rows,
+    counts_of,
     is_frame,
+    one_by_one,
     refuse_sparse,
-    require_column,
     to_frame,
 )
-from .counts import COUNT, counted_rows, counts_of, one_by_one
-from .covariates import OTHER, Category, Period, Score, days_of, numbers_of
 from .display import WholeTable, inline_figure, write_figure
 from .features import feature_columns, identifiers
-from .groups import Grouping, Sensitive, has_others, named_groups
+from .groups import (
+    OTHER,
+    Category,
+    Grouping,
+    Period,
+    Score,
+    Sensitive,
+    days_of,
+    has_others,
+    named_groups,
+    numbers_of,
+)
 from .io.bounded import MEBIBYTE, inside, parse_json, plain_file, read_file
 from .io.reading import Chunks, StartAgain, read_table
 from .io.writing import (
@@ -72,6 +85,7 @@ __all__ = [
     "check_column",
     "check_folder",
     "check_output",
+    "column_of",
     "column_values",
     "complete_rows",
     "conventional",
@@ -109,7 +123,6 @@ __all__ = [
     "ready_folder",
     "reason_of",
     "refuse_sparse",
-    "require_column",
     "rewritten",
     "to_frame",
     "values_of",

@@ -1,18 +1,28 @@
-"""Data as it comes, as columns: numpy, or any library's data frame in, a pandas data frame out."""
+"""Data as they come, as columns: numpy, or any library's data frame in, a pandas data frame out.
+
+Equal rows may stand in a table once, with the number of rows that each stands for in the column :data:`COUNT`.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import narwhals.stable.v1 as narwhals
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data.counts import counts_of
 from problog4fairness.data.problems import TableError, listed, warn
+from problog4fairness.data.values import Codes
 from problog4fairness.errors import P4FError, SwappedWarning, among
+
+# The column that says how many equal rows a row stands for.
+COUNT = "p4f_count"
+# More kinds of rows than this are not kept.
+MOST = 1 << 20
+# As many rows are waited for before they are counted together with those from before.
+PENDING = 1 << 16
 
 
 def is_frame(data: Any) -> bool:
@@ -109,9 +119,10 @@ def beside(sensitive_features: Any, names: Sequence[str], rows: int) -> pd.DataF
 
 def column_values(frame: pd.DataFrame, what: Any, role: str, gaps: bool = False, empty: bool = False) -> pd.Series[Any]:
     """A column by name, or the values themselves; with ``gaps`` some may be missing, with ``empty`` all."""
-    if isinstance(what, str) and what not in frame.columns:
-        raise P4FError(f"no column {what!r} for the {role} values; {among(what, frame.columns)}")
-    values = frame[what] if isinstance(what, str) else pd.Series(np.asarray(what), name=getattr(what, "name", None))
+    if isinstance(what, str):
+        values = column_of(frame, what, f"the {role} values")
+    else:
+        values = pd.Series(np.asarray(what), name=getattr(what, "name", None))
     missing = int(values.isna().sum())
     if missing and not gaps:
         raise P4FError(f"the {role} values have {missing} missing ones; audit those rows or drop them")
@@ -120,10 +131,11 @@ def column_values(frame: pd.DataFrame, what: Any, role: str, gaps: bool = False,
     return values
 
 
-def require_column(name: str, frame: pd.DataFrame, needed_for: str = "the sensitive variable") -> None:
-    """Raise the error that names a column which X does not have."""
+def column_of(frame: pd.DataFrame, name: str, needed_for: str, advice: str = "") -> pd.Series[Any]:
+    """A column by its name; the error of a missing one says what it is ``needed_for``."""
     if name not in frame.columns:
-        raise P4FError(f"no column {name!r} for {needed_for}; {among(name, frame.columns)}, or pass it beside X")
+        raise P4FError(f"no column {name!r} for {needed_for}; {among(name, frame.columns)}{advice}")
+    return frame[name]
 
 
 def warn_swapped(recorded: Any, fair: Any, sensitive: Any, columns: Collection[str], stacklevel: int = 3) -> None:
@@ -142,3 +154,63 @@ def warn_swapped(recorded: Any, fair: Any, sensitive: Any, columns: Collection[s
     else:
         return
     warnings.warn(f"{problem}; were they swapped?", SwappedWarning, stacklevel=stacklevel + 1)
+
+
+def counts_of(frame: pd.DataFrame) -> Codes:
+    """``[rows]``: how many rows each row stands for; one, where the table does not say."""
+    if COUNT not in frame.columns:
+        return np.ones(len(frame), dtype=np.int64)
+    counts = pd.to_numeric(frame[COUNT], errors="coerce").to_numpy(dtype=np.float64)
+    wrong = ~((counts >= 1) & (counts == np.floor(counts)))
+    if wrong.any():
+        raise TableError(
+            f"the column {COUNT!r} holds {frame[COUNT].to_numpy()[wrong][0]}; it says how many rows each one stands for"
+        )
+    return np.asarray(counts, dtype=np.int64)
+
+
+def row_kinds(frame: pd.DataFrame) -> Codes:
+    """``[rows]``: equal rows have the same number, in the order of their first ones; missing values are equal."""
+    kinds: Codes = frame.groupby(list(frame.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    return kinds
+
+
+def counted_rows(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The different rows of a table that comes piece by piece, in the order in which they first occur, counted.
+
+    For more than a million different rows, the error names the column with the most values.
+    """
+    parts: list[pd.DataFrame] = []
+    for frame in frames:
+        parts.append(_counted(frame))
+        # Counted together when they have doubled, so that the time goes with the length of the table.
+        if sum(map(len, parts[1:])) > max(len(parts[0]), PENDING):
+            parts = [_merged(parts)]
+    return _merged(parts)
+
+
+def one_by_one(table: Any) -> Any:
+    """A table in which each row stands for itself: counted rows are repeated."""
+    if not hasattr(table, "columns") or COUNT not in table.columns:
+        return table
+    frame = to_frame(table)
+    rows = np.repeat(np.arange(len(frame)), counts_of(frame))
+    return frame.drop(columns=COUNT).iloc[rows].reset_index(drop=True)
+
+
+def _merged(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    frame = _counted(pd.concat(parts, ignore_index=True)) if len(parts) > 1 else parts[0]
+    if len(frame) > MOST:
+        values = frame.drop(columns=COUNT).nunique()
+        raise TableError(
+            f"there are more than {MOST:,} different rows of {listed(list(values.index))}; {values.idxmax()!r} alone "
+            f"has {values.max():,} values: make classes of it, or name fewer columns at a time"
+        )
+    return frame
+
+
+def _counted(frame: pd.DataFrame) -> pd.DataFrame:
+    kinds = row_kinds(frame.drop(columns=COUNT, errors="ignore"))
+    first = np.unique(kinds, return_index=True)[1]
+    counts = np.bincount(kinds, counts_of(frame), len(first)).astype(np.int64)
+    return frame.iloc[first].assign(**{COUNT: counts}).reset_index(drop=True)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from problog4fairness.data.problems import TableError, listed, warn
 from problog4fairness.data.roles import check_column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # With fewer rows, values that are all different say little.
 FEW_ROWS = 20
@@ -173,8 +171,6 @@ def _constant(column: pd.Series[Any]) -> bool:
 
 def _leaks(column: pd.Series[Any], label: pd.Series[Any]) -> bool:
     """Whether a column of two values is the label, or its opposite, in almost all rows."""
-    import pandas as pd
-
     if column.iloc[:1000].nunique() > 2:
         return False
     codes, values = pd.factorize(column)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from problog4fairness.data.columns import row_kinds
 from problog4fairness.data.values import Codes
 from problog4fairness.errors import P4FError, among
 
@@ -76,8 +77,7 @@ def _equal(first: pd.DataFrame, second: pd.DataFrame) -> bool:
 def _kinds(*parts: pd.DataFrame) -> Codes:
     """A number for each row of all parts; equal rows have the same one."""
     rows = pd.concat([part.astype(object).where(part.notna(), None) for part in parts], ignore_index=True)
-    codes: Codes = rows.groupby(list(rows.columns), sort=False, dropna=False).ngroup().to_numpy()
-    return codes
+    return row_kinds(rows)
 
 
 def numbered(codes: Codes) -> list[tuple[int, int]]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from problog4fairness.data.columns import complete_rows
 from problog4fairness.data.groups import has_others, others_of
 from problog4fairness.data.labels import find_labels
 from problog4fairness.data.problems import TableError, listed, note
 from problog4fairness.data.values import Value, conventional, match, plain, values_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # A sensitive column with more values than this is a measurement, not a group.
 MAX_GROUPS = 20
@@ -225,8 +223,6 @@ def known_levels(frame: pd.DataFrame, sensitive: str, levels: Sequence[Value]) -
 
 def plain_feature(column: pd.Series[Any]) -> Any:
     """A distorted feature with whole numbers as such; one of other numbers stays as it is."""
-    import pandas as pd
-
     if pd.api.types.is_float_dtype(column) and bool((column.dropna() % 1 != 0).any()):
         return column
     values = values_of(column)
@@ -245,8 +241,6 @@ def rewritten(column: pd.Series[Any], known: Sequence[Value], written: Sequence[
 
     ``role`` says in the error what the column is.
     """
-    import pandas as pd
-
     codes, values = pd.factorize(column)
     place = dict(zip(known, written, strict=True))
     unknown = [plain(value) for value in values if plain(value) not in place]

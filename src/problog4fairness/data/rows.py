@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from problog4fairness.data.columns import column_values, sensitive_frame, to_frame, warn_swapped
-from problog4fairness.data.counts import COUNT, counts_of
+from problog4fairness.data.columns import (
+    COUNT,
+    column_of,
+    column_values,
+    counts_of,
+    sensitive_frame,
+    to_frame,
+    warn_swapped,
+)
 from problog4fairness.data.groups import Sensitive, as_shares
 from problog4fairness.data.labels import find_classes, label_codes, majority
 from problog4fairness.data.roles import Roles
 from problog4fairness.data.values import Codes, Floats
-from problog4fairness.errors import P4FError, among
+from problog4fairness.errors import P4FError
 
 # Rows on which what takes many fits or tests is computed, at most; more are sampled.
 MOST_ROWS = 20_000
@@ -168,9 +175,7 @@ class Rows:
 
     def column(self, name: str, needed_for: str) -> pd.Series[Any]:
         """A column by its name; ``needed_for`` says in the error what it is for."""
-        if name not in self.frame.columns:
-            raise P4FError(f"no column {name!r} for {needed_for}; {among(name, self.frame.columns)}")
-        return self.frame[name]
+        return column_of(self.frame, name, needed_for)
 
     def take(self, rows: Codes) -> Rows:
         """Some of the rows, by number."""

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_sample_weight
 
-from problog4fairness.data import Roles, Rows, Sensitive, beside, require_column
+from problog4fairness.data import Roles, Rows, Sensitive, beside, column_of
 from problog4fairness.errors import P4FError, among
 from problog4fairness.estimators import drawn_seed, read_new, read_training
 from problog4fairness.evaluation.methods import METHODS
@@ -153,7 +153,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = (self.sensitive,) if isinstance(self.sensitive, str) else tuple(self.sensitive or ())
         if sensitive_features is None:
             for name in names:
-                require_column(name, frame)
+                column_of(frame, name, "the sensitive variable", ", or pass it beside X")
             given = frame[list(names)]
         else:
             given = beside(sensitive_features, names, len(frame))

@@ -73,10 +73,10 @@ def test_pieces_say_what_the_rows_say(tmp_path, monkeypatch, inside, asked, suff
         return tuple((run.returncode, run.stdout, run.stderr) for run in runs)
 
     monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 7)
-    monkeypatch.setattr("problog4fairness.data.counts.PENDING", 20)
+    monkeypatch.setattr("problog4fairness.data.columns.PENDING", 20)
     pieces = told()
     monkeypatch.setattr("problog4fairness.data.io.reading.ROWS", 1 << 16)
-    monkeypatch.setattr("problog4fairness.data.counts.counted_rows", pd.concat)
+    monkeypatch.setattr("problog4fairness.data.columns.counted_rows", pd.concat)
     assert pieces == told()
     assert (kind != "gaps") ^ ("rows were left out" in pieces[0][2] or "and were left out" in pieces[0][2])
     assert pieces[0][0] == (2 if asked.startswith("a ") and asked != "a program" else 0)

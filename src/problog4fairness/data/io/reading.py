@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
-from problog4fairness.data.io.delimited import Delimited, EncodingChanged
+from problog4fairness.data.io.delimited import Delimited, EncodingChanged, delimiter_of
 from problog4fairness.data.io.parquet import parquet_chunks, read_parquet
-from problog4fairness.data.io.sniffing import delimiter_of
 from problog4fairness.data.io.source import Source, errors_of
 from problog4fairness.data.io.writing import STANDARD
 from problog4fairness.data.problems import listed, note, warn
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Result = TypeVar("Result")
 # Read column by column, a wider table is in as many pieces, and pandas warns of every column that is added to it.
@@ -198,8 +195,6 @@ def _kinds(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def _kind(column: pd.Series[Any]) -> str:
-    import pandas as pd
-
     kind = column.dtype
     if isinstance(kind, np.dtype) and kind.kind in "biuM":
         return str(kind)
