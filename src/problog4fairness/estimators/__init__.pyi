@@ -17,7 +17,6 @@ from .group_use import GroupUse, UseSensitive, check_use_sensitive, choose_group
 from .learner_description import WORDS, learner_facts, learner_words
 from .model_file import PACKAGES
 from .model_manifest import INTERVAL_COLUMNS
-from .posterior_fits import Draws, draw, least_signal, possible
 from .prediction import (
     Scorer,
     distortion_of,
@@ -29,6 +28,7 @@ from .prediction import (
     score_rows,
     text_columns,
 )
+from .refits import Draws, Refits, draw, least_signal
 from .training_table import (
     TrainingRows,
     belief_for,
@@ -51,6 +51,7 @@ __all__ = [
     "DebiasedClassifier",
     "Draws",
     "GroupUse",
+    "Refits",
     "Scorer",
     "TrainingRows",
     "UseSensitive",
@@ -71,7 +72,6 @@ __all__ = [
     "least_signal",
     "new_rows",
     "positions_of",
-    "possible",
     "predicted",
     "predicts_from",
     "read_audit",

@@ -20,8 +20,8 @@ from problog4fairness.estimators.calibration import OutOfFold, fit_calibrated
 from problog4fairness.estimators.diagnostics import concerns, tell
 from problog4fairness.estimators.distributed import by_partition, fit_spread, is_spread
 from problog4fairness.estimators.group_use import UseSensitive, tell_group_use
-from problog4fairness.estimators.posterior_fits import draw, kept
 from problog4fairness.estimators.prediction import Explanation
+from problog4fairness.estimators.refits import draw, kept
 from problog4fairness.learners import Learner, named_learner
 from problog4fairness.metrics import decide
 from problog4fairness.program import Program

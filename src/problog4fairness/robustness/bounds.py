@@ -12,10 +12,9 @@ import pandas as pd
 from problog4fairness.beliefs import Belief, as_belief
 from problog4fairness.data import Grouping, Rows
 from problog4fairness.errors import P4FError, UnknownNameError, among
-from problog4fairness.estimators import fair_proba, least_signal, possible
+from problog4fairness.estimators import Refits, fair_proba, least_signal
 from problog4fairness.metrics import selected
-from problog4fairness.robustness.box import BeliefBox, extremes
-from problog4fairness.robustness.refits import Range, Refits, checked_box, range_of
+from problog4fairness.robustness.box import BeliefBox, Range, checked_box, extremes, possible, range_of
 from problog4fairness.robustness.result import Result
 from problog4fairness.statistics import Parameter, percent, percent_interval, points
 

@@ -1,17 +1,18 @@
-"""The least and the greatest disparity in a box of parameters: a search from a few starts, inside and at the ends."""
+"""Boxes of parameters: between which values they may be, and where in a box the disparity is least and greatest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from scipy.stats import qmc
 
-from problog4fairness.beliefs import LEAST_SIGNAL, Belief
+from problog4fairness.beliefs import LEAST_SIGNAL, Belief, admissible_values
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
 from problog4fairness.estimators import least_signal
-from problog4fairness.robustness.refits import Range
+from problog4fairness.statistics import Parameter, named_parameters
 
 # Points all over the box for each parameter, of which the best are starts of a search.
 POINTS, STARTS = 4, 2
@@ -24,20 +25,67 @@ CLOSE = 1e-5
 # Halvings in search of the last point where recorded labels say enough.
 HALVINGS = 12
 
+# The smallest value of a parameter, where audited rows teach.
+LEAST = 0.001
+
+Range = tuple[float, float]
 Disparities = Callable[[Sequence[Belief]], list[float]]
 
 
-class BeliefBox:
-    """The beliefs whose parameters are in a box, and by which recorded labels say something about fair ones.
+def interval_of(parameter: Parameter) -> Range:
+    """The interval of a parameter that has a value; the value alone where it was stated."""
+    value = 0.0 if parameter.value is None else parameter.value
+    if parameter.low is None or parameter.high is None:
+        return value, value
+    return min(parameter.low, value), max(parameter.high, value)
 
-    Parameters
-    ----------
-    belief
-        Whose other parameters stay as they are.
-    ends
-        Between which values each parameter may be.
-    rows
-        The rows that are observed through the beliefs.
+
+def range_of(belief: Belief, parameter: Parameter, rows: Rows, limits: Range) -> Range:
+    """The part of a range in which recorded labels stay informative, and fair ones that are known possible."""
+    floor, ceiling = admissible_values(belief, parameter, rows)
+    return possible(max(limits[0], floor), min(limits[1], ceiling), rows)
+
+
+def possible(low: float, high: float, rows: Rows) -> Range:
+    """A range of a parameter, kept off 0 and 1 where fair labels are known: there one distorted row is impossible."""
+    least = 0.0 if rows.fair is None or (rows.fair < 0).all() else LEAST
+    return float(np.clip(low, least, 1 - least)), float(np.clip(high, least, 1 - least))
+
+
+def checked_box(belief: Belief, box: Mapping[str, Range] | None) -> dict[str, Range]:
+    """Between which values each parameter may be; by default the intervals of those that have one."""
+    if box is None:
+        known = [
+            probability
+            for probability in belief.probabilities
+            if probability.low is not None and probability.high is not None
+        ]
+        if not known:
+            raise P4FError(
+                "the belief's numbers were stated, without intervals; say what may be: box={'p1': (0.2, 0.6)}"
+            )
+        return {parameter.name: interval_of(parameter) for parameter in known}
+    if not hasattr(box, "items") or not box:
+        raise P4FError("box must be a mapping such as {'p1': (0.2, 0.6)}")
+    named_parameters(belief.probabilities, box)
+    for name, ends in box.items():
+        if not _is_range(ends):
+            raise P4FError(f"the box of {name} is {ends!r}; give two numbers between 0 and 1, the smaller one first")
+    return {name: (float(ends[0]), float(ends[1])) for name, ends in box.items()}
+
+
+def _is_range(ends: Any) -> bool:
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        return False
+    return 0 <= low <= high <= 1
+
+
+class BeliefBox:
+    """The beliefs whose parameters are in a box, and by which recorded labels of rows say something about fair ones.
+
+    Parameters that ``ends`` does not name stay as they are.
     """
 
     def __init__(self, belief: Belief, ends: Mapping[str, Range], rows: Rows) -> None:
@@ -62,17 +110,18 @@ class BeliefBox:
 
     def inside(self, point: Floats) -> Floats:
         """The point in the box, moved to its centre as far as recorded labels need to say something."""
-        wanted = np.clip(point, self.low, self.high)
-        if self._is_informative(wanted):
-            return wanted
+        target = np.clip(point, self.low, self.high)
+        if self._is_informative(target):
+            return target
         self.cut = True
         near, far = 0.0, 1.0
         for _ in range(HALVINGS):
             share = (near + far) / 2
-            near, far = (
-                (share, far) if self._is_informative(self.centre + share * (wanted - self.centre)) else (near, share)
-            )
-        return np.asarray(self.centre + near * (wanted - self.centre))
+            if self._is_informative(self.centre + share * (target - self.centre)):
+                near = share
+            else:
+                far = share
+        return np.asarray(self.centre + near * (target - self.centre))
 
     def neighbours(self, point: Floats, step: float) -> list[Floats]:
         """Where one parameter is a step further up or down."""
@@ -90,14 +139,7 @@ class BeliefBox:
 def extremes(box: BeliefBox, disparities: Disparities, most: int) -> tuple[list[Belief], list[Belief]]:
     """The beliefs with the least disparity, the least first, and those with the greatest, the greatest first.
 
-    Parameters
-    ----------
-    box
-        Where to look.
-    disparities
-        Of beliefs.
-    most
-        Points that are looked at, about.
+    About ``most`` points are looked at: a search from a few starts, inside the box and at its ends.
     """
     points = _first(box, disparities)
     values, begun = disparities([box.at(point) for point in points]), len(points)

@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import MOST_ROWS, Codes, Floats, Grouping, Rows, parse_json, read_file, write_whole
 from problog4fairness.errors import P4FError, ProbabilityError, UnknownNameError
-from problog4fairness.estimators import fair_proba, least_signal, recorded_rows
+from problog4fairness.estimators import Refits, fair_proba, least_signal, recorded_rows
 from problog4fairness.metrics import decide, selected
-from problog4fairness.robustness.refits import Range, Refits, checked_box, interval_of, range_of
+from problog4fairness.robustness.box import Range, checked_box, interval_of, range_of
 from problog4fairness.statistics import Parameter, count
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from problog4fairness.audit import Audit
 from problog4fairness.beliefs import Belief, Observation, admissible_values
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators import draw, new_rows, recorded_rows
+from problog4fairness.estimators import Refits, draw, new_rows, recorded_rows
 from problog4fairness.learners import Fitted
 from problog4fairness.metrics import decide, selected
-from problog4fairness.robustness.refits import Range, Refits, interval_of, range_of
+from problog4fairness.robustness.box import Range, interval_of, range_of
 from problog4fairness.robustness.result import Result
 from problog4fairness.robustness.uncertainty import ACCURACY, DISPARITY, LEAST_KNOWN, uncertainty_of
 from problog4fairness.statistics import Parameter, named_parameters

@@ -1,7 +1,8 @@
-"""Classifiers for beliefs that are drawn from what an audit leaves open."""
+"""A model's learner, fitted again through other beliefs: posterior draws, and those that somebody asks about."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from problog4fairness.audit import generator
 from problog4fairness.beliefs import LEAST_SIGNAL, Belief, Observation
 from problog4fairness.data import Floats, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.estimators.calibration import refit_learner
+from problog4fairness.estimators.calibration import AuditedFolds, refit_learner
 from problog4fairness.estimators.fitting import task_of
+from problog4fairness.estimators.prediction import predicted, predicts_from
 from problog4fairness.learners import (
     Boosted,
     Calibrated,
@@ -20,6 +22,8 @@ from problog4fairness.learners import (
     FittedChoice,
     FittedLinear,
     Linear,
+    Task,
+    fit_tasks,
     light,
 )
 
@@ -29,8 +33,50 @@ if TYPE_CHECKING:
 # Draws that are made to have enough of them that can be used, at most, for each that is wanted.
 TRIES = 20
 FEWEST, MOST = 10, 2000
-# The smallest value of a parameter, where audited rows teach.
-LEAST = 0.001
+
+
+class Refits:
+    """Fits of a model's learner through other beliefs, on the same recorded rows and from the model's seed."""
+
+    def __init__(self, model: DebiasedClassifier, rows: Rows, progress: bool | None) -> None:
+        self.model, self.rows, self._progress = model, rows, progress
+        self._learner = refit_learner(model)
+        self.boosted = type(self._learner) is Boosted
+        self.count = 0
+
+    def _tasks(self, observations: Sequence[Observation]) -> list[Task]:
+        self.count += len(observations)
+        return [task_of(observation, self.rows, self.model.seed_) for observation in observations]
+
+    def near(self, observations: Sequence[Observation], whole_trees: bool = False) -> list[Fitted]:
+        """Quick fits near the model's own, calibrated as it is.
+
+        With ``whole_trees`` boosted trees are fitted as the model's were, which takes several times as long.
+        """
+        tasks, fitted = self._tasks(observations), self.model.fitted_
+        if not whole_trees or not self.boosted:
+            return list(fitted.refit(self._learner, tasks, self._progress))
+        fits = self._learner.fit_many(tasks, self._progress)
+        if not isinstance(fitted, Calibrated):
+            return list(fits)
+        return [Calibrated(fit, fitted.slope, fitted.shifts, fitted.gain, fitted.error) for fit in fits]
+
+    def whole(self, beliefs: Sequence[Belief], observations: Sequence[Observation]) -> list[Fitted]:
+        """Fits from scratch, each calibrated anew where the model is."""
+        tasks = self._tasks(observations)
+        first = self._learner.fit_many(tasks, self._progress)
+        if not isinstance(self.model.fitted_, Calibrated):
+            return list(first)
+        folds = [AuditedFolds.of(belief, self.rows, task) for belief, task in zip(beliefs, tasks, strict=True)]
+        held_out = [task for part, fit in zip(folds, first, strict=True) for task in part.tasks(fit)]
+        fits = iter(fit_tasks(self._learner, held_out, self._progress))
+        return [
+            part.calibrate(fit, [next(fits) for _ in part.held]).fitted for part, fit in zip(folds, first, strict=True)
+        ]
+
+    def fair_proba(self, belief: Belief, fitted: Fitted, rows: Rows | None = None) -> Floats:
+        """P(fair label), ``[rows, classes]``, of these rows or of others."""
+        return predicted(belief, fitted, self.rows if rows is None else rows, predicts_from(self.model))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +90,14 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """All posterior draws.
+    """All posterior draws, and what a learner of another form learned through the model's own belief.
 
-    Attributes
-    ----------
-    draws
-        One by one.
-    left_out
-        How many others were left out, by which recorded labels say almost nothing about fair ones.
-    rival
-        What a learner of another form learned through the model's belief: boosted trees beside a linear model, and a
-        linear model beside all others; None for more than two classes, and where trees cannot be boosted.
+    That rival is boosted trees beside a linear model, and a linear model beside all others; None for more than two
+    classes, and where trees cannot be boosted.
     """
 
     draws: tuple[Draw, ...]
-    left_out: int = 0
+    left_out: int = 0  # others, by which recorded labels say almost nothing about fair ones
     rival: Fitted | None = None
 
 
@@ -136,9 +175,3 @@ def least_signal(observation: Observation) -> float:
     """The least that any recorded label says about the fair one; 1 where that is not a matter of one input."""
     signal = observation.signal()
     return 1.0 if signal is None or not len(signal) else float(signal.min())
-
-
-def possible(low: float, high: float, rows: Rows) -> tuple[float, float]:
-    """A range of a parameter, kept off 0 and 1 where fair labels are known: there one distorted row is impossible."""
-    least = 0.0 if rows.fair is None or (rows.fair < 0).all() else LEAST
-    return float(np.clip(low, least, 1 - least)), float(np.clip(high, least, 1 - least))
