@@ -61,7 +61,7 @@ def test_draw_writes_the_picture(tmp_path, suffix):
     [
         (["query", "nowhere.pl"], "nowhere.pl: the file does not exist"),
         (["query", EXAMPLES / "label.pl"], "network h(x) has no value; give one to h, or h(x) alone"),
-        (["query", EXAMPLES / "label.pl", "--nn", "h"], "'h' is not of the form name=0.3"),
+        (["query", EXAMPLES / "label.pl", "--nn", "h"], "--nn h: write NAME=P, such as h=0.7"),
         (["query", EXAMPLES / "label.pl", "--set", "p1=0.1,0.2"], "--set p1=0.1,0.2: a parameter has one value"),
         (
             ["query", EXAMPLES / "label.pl", "--set", "p9=0.1"],

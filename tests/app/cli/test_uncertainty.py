@@ -60,7 +60,7 @@ def test_bounds_of_the_audit_of_a_box_and_of_beliefs(files, inside):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["bounds", "--box", "p1=much"], "--box p1=much is not NAME=LOW:HIGH, such as p1=0.2:0.6"),
+        (["bounds", "--box", "p1=much"], "--box p1=much: write NAME=LOW:HIGH, such as p1=0.2:0.6"),
         (["bounds", "--box", "p7=0:1"], "the belief has no parameter 'p7'; it has p1"),
         (["uncertainty", "--recorded", "given"], "given"),
         (["uncertainty", "--fair", "paid"], "paid"),

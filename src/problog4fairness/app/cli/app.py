@@ -12,18 +12,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from problog4fairness.app.cli.check import check
-from problog4fairness.app.cli.compare import compare
-from problog4fairness.app.cli.estimate import estimate
+from problog4fairness.app.cli.audit import estimate, plan
+from problog4fairness.app.cli.model import bounds, predict, uncertainty
 from problog4fairness.app.cli.options import add
 from problog4fairness.app.cli.output import say
-from problog4fairness.app.cli.plan import plan
-from problog4fairness.app.cli.predict import predict
 from problog4fairness.app.cli.program import draw, lint, query
 from problog4fairness.app.cli.report import report, verify
 from problog4fairness.app.cli.tour import demo, studio
-from problog4fairness.app.cli.train import train
-from problog4fairness.app.cli.uncertainty import bounds, uncertainty
+from problog4fairness.app.cli.train import check, compare, train
 from problog4fairness.errors import P4FError
 
 # src/problog4fairness/app/cli/app.py, in a checkout.

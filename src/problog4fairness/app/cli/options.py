@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.audit import Audit
+    from problog4fairness.beliefs import Belief
     from problog4fairness.learners import Network
 
 
@@ -141,24 +142,21 @@ class Reading:
             return read_table(source, **self.given, texts=texts)
 
 
-@dataclass(frozen=True)
-class SensitiveOptions:
-    """The sensitive column, the group, and the favourable label, where the belief does not say them."""
+@dataclass(frozen=True, kw_only=True)
+class RoleOptions:
+    """A table of recorded data, a belief about it, and which column is what."""
 
+    data: Table
+    belief: BeliefFile
+    recorded: Recorded
     sensitive: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column of the sensitive variable; the belief's by default.")
     ] = None
     favourable: Favourable = None
     group: GroupValue = None
 
-    def belief(self, file: Path, frame: pd.DataFrame) -> Any:
-        """The belief of a file, bound to the sensitive column and group of the table."""
-        from problog4fairness.estimators import belief_for
 
-        return belief_for(file, frame, sensitive=self.sensitive, group=self.group)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SampleOptions:
     """How audited rows were sampled."""
 
@@ -178,7 +176,7 @@ class SampleOptions:
     ] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AuditOptions(SampleOptions):
     """Audited rows: where they are, and how they were sampled."""
 
@@ -202,7 +200,7 @@ class AuditOptions(SampleOptions):
         return stated_audit(audited, frame, filled_in, self.sampling and self.sampling.value, self.cluster)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FeatureOptions:
     """Which columns a model learns from."""
 
@@ -211,9 +209,29 @@ class FeatureOptions:
     features: Annotated[list[str] | None, _columns("features", "Learn from this column only")] = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, Any]:
         """The options as arguments of the library."""
         return {"drop": self.drop or [], "keep": self.keep or [], "features": self.features}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(FeatureOptions, AuditOptions, RoleOptions):
+    """What checks, training and comparisons are given: a table, a belief, audited rows, and the columns to learn from.
+
+    An option of a base class stands in the help before those of the classes that are named in front of it.
+    """
+
+    def read(self, reading: Reading, *beside: str) -> tuple[pd.DataFrame, pd.DataFrame | Audit | None, Belief]:
+        """The table, its audited rows, and the belief bound to it; ``beside`` as for :meth:`AuditOptions.rows`."""
+        frame = reading.table(self.data)
+        audited = self.rows(frame, reading, *beside)
+        with working("getting ready"):  # takes seconds to import; what is wrong with the tables is said before
+            from problog4fairness.estimators import belief_for
+        return frame, audited, belief_for(self.belief, frame, sensitive=self.sensitive, group=self.group)
+
+    def roles(self, audited: pd.DataFrame | Audit | None) -> dict[str, Any]:
+        """Which column is what, as arguments of the library."""
+        return {"recorded": self.recorded, "audit": audited, "fair": self.fair, "favourable": self.favourable}
 
 
 @dataclass(frozen=True)
@@ -358,10 +376,23 @@ def _parameters(group: type) -> Iterator[inspect.Parameter]:
             option = copy(option)
             option.rich_help_panel = group.panel
             hint = Annotated[(kind, option)]
-        yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint)
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        yield inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 def refuse_both(output: str | None, as_json: bool, option: str = "-o") -> None:
     """Raise the error that says that JSON and a file cannot both go to standard output."""
     if output == "-" and as_json:
         raise P4FError(f"{option} - and --json both take standard output; name a file with {option} FILE")
+
+
+def named_numbers(option: str, text: str, form: str, between: str = ",") -> tuple[str, list[float]]:
+    """Name and numbers of what was given to an option, such as ``p1=0.2:0.6``; ``form`` says how it is written."""
+    name, _, numbers = text.rpartition("=")
+    try:
+        values = [float(number) for number in numbers.split(between)]
+    except ValueError:
+        values = []
+    if not (name.strip() and values):
+        raise P4FError(f"{option} {text}: write {form}")
+    return name.strip(), values

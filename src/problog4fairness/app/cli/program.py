@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from problog4fairness.app.cli.options import Json, named_numbers
 from problog4fairness.app.cli.output import say
 from problog4fairness.errors import P4FError, printable
 from problog4fairness.program import MEBIBYTE, Limits, Program
@@ -21,7 +22,6 @@ Seconds: TypeAlias = Annotated[
 Memory: TypeAlias = Annotated[
     int, typer.Option("--memory", min=256, metavar="MIB", help="Memory that it may take, in MiB.")
 ]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def lint(file: File, as_json: Json = False, seconds: Seconds = 60.0, memory: Memory = 2048) -> None:
@@ -68,11 +68,14 @@ def query(
     """
     import torch
 
-    networks = {name: torch.tensor(values if len(values) > 1 else values[0], dtype=torch.float64)
-                for name, values in map(_assignment, nn or [])}  # fmt: skip
+    outputs = (named_numbers("--nn", text, "NAME=P, such as h=0.7") for text in nn or ())
+    networks = {
+        name: torch.tensor(numbers if len(numbers) > 1 else numbers[0], dtype=torch.float64)
+        for name, numbers in outputs
+    }
     values = {}
-    for text in parameters or []:
-        name, numbers = _assignment(text)
+    for text in parameters or ():
+        name, numbers = named_numbers("--set", text, "NAME=P, such as p1=0.3")
         if len(numbers) != 1:
             raise P4FError(f"--set {text}: a parameter has one value")
         values[name] = numbers[0]
@@ -107,14 +110,3 @@ def draw(
 
 def _program(file: Path, seconds: float, memory: int) -> Program:
     return Program.from_file(file, limits=Limits(seconds=seconds, memory=memory * MEBIBYTE))
-
-
-def _assignment(text: str) -> tuple[str, list[float]]:
-    name, equals, numbers = text.rpartition("=")
-    try:
-        values = [float(number) for number in numbers.split(",")]
-    except ValueError:
-        values = []
-    if not (equals and name.strip() and values):
-        raise P4FError(f"{text!r} is not of the form name=0.3")
-    return name.strip(), values

@@ -1,34 +1,34 @@
-"""``p4f train``: from a table and a belief to a model of the fair label."""
+"""``p4f check``, ``p4f train`` and ``p4f compare``: a belief on a table of recorded data."""
 
 from __future__ import annotations
 
 import warnings
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from problog4fairness.app.cli.options import (
-    AuditOptions,
-    BeliefFile,
-    FeatureOptions,
+    Figure,
     Json,
     LearnerChoice,
     LearnerName,
     NetworkOptions,
     Output,
     Reading,
-    Recorded,
     Seed,
-    SensitiveOptions,
-    Table,
+    TableOptions,
     UseSensitive,
+    When,
 )
-from problog4fairness.app.cli.output import print_json, save, say, working
+from problog4fairness.app.cli.output import print_json, save, say, show, working
+from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from problog4fairness.beliefs import Belief
     from problog4fairness.checks import CheckResult
 
 
@@ -39,14 +39,70 @@ class TestFeatures(StrEnum):
     biased = "biased"
 
 
+def check(
+    table: TableOptions,
+    reading: Reading,
+    feature: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A distorted feature that was audited; repeat for more.")
+    ] = None,
+    fair_feature: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="The audited column of each such feature.")
+    ] = None,
+    when: When = None,
+    use_sensitive: Annotated[
+        bool,
+        typer.Option(
+            "--use-sensitive/--group-free", help="Whether the fair label may depend on the group; tested otherwise."
+        ),
+    ] = False,
+    figure: Figure = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Test whether the data contradict a belief, by recorded rows alone or by audited ones, too.
+
+    All checks are corrected for their number: a belief that is right is contradicted by at most 5% of all tables, as
+    far as linear models and boosted trees can learn recorded label and group. No contradiction does not confirm it.
+    """
+    from problog4fairness.data import check_output, feature_columns, write_figure
+
+    if len(feature or ()) != len(fair_feature or ()):
+        raise P4FError("each --feature has one --fair-feature, its audited column")
+    if figure is not None:
+        check_output(figure, table.data, table.belief, table.audit)
+    frame, audited, belief = table.read(reading, *(fair_feature or ()))
+    fair = dict(zip(feature or (), fair_feature or (), strict=True))
+    fair |= {table.recorded: table.fair} if table.fair else {}
+    features = None
+    if any(table.columns.values()):
+        others = [*fair.values(), *belief.sensitive_columns, *belief.withheld, *belief.recorded_columns, when or ""]
+        features = feature_columns(frame, leave_out=[table.recorded, *others], **table.columns)
+    options = {**table.roles(audited), "fair": fair, "use_sensitive": use_sensitive, "features": features}
+    with working("getting ready"):
+        from problog4fairness import checks
+    result = checks.check(belief, frame, **options, when=when, random_state=seed)
+    if figure is not None:
+        save(lambda path: write_figure(result.plot(), path), figure)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    show(_outcomes(result))
+    say("", *result.words(), *result.notes, *([] if figure is None else [figure]))
+
+
+def _outcomes(result: CheckResult) -> pd.DataFrame:
+    """The outcomes as a table for a terminal."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"p, corrected": [outcome.p_text for outcome in result], "found": [outcome.found for outcome in result]},
+        index=pd.Index([outcome.name for outcome in result], name="test"),
+    )
+
+
 def train(
-    data: Table,
-    belief: BeliefFile,
-    recorded: Recorded,
+    table: TableOptions,
     output: Output,
-    columns: SensitiveOptions,
-    audit: AuditOptions,
-    features: FeatureOptions,
     networks: NetworkOptions,
     reading: Reading,
     use_sensitive: UseSensitive = None,
@@ -66,48 +122,37 @@ def train(
     that is the first line of the output.
     """
     from problog4fairness.data import check_output
-    from problog4fairness.errors import P4FError
 
     if output == "-":
         raise P4FError("-o -: a model is not written to standard output; name a file with -o FILE")
-    check_output(output, data, belief, audit.audit)
+    check_output(output, table.data, table.belief, table.audit)
     chosen = networks.learner(learner)
-    frame = reading.table(data)
-    audited = audit.rows(frame, reading)
-    # Takes seconds to import; what is wrong with the files is reported before.
-    with working("getting ready"):
-        from problog4fairness.estimators import learner_facts, learner_words, train_on_table
+    frame, audited, belief = table.read(reading)
+    from problog4fairness.estimators import learner_facts, learner_words, train_on_table
 
-    options: dict[str, Any] = {
-        "recorded": recorded,
-        "audit": audited,
-        "fair": audit.fair,
-        "favourable": columns.favourable,
-        "use_sensitive": "auto" if use_sensitive is None else use_sensitive,
-        **features.given,
-    }
     model, rows = train_on_table(
         frame,
-        columns.belief(belief, frame),
-        **options,
-        sensitive=columns.sensitive,
+        belief,
+        **table.roles(audited),
+        **table.columns,
+        sensitive=table.sensitive,
+        use_sensitive="auto" if use_sensitive is None else use_sensitive,
         test_features=None if test_features is None else test_features.value,
         learner=chosen,
         random_state=seed,
         verbose=True,
     )
     save(model.save, output)
-    options = {name: options[name] for name in ("recorded", "audit", "fair", "favourable")}
-    options |= {"use_sensitive": model.group_use_.used, "features": list(rows.features.columns)}
+    features = list(rows.features.columns)
+    options = {**table.roles(audited), "use_sensitive": model.group_use_.used, "features": features}
     checked = _checked(model.belief_, frame, seed, options) if check else None
-    del frame
     if as_json:
         print_json(
             {
                 "model": output,
                 "rows": len(rows.features),
                 "rows_left_out": rows.dropped,
-                "features": list(rows.features.columns),
+                "features": features,
                 "columns_left_out": rows.left_out,
                 "favourable": rows.favourable,
                 "audited": model.audited_,
@@ -118,30 +163,86 @@ def train(
             }
         )
         return
-    if checked is not None and checked.contradicted:
-        say(*checked.words())
+    outcome = [] if checked is None else checked.words()
+    contradicted = checked is not None and checked.contradicted
     teaching = f", {model.audited_} audited" if model.audited_ else ""
     say(
+        *(outcome if contradicted else ()),
         f"{len(rows.features)} rows{teaching}, {rows.dropped} left out",
-        f"features: {', '.join(rows.features.columns)}",
+        f"features: {', '.join(features)}",
+        *([f"left out: {', '.join(rows.left_out)}"] if rows.left_out else ()),
+        *learner_words(model),
+        *(() if contradicted else outcome),
+        output,
     )
-    if rows.left_out:
-        say(f"left out: {', '.join(rows.left_out)}")
-    after = [] if checked is None or checked.contradicted else checked.words()
-    say(*learner_words(model), *after, output)
 
 
-def _checked(belief: Any, frame: pd.DataFrame, seed: int, options: dict[str, Any]) -> CheckResult | None:
+def _checked(belief: Belief, frame: pd.DataFrame, seed: int, options: dict[str, Any]) -> CheckResult | None:
     """What the data say against the belief; None, with a warning, where it cannot be tested."""
-    from problog4fairness.checks import check
+    from problog4fairness import checks
     from problog4fairness.data import FileWarning
-    from problog4fairness.errors import P4FError
 
     with warnings.catch_warnings():
-        # Training has warned of the table already.
-        warnings.simplefilter("ignore", FileWarning)
+        warnings.simplefilter("ignore", FileWarning)  # training has warned of the table already
         try:
-            return check(belief, frame, **options, random_state=seed)
+            return checks.check(belief, frame, **options, random_state=seed)
         except P4FError as error:
             say(f"warning: the belief could not be tested: {error}", error=True)
             return None
+
+
+def compare(
+    table: TableOptions,
+    reading: Reading,
+    use_sensitive: UseSensitive = None,
+    learner: LearnerChoice = LearnerName.auto,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="How often to split the data; by default 5 times, and 3 times from 20,000 rows on."
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, metavar="N", help="Into how many parts.")] = 5,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FOLDER", help="A folder for the figure and the tables.")
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Compare a model of the fair label with methods that do without a belief.
+
+    All are trained on parts of the data and tested on the rest, by recorded labels and, where an audit gives them, by
+    fair ones. Audited rows that also occur in the data, equal in all shared columns, are the same people; the others
+    are added.
+    """
+    from problog4fairness.app.report import COMPARISON_FILES, save_comparison
+    from problog4fairness.data import check_folder, check_output
+
+    files = [] if output is None else [output / name for name in COMPARISON_FILES]
+    if output is not None:
+        check_folder(output)
+        for file in files if output.exists() else ():
+            check_output(file, table.data, table.belief, table.audit)
+    frame, audited, belief = table.read(reading)
+    from problog4fairness.estimators import DebiasedClassifier
+    from problog4fairness.evaluation import compare_rows, compared_rows, default_seeds
+
+    compared = compared_rows(frame, [belief], **table.roles(audited), sensitive=table.sensitive, **table.columns)
+    model = DebiasedClassifier(belief, learner.value, use_sensitive="auto" if use_sensitive is None else use_sensitive)
+    often = default_seeds(len(frame)) if seeds is None else seeds
+    result = compare_rows(compared, model, seeds=[seed + number for number in range(often)], folds=folds)
+    if output is not None:
+        with working("drawing"):
+            save(lambda folder: save_comparison(result, folder, belief), output)
+    if as_json:
+        print_json({**result.to_dict(), "files": files})
+        return
+    for number, labels in enumerate(result.labels):
+        say(*[""] * bool(number))
+        show(
+            result.table(labels),
+            title=f"On {labels} labels, {result.audited if labels == 'fair' else result.rows} rows",
+        )
+        say(result.intervals(labels))
+    say(f"All methods learned by the same learner: {result.learner}.", result.verdict)
+    say(*(f"left out: {name}: {reason}" for name, reason in result.left_out.items()), *files)

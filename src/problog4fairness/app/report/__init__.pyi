@@ -1,10 +1,9 @@
 from .build import Report, report
 from .bundle import FLAGS, Inputs, verify, write_bundle
-from .demo import FAIR, FILES, RECORDED, SENSITIVE, Demo
 from .facts import collect
 from .markup import Markup, plain, tag
 from .names import Names
-from .refits import FOLDS, SEEDS, learner_name, model_learner
+from .refits import learner_name
 from .review import write_queue
 from .stored import COMPARISON_FILES, read_comparison, save_comparison
 from .svg import VARIABLES, inline
@@ -12,15 +11,8 @@ from .tables import review_table
 
 __all__ = [
     "COMPARISON_FILES",
-    "FAIR",
-    "FILES",
     "FLAGS",
-    "FOLDS",
-    "RECORDED",
-    "SEEDS",
-    "SENSITIVE",
     "VARIABLES",
-    "Demo",
     "Inputs",
     "Markup",
     "Names",
@@ -28,7 +20,6 @@ __all__ = [
     "collect",
     "inline",
     "learner_name",
-    "model_learner",
     "plain",
     "read_comparison",
     "report",

@@ -118,9 +118,9 @@ def _thinned(values: list[float]) -> list[tuple[int, float]]:
 
 def compare(tell: Tell, folder: str) -> dict[str, Any]:
     """Compare the belief with other methods, and write what ``p4f compare -o`` writes."""
-    from problog4fairness.app.report import model_learner, save_comparison
+    from problog4fairness.app.report import save_comparison
     from problog4fairness.app.studio.process import heard
-    from problog4fairness.estimators import DebiasedClassifier
+    from problog4fairness.estimators import DebiasedClassifier, refit_learner
     from problog4fairness.evaluation import compare_rows, compared_rows
 
     project = Project.open(Path(folder))
@@ -130,8 +130,7 @@ def compare(tell: Tell, folder: str) -> dict[str, Any]:
     seeds = [choices.seed + number for number in range(choices.seeds)]
     learner: Any = choices.learner
     if project.has(MODEL):  # what is compared is the model that there is, whatever is chosen for the next one
-        model = DebiasedClassifier.load(project.path(MODEL))
-        learner = model_learner(model)
+        learner = refit_learner(DebiasedClassifier.load(project.path(MODEL)))
     options = _said(project)
     compared = DebiasedClassifier(belief, learner, use_sensitive=options.pop("use_sensitive"))
     with heard(tell, "comparing"):

@@ -1,7 +1,8 @@
-"""``p4f uncertainty`` and ``p4f bounds``: what the uncertainty of the belief means for what a model says."""
+"""``p4f predict``, ``p4f uncertainty`` and ``p4f bounds``: what a model says of rows, and how sure that is."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 from problog4fairness.app.cli.options import (
     Fair,
     Figure,
+    ForSpreadsheet,
     Json,
     ModelFile,
     Reading,
@@ -17,13 +19,88 @@ from problog4fairness.app.cli.options import (
     Seed,
     Table,
     Threshold,
+    named_numbers,
 )
-from problog4fairness.app.cli.output import print_json, save, say
+from problog4fairness.app.cli.output import json_text, print_json, save, say, working
+from problog4fairness.errors import P4FError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from problog4fairness.estimators import DebiasedClassifier
+
+# Decimals of probabilities in CSV files: more say nothing, and take as much time to write as the rest.
+DIGITS = 6
+
+
+def predict(
+    model: ModelFile,
+    data: Table,
+    reading: Reading,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="CSV or Parquet; - for CSV on standard output.")
+    ] = "-",
+    recorded: RecordedInTraining = None,
+    threshold: Threshold = 0.5,
+    for_spreadsheet: ForSpreadsheet = False,
+    as_json: Json = False,
+) -> None:
+    """Add what a model says to each row of a table, of any length: it is read and written piece by piece.
+
+    fair_probability and fair_label; recorded_probability where the sensitive column is there; distorted_probability
+    where the recorded label is there, too. All other columns are kept. With --json and no output file, the rows
+    themselves are printed as JSON. A CSV file has probabilities with six decimals, Parquet and JSON have all of them.
+    Cells are written as they came; say --for-spreadsheet if the rows are a stranger's and the CSV file will be opened
+    in a spreadsheet, which runs cells such as =cmd|...
+    """
+    from problog4fairness.data import Chunks, check_column, check_output, is_parquet, write_chunks
+    from problog4fairness.estimators import DebiasedClassifier, Scorer, text_columns
+
+    check_output(output, data, model)
+    trained = DebiasedClassifier.load(model)
+    digits = None if is_parquet(output) or (as_json and output == "-") else DIGITS
+    scorer = Scorer(trained, recorded=recorded, threshold=threshold, digits=digits)
+
+    def checked(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for number, frame in enumerate(frames):
+            if recorded is not None and not number:
+                check_column(frame, recorded, "recorded label", "recorded")
+            yield frame
+
+    def write(file: str | Path) -> None:
+        table.through(
+            lambda frames: write_chunks(scorer.through(checked(frames)), file, for_spreadsheet=for_spreadsheet)
+        )
+
+    texts = text_columns(trained, recorded)
+    with working(f"predicting {data}"):
+        table = Chunks(data, **reading.given, texts=texts)
+        if output != "-":
+            save(write, output, OSError)
+        elif as_json:
+            table.through(lambda frames: _print_records(scorer.through(checked(frames))))
+        else:
+            write(output)
+    if output == "-":
+        return
+    favourable = scorer.favourable / scorer.rows
+    if as_json:
+        print_json({"scored": output, "rows": scorer.rows, "columns": scorer.added, "favourable": favourable})
+        return
+    say(
+        f"{scorer.rows} rows, {favourable:.1%} with the favourable fair label; new columns: {', '.join(scorer.added)}",
+        output,
+    )
+
+
+def _print_records(frames: Iterator[pd.DataFrame]) -> None:
+    """All rows as one list of JSON objects."""
+    from problog4fairness.data import whole_output
+
+    with whole_output() as file:
+        for number, frame in enumerate(frames):
+            file.write(("[" if not number else ", ").encode() + json_text(frame)[1:-1].encode())
+        file.write(b"]\n")
 
 
 def uncertainty(
@@ -130,7 +207,6 @@ def _read(
 ) -> tuple[DebiasedClassifier, pd.DataFrame, str]:
     """The model, the rows that have a recorded label, and its column."""
     from problog4fairness.data import check_column
-    from problog4fairness.errors import P4FError
     from problog4fairness.estimators import DebiasedClassifier, text_columns
 
     trained = DebiasedClassifier.load(model)
@@ -152,11 +228,8 @@ def _sensitive(model: DebiasedClassifier, frame: pd.DataFrame) -> pd.DataFrame |
 
 
 def _range(text: str) -> tuple[str, tuple[float, float]]:
-    from problog4fairness.errors import P4FError
-
-    name, _, ends = text.rpartition("=")
-    low, _, high = ends.partition(":")
-    try:
-        return name, (float(low), float(high))
-    except ValueError:
-        raise P4FError(f"--box {text} is not NAME=LOW:HIGH, such as p1=0.2:0.6") from None
+    form = "NAME=LOW:HIGH, such as p1=0.2:0.6"
+    name, ends = named_numbers("--box", text, form, ":")
+    if len(ends) != 2:
+        raise P4FError(f"--box {text}: write {form}")
+    return name, (ends[0], ends[1])
