@@ -7,7 +7,7 @@ import torch
 
 import problog4fairness as p4f
 from problog4fairness.errors import InconsistentEvidenceError, MissingValueError, ShapeError
-from problog4fairness.program.circuit import specialise as specialise_module
+from problog4fairness.program.circuit import circuit as circuit_module
 
 LABEL = r"""
 nn(h,X) :: y(X).   nn(a,X) :: a(X).
@@ -163,7 +163,7 @@ def test_many_distinct_rows_are_expanded_in_pieces(monkeypatch):
     a = torch.linspace(0, 1, 101, dtype=torch.float64)
     parameters = {"p1": 0.3, "p2": 0.1, "p3": 0.05, "p4": 0.2}
     whole = circuit.specialise(nn={"a": a}, parameters=parameters)
-    monkeypatch.setattr(specialise_module, "CHUNK", 300)
+    monkeypatch.setattr(circuit_module, "CHUNK", 300)
     pieces = circuit.specialise(nn={"a": a}, parameters=parameters)
     torch.testing.assert_close(whole.coefficients, pieces.coefficients)
     torch.testing.assert_close(whole.base, pieces.base)

@@ -140,6 +140,11 @@ class CircuitData:
         return FIRST_LITERAL + 2 * len(self.variables)
 
     @property
+    def roots(self) -> list[int]:
+        """The nodes that are asked for: the evidence; then, for each query, that it does not hold and that it holds."""
+        return [self.evidence, *(root for query in self.queries for root in (query.false, query.true))]
+
+    @property
     def edges(self) -> int:
         """Number of products that one evaluation computes."""
         return sum(map(len, self.nodes))
@@ -168,8 +173,7 @@ class CircuitData:
         for number, node in enumerate(self.nodes, start=first):
             if not all(0 <= child < number for pair in node for child in pair):
                 raise ValueError("a node refers to a later node")
-        roots = [self.evidence, *(root for query in self.queries for root in (query.true, query.false))]
-        if not all(0 <= root < first + len(self.nodes) for root in roots):
+        if not all(0 <= root < first + len(self.nodes) for root in self.roots):
             raise ValueError("a query refers to a node that does not exist")
         members = [variable for group in self.groups for variable in (*group.members, group.extra)]
         if not all(0 <= variable < len(self.variables) for variable in members):

@@ -306,12 +306,11 @@ def _upper_part(data: CircuitData, moving: Sequence[int]) -> tuple[list[int], Pl
         if any(child in moves for pair in node for child in pair):
             moves.add(number)
             kept.append(number)
-    roots = [data.evidence, *(root for query in data.queries for root in (query.false, query.true))]
-    read = {child for number in kept for pair in data.nodes[number - first] for child in pair} | set(roots)
+    read = {child for number in kept for pair in data.nodes[number - first] for child in pair} | set(data.roots)
     frontier = sorted(read - moves)
     place = {number: position for position, number in enumerate([*frontier, *literals, *kept])}
     nodes = [[(place[prime], place[sub]) for prime, sub in data.nodes[number - first]] for number in kept]
-    return frontier, Plan(len(frontier) + len(literals), nodes, [place[root] for root in roots])
+    return frontier, Plan(len(frontier) + len(literals), nodes, [place[root] for root in data.roots])
 
 
 def _entry_given(given: Given, entries: Tensor | None, like: Tensor) -> Given:
