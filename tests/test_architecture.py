@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "problog4fairness"
 
 MODULES, LINES, NAMES = 16, 400, 24
-PAST_DOORS = 14  # imports in tests of one room that reach inside another; this number may only shrink
+PAST_DOORS = 13  # imports in tests of one room that reach inside another; this number may only shrink
 
 
 def modules() -> list[Path]:

@@ -11,9 +11,8 @@ import pytest
 import problog4fairness as p4f
 from problog4fairness.beliefs import LEAST_SIGNAL
 from problog4fairness.data import Rows
-from problog4fairness.estimators import possible
 from problog4fairness.learners import Linear, Network
-from problog4fairness.robustness.box import BeliefBox, extremes
+from problog4fairness.robustness.box import BeliefBox, extremes, possible
 from tests.estimators.data import loans
 
 pytestmark = pytest.mark.filterwarnings("ignore::problog4fairness.audit.AuditWarning")
