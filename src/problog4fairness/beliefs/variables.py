@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from problog4fairness.data import Level, Sensitive, named_groups
+import numpy as np
+
+from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive, named_groups
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, number
 from problog4fairness.statistics import Parameter, known_values
@@ -94,6 +99,60 @@ def _number(value: Any, name: str) -> float:
             f"{name} is a number, one for each group, None or False, not {type(value).__name__}; a bias that depends "
             "on the row is a RowBias"
         ) from None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The combinations of values of several variables, numbered with the last variable fastest.
+
+    Attributes
+    ----------
+    variables
+        The variables.
+    """
+
+    variables: tuple[Sensitive, ...]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each variable has."""
+        return tuple(len(variable.levels) for variable in self.variables)
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return math.prod(self.shape)
+
+    def place(self, cell: int) -> tuple[int, ...]:
+        """The value of each variable in a cell, by position."""
+        return tuple(map(int, np.unravel_index(cell, self.shape)))
+
+    def values(self, cell: int) -> tuple[Level, ...]:
+        """The value of each variable in a cell."""
+        return tuple(v.levels[level] for v, level in zip(self.variables, self.place(cell), strict=True))
+
+    def words(self, cell: int, first: int = 0) -> str:
+        """A cell for people, from the ``first`` of its variables on."""
+        pairs = list(zip(self.variables, self.place(cell), strict=True))[first:]
+        return " and ".join(variable.group_text(level) for variable, level in pairs)
+
+    def arguments(self, cell: int) -> str:
+        """What stands for a cell between the brackets of a term."""
+        return ",".join(map(atom, self.values(cell)))
+
+    def goals(self, cell: int) -> str:
+        """What holds in a cell, as the body of a clause."""
+        return ", ".join(goal(v, level) for v, level in zip(self.variables, self.place(cell), strict=True))
+
+    def positions(self, rows: Rows) -> Codes | Floats:
+        """``[rows]``: the cell of each row; where some value is uncertain, ``[rows, cells]``: how likely each is."""
+        codes = [rows.positions(variable) for variable in self.variables]
+        if all(own.ndim == 1 for own in codes):
+            return np.asarray(np.ravel_multi_index([own.astype(np.int64) for own in codes], self.shape))
+        shares = np.ones((len(rows), 1))
+        for variable in self.variables:
+            shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)
+        return shares
 
 
 def favourable_comment(belief: Belief) -> list[str]:

@@ -54,6 +54,11 @@ class Cell(NamedTuple):
     recorded: int
     feature: str | None = None
 
+    @property
+    def change(self) -> tuple[int, int]:
+        """The fair and the recorded class: the kind of bias."""
+        return self.fair, self.recorded
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -170,6 +175,10 @@ class Parameter:
     def description(self) -> str:
         """The name with its meaning: ``p1 (a fair 1 is recorded as 0)``, or the meaning alone, as in ``called``."""
         return f"{self.name} ({self.meaning})" if self.called == self.name and self.meaning != UNSAID else self.called
+
+    def fact(self, head: str, body: str = "") -> str:
+        """The probabilistic fact or rule that it is the probability of, as a line of the program."""
+        return f"{self.weight} :: {head}{' :- ' if body else ''}{body}.{self.remark}"
 
     def stated(self, value: float | None) -> Parameter:
         """The same parameter with a value that somebody states, or None to be estimated."""

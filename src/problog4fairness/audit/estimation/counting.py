@@ -138,10 +138,10 @@ def counted_cells(
     estimated: dict[str, Parameter] = {}
     for change in belief.reads:
         hits, total = _counts(belief, change, rows, strata, confidence)
-        _warn_unseen_values(belief, change, total.reshape(belief.shape(change)))
-        of_change = [own for cell, own in belief.by_cell().items() if (cell.fair, cell.recorded) == change]
+        _warn_unseen_values(belief, change, total.reshape(belief.cells(change).shape))
+        of_change = [own for cell, own in belief.by_cell().items() if cell.change == change]
         for group in belief.affected:
-            parameters = [own for own in of_change if own.cell is not None and belief.place(own.cell)[0] == group]
+            parameters = [own for own in of_change if own.cell is not None and belief.group_of(own.cell) == group]
             places = [own.cell.group for own in parameters if own.cell is not None]
             k, n = hits[places], total[places]
             _warn_few_rows(belief, change, group, float(n.sum()))
@@ -170,7 +170,7 @@ def _counts(
     """
     if rows.fair is None or rows.recorded is None:
         raise P4FError("audited rows have a recorded and a fair label")
-    places, cells = belief.positions(change, rows), math.prod(belief.shape(change))
+    places, cells = belief.cells(change).positions(rows), belief.cells(change).count
     acting = (rows.fair == change[0]).astype(np.float64)
     if strata is not None:
         hits, total = np.zeros(cells), np.zeros(cells)
@@ -202,7 +202,7 @@ def _warn_few_rows(belief: RowBias, change: Change, group: int, rows: float) -> 
 
 def _warn_unseen_values(belief: RowBias, change: Change, total: Floats) -> None:
     """Warn of values and periods that the belief names and no audited row has; ``total`` is by group and value."""
-    for axis, variable in enumerate(belief._read(change)[1:], start=1):
+    for axis, variable in enumerate(belief.cells(change).variables[1:], start=1):
         others = tuple(other for other in range(total.ndim) if other != axis)
         rows = np.take(total, belief.affected, axis=0).sum(axis=others)
         named = rows[:-1] if isinstance(variable, Category) else rows

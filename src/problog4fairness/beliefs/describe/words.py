@@ -120,7 +120,7 @@ def row_sentences(belief: RowBias, label: Label, stage: Stage) -> list[str]:
             cells = {
                 cell: parameter
                 for cell, parameter in belief.by_cell().items()
-                if (cell.fair, cell.recorded) == (fair, recorded) and belief.place(cell)[0] == level
+                if cell.change == (fair, recorded) and belief.group_of(cell) == level
             }
             head = f"Of the people with {group} {stage.had} {label.column} = {label.values[fair]}, "
             tail = f" {stage.became} {label.column} = {label.values[recorded]}"

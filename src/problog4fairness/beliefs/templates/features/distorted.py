@@ -143,7 +143,7 @@ class Distorted:
         lines, biased = [comment(self.title), f"nn({name},X) :: {name}_(X)."], []
         for change, kind, body in ((NEGATIVE, "neg", f"\\+{name}_(X)"), (POSITIVE, "pos", f"{name}_(X)")):
             found = [
-                f"{own.weight} :: {name}_{kind}_bias(X) :- {goal(variable, cell.group)}.{own.remark}"
+                own.fact(f"{name}_{kind}_bias(X)", goal(variable, cell.group))
                 for cell, own in sorted(parameters.items(), key=lambda entry: -entry[0].group)
                 if (cell.recorded, cell.fair) == change
             ]

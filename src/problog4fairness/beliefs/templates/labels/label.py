@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any, ClassVar, Literal, Self
 
 from problog4fairness.beliefs.belief import Belief
@@ -83,30 +84,22 @@ class ClassBias(LabelStage):
         if len(set(self.classes)) < 3:
             raise P4FError("ClassBias is for labels with three or more classes; use LabelBias for a binary label")
         self.favourable = plain_label(self.classes[-1])
-        cells = [
-            Cell(level, f, r)
-            for level in self.affected
-            for f in range(len(self.classes))
-            for r in range(len(self.classes))
-            if f != r
-        ]
-        self.parameters = tuple(self._parameter(cell, transitions) for cell in cells)
+        pairs = list(permutations(range(len(self.classes)), 2))
+        cells = [Cell(level, *change) for level in self.affected for change in pairs]
+        stated = transitions if isinstance(transitions, Mapping) else dict.fromkeys(map(self._key, cells), transitions)
+        self.parameters = tuple(self._parameter(cell, stated.get(self._key(cell))) for cell in cells)
 
-    def _parameter(self, cell: Cell, transitions: float | Mapping[Any, float | None] | None) -> Parameter:
-        fair, recorded = self.classes[cell.fair], self.classes[cell.recorded]
-        group = self.variable.levels[cell.group]
-        value = transitions.get((group, fair, recorded)) if isinstance(transitions, Mapping) else transitions
-        meaning = f"a fair {fair} is recorded as {recorded} where {self.variable.group_text(cell.group)}"
-        return Parameter(self.parameter_name(cell), meaning, None if value is None else float(value), cell=cell)
+    def _key(self, cell: Cell) -> tuple[Any, ...]:
+        """Its group, fair class and recorded class."""
+        return self.variable.levels[cell.group], self.classes[cell.fair], self.classes[cell.recorded]
 
     def parameter_name(self, cell: Cell | None) -> str:
         if cell is None:
             raise P4FError("every parameter of a ClassBias is about a group and two classes")
-        group, fair, recorded = self.variable.levels[cell.group], self.classes[cell.fair], self.classes[cell.recorded]
-        return f"flip{self.suffix}({atom(group)},{atom(fair)},{atom(recorded)})"
+        return f"flip{self.suffix}({','.join(map(atom, self._key(cell)))})"
 
     def rules(self, fair: str, recorded: str) -> list[str]:
-        chances = {(cell.group, cell.fair, cell.recorded): parameter for cell, parameter in self.by_cell().items()}
+        chances = {(cell.group, *cell.change): parameter for cell, parameter in self.by_cell().items()}
         facts, rules = flip_rules(
             self.variable, self.classes, chances, before=fair, after=recorded, name="label", suffix=self.suffix
         )
@@ -216,11 +209,6 @@ class LabelBias(LabelStage):
         """The parameter of mistakes that flip anybody's label, where there is one."""
         return next((parameter for parameter in self.parameters if parameter.cell is None), None)
 
-    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
-        where = self.variable.group_text(cell.group)
-        meaning = f"a fair {cell.fair} is recorded as {cell.recorded} where {where}"
-        return Parameter(self.parameter_name(cell), meaning, value, cell=cell)
-
     def parameter_name(self, cell: Cell | None) -> str:
         if cell is None:
             return f"p_noise{self.suffix}"
@@ -230,10 +218,9 @@ class LabelBias(LabelStage):
         before_noise = f"{recorded}noiseless" if self.noise else recorded
         facts = {
             change: [
-                f"{parameter.weight} :: label_{kind}_bias{self.suffix}(X) :- "
-                f"{goal(self.variable, cell.group)}.{parameter.remark}"
+                parameter.fact(f"label_{kind}_bias{self.suffix}(X)", goal(self.variable, cell.group))
                 for cell, parameter in self.by_cell().items()
-                if (cell.fair, cell.recorded) == change
+                if cell.change == change
             ]
             for change, kind in ((NEGATIVE, "neg"), (POSITIVE, "pos"))
         }
@@ -245,7 +232,7 @@ class LabelBias(LabelStage):
         paragraphs = ["\n".join(lines), "\n".join(bodies)] if lines else ["\n".join(bodies)]
         if self.noise:
             paragraphs.append(
-                f"{self.noise.weight} :: label_noise{self.suffix}(X).{self.noise.remark}\n"
+                f"{self.noise.fact(f'label_noise{self.suffix}(X)')}\n"
                 f"{recorded}(X) :- {before_noise}(X), \\+label_noise{self.suffix}(X).\n"
                 f"{recorded}(X) :- \\+{before_noise}(X), label_noise{self.suffix}(X)."
             )

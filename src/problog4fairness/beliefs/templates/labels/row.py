@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, cast
 
 import numpy as np
@@ -22,12 +20,8 @@ from problog4fairness.beliefs.likelihood.tables import observe_tables
 from problog4fairness.beliefs.templates.labels.dependence import By
 from problog4fairness.beliefs.templates.labels.label import NEGATIVE, POSITIVE
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
-from problog4fairness.beliefs.variables import (
-    Strength,
-    goal,
-    strengths,
-)
-from problog4fairness.data import Category, Codes, Floats, Level, Period, Rows, Score, Sensitive
+from problog4fairness.beliefs.variables import Cells, Strength, goal, strengths
+from problog4fairness.data import Category, Codes, Level, Period, Rows, Score, Sensitive
 from problog4fairness.errors import MissingValueError, P4FError
 from problog4fairness.program import atom, predicates
 from problog4fairness.statistics import Cell, Parameter
@@ -155,7 +149,7 @@ class RowBias(LabelStage):
         names = predicates((each.name for each in others), "b", {"a", "x"})
         self.variables = (variable, *(replace(other, name=name) for other, name in zip(others, names, strict=True)))
         self.reads = {change: (0, *(1 + others.index(each) for each in some)) for change, some in reads.items()}
-        self.parameters = tuple(map(self._parameter, self._cells()))
+        self.parameters = tuple(map(self._parameter, self._all_cells()))
         self._take_columns()
 
     def _take_columns(self) -> None:
@@ -173,50 +167,36 @@ class RowBias(LabelStage):
         waiting = (name for dependence in self.open.values() for name in dependence.names)
         return tuple(dict.fromkeys([*super().other_columns, *waiting]))
 
-    def _read(self, change: Change) -> list[Sensitive]:
-        """The variables that a kind of bias depends on, the sensitive one first."""
-        return [self.variables[place] for place in self.reads[change]]
+    def cells(self, change: Change) -> Cells:
+        """The cells of a kind of bias; the sensitive variable is the first that they depend on."""
+        return Cells(tuple(self.variables[place] for place in self.reads[change]))
 
-    def shape(self, change: Change) -> tuple[int, ...]:
-        """How many groups and other values there are for a kind of bias; its cells are numbered in this order."""
-        return tuple(len(variable.levels) for variable in self._read(change))
-
-    def _cells(self) -> list[Cell]:
-        """All cells; of two groups, those of the sensitive one come first."""
-        cells = []
+    def _all_cells(self) -> list[Cell]:
+        """The cells of all kinds of bias; of two groups, those of the sensitive one come first."""
+        every = []
         for change in self.reads:
-            shape = self.shape(change)
-            if math.prod(shape) > MOST_CELLS:
+            cells = self.cells(change)
+            if cells.count > MOST_CELLS:
                 raise P4FError(
-                    f"there are {math.prod(shape):,} cells, more than {MOST_CELLS:,}; "
-                    "name fewer columns in depends_on(...)"
+                    f"there are {cells.count:,} cells, more than {MOST_CELLS:,}; name fewer columns in depends_on(...)"
                 )
-            groups = sorted(self.affected, reverse=self.variable.binary)
-            places = product(groups, *(range(size) for size in shape[1:]))
-            cells += [Cell(int(np.ravel_multi_index(place, shape)), *change) for place in places]
-        return cells
+            others = cells.count // cells.shape[0]
+            for group in sorted(self.affected, reverse=self.variable.binary):
+                every += [Cell(group * others + place, *change) for place in range(others)]
+        return every
 
-    def place(self, cell: Cell) -> tuple[int, ...]:
-        """The group and the other values of a cell, by position."""
-        return tuple(int(position) for position in np.unravel_index(cell.group, self.shape((cell.fair, cell.recorded))))
+    def group_of(self, cell: Cell) -> int:
+        """The group of a cell, by position."""
+        return self.cells(cell.change).place(cell.group)[0]
 
     def where(self, cell: Cell, first: int = 0) -> str:
-        """A cell in words, from the ``first`` of its variables on."""
-        pairs = list(zip(self._read((cell.fair, cell.recorded)), self.place(cell), strict=True))[first:]
-        return " and ".join(variable.group_text(level) for variable, level in pairs)
-
-    def _inside(self, cell: Cell) -> str:
-        pairs = zip(self._read((cell.fair, cell.recorded)), self.place(cell), strict=True)
-        return ",".join(atom(variable.levels[level]) for variable, level in pairs)
+        """See :meth:`LabelStage.where`; from the ``first`` of its variables on."""
+        return self.cells(cell.change).words(cell.group, first)
 
     def parameter_name(self, cell: Cell | None) -> str:
         if cell is None:
             raise P4FError("every parameter of a RowBias is about a cell")
-        return f"{NAMES[cell.fair, cell.recorded][:3]}{self.suffix}({self._inside(cell)})"
-
-    def _parameter(self, cell: Cell) -> Parameter:
-        meaning = f"a fair {cell.fair} is recorded as {cell.recorded} where {self.where(cell)}"
-        return Parameter(self.parameter_name(cell), meaning, cell=cell)
+        return f"{NAMES[cell.change][:3]}{self.suffix}({self.cells(cell.change).arguments(cell.group)})"
 
     def rules(self, fair: str, recorded: str) -> list[str]:
         used = [
@@ -235,12 +215,12 @@ class RowBias(LabelStage):
             for level in (1, 0)
         ]
         facts = [
-            f"{parameter.weight} :: {self._bias(cell)}(X,{self._inside(cell)}).{parameter.remark}"
+            parameter.fact(f"{self._bias(cell)}(X,{self.cells(cell.change).arguments(cell.group)})")
             for cell, parameter in self.by_cell().items()
         ]
         bodies = [] if NEGATIVE in self.reads else [f"{recorded}(X) :- {fair}(X)."]
         for change in self.reads:
-            read = self._read(change)
+            read = self.cells(change).variables
             holds = "".join(f", {names[read_variable]}(X,V{i})" for i, read_variable in enumerate(read, start=1))
             bias = f"{self._bias(Cell(0, *change))}(X,{','.join(f'V{i}' for i in range(1, len(read) + 1))})"
             start = f"{fair}(X){holds}, \\+" if change == NEGATIVE else f"\\+{fair}(X){holds}, "
@@ -248,7 +228,7 @@ class RowBias(LabelStage):
         return ["\n".join(part) for part in (goals, facts, bodies) if part]
 
     def _bias(self, cell: Cell) -> str:
-        return f"label_{NAMES[cell.fair, cell.recorded][:3]}_bias{self.suffix}"
+        return f"label_{NAMES[cell.change][:3]}_bias{self.suffix}"
 
     def label_table(self, groups: Codes | None = None) -> Tensor:
         """See :meth:`LabelStage.label_table`; looked up, which for many cells is quicker than asking the program."""
@@ -256,11 +236,12 @@ class RowBias(LabelStage):
         groups = every(self.variables) if groups is None else groups
         table = np.broadcast_to(np.eye(2), (len(groups), 2, 2)).copy()
         for change, read in self.reads.items():
-            chance = np.zeros(math.prod(self.shape(change)))
+            cells = self.cells(change)
+            chance = np.zeros(cells.count)
             for cell, parameter in self.by_cell().items():
-                if (cell.fair, cell.recorded) == change:
+                if cell.change == change:
                     chance[cell.group] = parameter.used
-            chances = chance[np.ravel_multi_index(groups[:, list(read)].T, self.shape(change))]
+            chances = chance[np.ravel_multi_index(groups[:, list(read)].T, cells.shape)]
             table[:, change[0], change[1]], table[:, change[0], change[0]] = chances, 1 - chances
         return torch.from_numpy(table)
 
@@ -335,34 +316,18 @@ class RowBias(LabelStage):
     def _estimated(self, rows: Rows, confidence: float, strata: Stratified | None = None) -> tuple[Parameter, ...]:
         return counted_cells(self, rows, confidence, strata)
 
-    def positions(self, change: Change, rows: Rows) -> Codes | Floats:
-        """``[rows]``: the cell of each row for a kind of bias; where groups are uncertain, shares ``[rows, cells]``."""
-        read, shape = self._read(change), self.shape(change)
-        by_variable = [rows.positions(variable) for variable in read]
-        if all(places.ndim == 1 for places in by_variable):
-            return np.asarray(np.ravel_multi_index([places.astype(np.int64) for places in by_variable], shape))
-        shares = np.ones((len(rows), 1))
-        for variable in read:
-            shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)
-        return shares
-
     def _acts(self, group: int, fair: int, recorded: int) -> bool:
         sizes = [len(variable.levels) for variable in self._audit_variables]
         return (fair, recorded) in self.reads and int(np.unravel_index(group, sizes)[0]) in self.affected
 
     def _occurring(self, parameters: Iterable[Parameter], rows: Rows) -> list[Parameter]:
         """See :meth:`Belief._occurring`: of those whose cell has rows."""
-        occurring_cells: set[tuple[int, Change]] = set()
+        occurring_cells: set[Cell] = set()
         for change in self.reads:
-            places = self.positions(change, rows)
+            places = self.cells(change).positions(rows)
             cells = np.unique(places) if places.ndim == 1 else np.flatnonzero(places.sum(axis=0))
-            occurring_cells |= {(int(cell), change) for cell in cells.tolist()}
-        return [
-            parameter
-            for parameter in parameters
-            if parameter.cell
-            and (parameter.cell.group, (parameter.cell.fair, parameter.cell.recorded)) in occurring_cells
-        ]
+            occurring_cells |= {Cell(int(cell), *change) for cell in cells.tolist()}
+        return [parameter for parameter in parameters if parameter.cell in occurring_cells]
 
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         return row_sentences(self, label, stage or Stage())

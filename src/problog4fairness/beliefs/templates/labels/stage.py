@@ -81,6 +81,20 @@ class LabelStage(Belief):
         parts = [comment(*head), "\n".join([classifier(self.classes), *map(declaration, self.variables)])]
         return "\n\n".join([*parts, *self.rules("y_h", "y_"), self.queries()]) + "\n"
 
+    def where(self, cell: Cell) -> str:
+        """The rows of a cell in words."""
+        return self.variable.group_text(cell.group)
+
+    def _meaning(self, cell: Cell) -> str:
+        """What the parameter of a cell is the probability of."""
+        fair, recorded = ((self.classes or (0, 1))[label] for label in cell.change)
+        return f"a fair {fair} is recorded as {recorded} where {self.where(cell)}"
+
+    def _parameter(self, cell: Cell, value: float | None = None) -> Parameter:
+        """The parameter of a cell, with its value where somebody states it."""
+        known = None if value is None else float(value)
+        return Parameter(self.parameter_name(cell), self._meaning(cell), known, cell=cell)
+
     def by_cell(self) -> dict[Cell, Parameter]:
         """The parameters that are about a cell."""
         return {parameter.cell: parameter for parameter in self.parameters if parameter.cell is not None}

@@ -191,15 +191,15 @@ class Annotators(Belief):
             if cell := own.cell:
                 where = f", {goal(self.variables[0], cell.group)}" if self.variables else ""
                 error = f"label_{'neg' if cell.fair else 'pos'}_bias(X,J)"
-                facts.append(f"{own.weight} :: {error} :- kind(J,{atom(str(cell.feature))}){where}.{own.remark}")
+                facts.append(own.fact(error, f"kind(J,{atom(str(cell.feature))}){where}"))
         easy = "\\+label_guess(X,J), " if self.hard_rows else ""
         rules = [f"vote(X,J) :- {easy}{cause}." for cause in _VOTE]
         if self.hard_rows:
             hard, guess, answer = (own for own in self.parameters if own.cell is None)
             facts += [
-                f"{hard.weight} :: label_hard(X).{hard.remark}",
-                f"{guess.weight} :: label_guess(X,J) :- kind(J,_), label_hard(X).{guess.remark}",
-                f"{answer.weight} :: label_answer(X,J) :- kind(J,_).{answer.remark}",
+                hard.fact("label_hard(X)"),
+                guess.fact("label_guess(X,J)", "kind(J,_), label_hard(X)"),
+                answer.fact("label_answer(X,J)", "kind(J,_)"),
             ]
             rules.append("vote(X,J) :- label_guess(X,J), label_answer(X,J).")
         rules += [*_AGREES, f"y_(X) :- {', '.join(f'agrees(X,{names[c]})' for c in self.recorded_columns)}."]

@@ -104,18 +104,15 @@ class PositiveUnlabelled(Selection):
         self.parameters = tuple(self._parameters(propensity, 1, "propensity"))
         self._check_values()
 
-    def _meaning(self, fair: int, where: str) -> str:
-        return f"a fair {fair} is recorded where {where}"
+    def _meaning(self, cell: Cell) -> str:
+        return f"a fair {cell.fair} is recorded where {self.where(cell)}"
 
     def parameter_name(self, cell: Cell | None) -> str:
-        return f"e{self.suffix}({self._inside(0 if cell is None else cell.group)})"
+        return f"e{self.suffix}({self.cells.arguments(0 if cell is None else cell.group)})"
 
     def rules(self, fair: str, recorded: str) -> list[str]:
         selected = f"label_selected{self.suffix}(X)"
-        facts = [
-            f"{own.weight} :: {selected} :- {self._goals(cell.group)}.{own.remark}"
-            for cell, own in self.by_cell().items()
-        ]
+        facts = [own.fact(selected, self.cells.goals(cell.group)) for cell, own in self.by_cell().items()]
         return ["\n".join(facts), f"{recorded}(X) :- {fair}(X), {selected}."]
 
     def estimate(
@@ -150,16 +147,16 @@ class PositiveUnlabelled(Selection):
     def _by_share(self, own: Parameter, positive: float | None, rows: Rows, confidence: float) -> Parameter:
         """A propensity from the share of recorded 1s in its stratum and the stated share of fair ones."""
         stratum = 0 if own.cell is None else own.cell.group
-        shares = self.stratum_shares(rows)[:, stratum]
+        shares, where = self.stratum_shares(rows)[:, stratum], self.cells.words(stratum)
         total = float(shares.sum())
         if positive is None or positive == 0:
-            raise P4FError(f"positives does not say how many have a fair 1 where {self._where(stratum)}; name a share")
+            raise P4FError(f"positives does not say how many have a fair 1 where {where}; name a share")
         if total == 0 or rows.recorded is None:
-            raise P4FError(f"no row has {self._where(stratum)}; leave that group out of the belief's groups")
+            raise P4FError(f"no row has {where}; leave that group out of the belief's groups")
         seen = float(shares @ rows.recorded) / total
         if seen > positive:
             raise P4FError(
-                f"{percent(seen)} of the rows with {self._where(stratum)} are recorded as 1, more than the "
+                f"{percent(seen)} of the rows with {where} are recorded as 1, more than the "
                 f"{percent(positive)} that positives says have a fair 1; correct it"
             )
         low, high = interval(seen, total, confidence)
@@ -178,6 +175,6 @@ class PositiveUnlabelled(Selection):
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         told = stage or Stage()
         return [
-            f"Of the people with {self._where(cell.group)} {told.had} {label.good}, {share(own)} {told.became} it."
+            f"Of the people with {self.where(cell)} {told.had} {label.good}, {share(own)} {told.became} it."
             for cell, own in self.by_cell().items()
         ]

@@ -103,7 +103,10 @@ def _modelled(
             f"the proxies have {len(parameters):,} combinations of values, and a model of them takes {MOST_TOGETHER:,} "
             "at most; join values that are alike"
         )
-    matrix = _design(sizes)
+    # A constant, and an indicator of each value of each proxy but the first, of every combination.
+    places = np.indices(sizes).reshape(len(sizes), -1)
+    indicators = [np.eye(size)[place, 1:] for size, place in zip(sizes, places, strict=True)]
+    matrix = np.column_stack([np.ones(places.shape[1]), *indicators])
     rows = counts.sum(axis=1, keepdims=True)
     shape = (matrix.shape[1], counts.shape[1] - 1)
 
@@ -128,13 +131,6 @@ def _modelled(
     ends = expit(logit(value) - half), expit(logit(value) + half)
     information = np.linalg.pinv(spread, rcond=1e-8, hermitian=True)
     return estimated_jointly(parameters, value, *ends, information, int(rows.sum()), SOURCE)
-
-
-def _design(values: Sequence[int]) -> Floats:
-    """``[combinations, weights]``: a constant, and an indicator of each value of each proxy but the first."""
-    every = np.array(list(product(*(range(count) for count in values))))
-    parts = [np.eye(count)[every[:, number], 1:] for number, count in enumerate(values)]
-    return np.concatenate([np.ones((len(every), 1)), *parts], axis=1)
 
 
 def _chances(matrix: Floats, weights: Floats) -> Floats:

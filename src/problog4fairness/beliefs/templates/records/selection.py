@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -28,10 +25,10 @@ from problog4fairness.audit import (
 from problog4fairness.beliefs.belief import Belief
 from problog4fairness.beliefs.fields import plain_label
 from problog4fairness.beliefs.templates.labels.stage import LabelStage
-from problog4fairness.beliefs.variables import goal
+from problog4fairness.beliefs.variables import Cells
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
-from problog4fairness.program import atom, predicates
+from problog4fairness.program import predicates
 from problog4fairness.statistics import Cell, Parameter, estimated_jointly, interval
 
 if TYPE_CHECKING:
@@ -60,63 +57,38 @@ class Selection(LabelStage):
         names = predicates(by, "b", {"a", "x"})
         others = [Sensitive.of(column, by[column], name) for column, name in zip(by, names, strict=True)]
         self.variables += tuple(Sensitive(v.columns, v.levels, v.name, people=False) for v in others)
-        self.affected = tuple(range(len(self._strata())))
+        if self.cells.count > MOST_STRATA:
+            raise P4FError(
+                f"there are {self.cells.count:,} strata, more than {MOST_STRATA:,}; name fewer columns, or join values"
+            )
+        self.affected = tuple(range(self.cells.count))
         self.favourable = plain_label(favourable)
 
-    @abstractmethod
-    def _meaning(self, fair: int, where: str) -> str:
-        """What a parameter is the probability of."""
+    @property
+    def cells(self) -> Cells:
+        """The strata."""
+        return Cells(self.variables)
 
-    def _strata(self) -> list[tuple[int, ...]]:
-        """For each stratum the position of the group and of the value of each other column."""
-        count = math.prod(len(variable.levels) for variable in self.variables)
-        if count > MOST_STRATA:
-            raise P4FError(f"there are {count:,} strata, more than {MOST_STRATA:,}; name fewer columns, or join values")
-        return list(product(*(range(len(variable.levels)) for variable in self.variables)))
+    def where(self, cell: Cell) -> str:
+        return self.cells.words(cell.group)
 
     def strata(self, rows: Rows) -> tuple[int, Codes | Floats]:
-        positions = [rows.positions(variable) for variable in self.variables]
-        sizes = [len(variable.levels) for variable in self.variables]
-        if all(own.ndim == 1 for own in positions):
-            return int(np.prod(sizes)), np.ravel_multi_index([own.astype(np.int64) for own in positions], sizes)
-        shares = np.ones((len(rows), 1))
-        for variable in self.variables:
-            shares = (shares[:, :, None] * rows.shares(variable)[:, None, :]).reshape(len(rows), -1)
-        return shares.shape[1], shares
+        return self.cells.count, self.cells.positions(rows)
 
     def stratum_shares(self, rows: Rows) -> Floats:
         """``[rows, strata]``: the probability of each stratum."""
         count, strata = self.strata(rows)
         return np.asarray(strata if strata.ndim == 2 else np.eye(count)[strata.astype(np.int64)], dtype=np.float64)
 
-    def _where(self, stratum: int) -> str:
-        """A stratum in words."""
-        pairs = zip(self.variables, self._strata()[stratum], strict=True)
-        return " and ".join(variable.group_text(level) for variable, level in pairs)
-
-    def _goals(self, stratum: int) -> str:
-        """What holds in a stratum, as the body of a clause."""
-        return ", ".join(goal(v, level) for v, level in zip(self.variables, self._strata()[stratum], strict=True))
-
-    def _inside(self, stratum: int) -> str:
-        """The arguments of a parameter that say its stratum."""
-        pairs = zip(self.variables, self._strata()[stratum], strict=True)
-        return ",".join(atom(variable.levels[level]) for variable, level in pairs)
-
     def _parameters(self, chance: Chance, fair: int, name: str) -> list[Parameter]:
         """The parameters of a fair label, the strata of the sensitive group first."""
-        groups = [tuple(v.levels[k] for v, k in zip(self.variables, own, strict=True)) for own in self._strata()]
-        keys = [group if len(group) > 1 else group[0] for group in groups]
+        values = map(self.cells.values, range(self.cells.count))
+        keys = [value if len(value) > 1 else value[0] for value in values]
         for key in set(chance) - set(keys) if isinstance(chance, Mapping) else ():
             raise P4FError(f"{name} names {key!r}, which is not among {', '.join(map(repr, keys))}")
-        parameters = []
-        for stratum in sorted(self.affected, reverse=self.variable.binary):
-            value = chance.get(keys[stratum]) if isinstance(chance, Mapping) else chance
-            cell = Cell(stratum, fair, fair)
-            known = None if value is None else float(value)
-            meaning = self._meaning(fair, self._where(stratum))
-            parameters.append(Parameter(self.parameter_name(cell), meaning, known, cell=cell))
-        return parameters
+        stated = chance if isinstance(chance, Mapping) else dict.fromkeys(keys, chance)
+        strata = sorted(self.affected, reverse=self.variable.binary)
+        return [self._parameter(Cell(stratum, fair, fair), stated.get(keys[stratum])) for stratum in strata]
 
     def with_parameters(self, probabilities: tuple[Parameter, ...]) -> Self:
         other = super().with_parameters(probabilities)
@@ -132,7 +104,7 @@ class Selection(LabelStage):
             if all(own.value == 0 and own.rows is None for own in parameters):
                 raise P4FError(
                     f"{' and '.join(own.name for own in parameters)} 0 would mean that no label is ever recorded where "
-                    f"{self._where(stratum)}; leave out these rows, or say None to estimate it"
+                    f"{self.cells.words(stratum)}; leave out these rows, or say None to estimate it"
                 )
 
     def estimate(
@@ -221,7 +193,7 @@ def learned_from(
     shares = belief.stratum_shares(rows)
     selected = np.asarray(rows.recorded) >= (0 if belief.missing_labels else 1)
     for stratum in np.flatnonzero(selected @ shares == 0).tolist():
-        where = belief._where(stratum)
+        where = belief.cells.words(stratum)
         raise P4FError(f"no label is recorded where {where}; the record does not tell of it: audit rows, or state it")
     matrix = design_matrix(belief, rows, features, use_sensitive)
     learned = None

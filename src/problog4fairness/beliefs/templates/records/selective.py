@@ -128,12 +128,12 @@ class SelectiveLabels(Selection):
         self.missing_labels = self.tabular = kept == "all"
         self.withheld = self.other_columns
 
-    def _meaning(self, fair: int, where: str) -> str:
-        return f"somebody with a fair {fair} is accepted where {where}"
+    def _meaning(self, cell: Cell) -> str:
+        return f"somebody with a fair {cell.fair} is accepted where {self.where(cell)}"
 
     def parameter_name(self, cell: Cell | None) -> str:
         own = cell or Cell(0, 1, 1)
-        return f"s{self.suffix}({own.fair},{self._inside(own.group)})"
+        return f"s{self.suffix}({own.fair},{self.cells.arguments(own.group)})"
 
     def record(self, rows: Rows) -> Record:
         """See :meth:`Belief.record`: that nothing was recorded is the last outcome."""
@@ -144,8 +144,7 @@ class SelectiveLabels(Selection):
     def rules(self, fair: str, recorded: str) -> list[str]:
         accepted = f"label_accepted{self.suffix}(X)"
         facts = [
-            f"{own.weight} :: {accepted} :- {'' if cell.fair else chr(92) + '+'}{fair}(X), {self._goals(cell.group)}."
-            f"{own.remark}"
+            own.fact(accepted, f"{'' if cell.fair else chr(92) + '+'}{fair}(X), {self.cells.goals(cell.group)}")
             for cell, own in self.by_cell().items()
         ]
         if self.kept == "accepted":
@@ -206,13 +205,12 @@ class SelectiveLabels(Selection):
     def sentences(self, label: Label, stage: Stage | None = None) -> list[str]:
         if all(own.source == BY_FEATURES for own in self.parameters):
             return ["Who was accepted is taken to follow the features: alike people are accepted whatever their label."]
-        told, by_stratum = stage or Stage(), dict[int, dict[int, Parameter]]()
-        for cell, own in self.by_cell().items():
-            by_stratum.setdefault(cell.group, {})[cell.fair] = own
+        had, accepted = (stage or Stage()).had, self.by_cell()
         return [
-            f"Of the people with {self._where(stratum)} {told.had} {label.good}, {share(own[1])} were accepted; of "
-            f"those {told.had} {label.bad}, {share(own[0])}."
-            for stratum, own in by_stratum.items()
+            f"Of the people with {self.where(cell)} {had} {label.good}, {share(own)} were accepted; of those {had} "
+            f"{label.bad}, {share(accepted[Cell(cell.group, 0, 0)])}."
+            for cell, own in accepted.items()
+            if cell.fair == 1
         ]
 
     def caveats(self) -> list[str]:

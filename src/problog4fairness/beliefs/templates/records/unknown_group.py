@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import product
-from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -29,6 +26,7 @@ from problog4fairness.beliefs.templates.records.proxies import (
     proxy_text,
     stated_shares,
 )
+from problog4fairness.beliefs.variables import Cells
 from problog4fairness.data import Codes, Floats, Grouping, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import atom, predicates
@@ -130,25 +128,24 @@ class UnknownGroup(Belief):
         names = predicates(proxies, "q", taken)
         others = [Sensitive.of(column, values) for column, values in proxies.items()]
         self.proxies = tuple(replace(v, name=name, people=False) for v, name in zip(others, names, strict=True))
-        self._check_room()
-        for key in set(shares or {}) - set(self._cells):
-            raise P4FError(f"shares names {key!r}, which is not among the values of {', '.join(proxies)}")
-        stated = {key: stated_shares(key, given, self.group) for key, given in (shares or {}).items()}
-        self.group_parameters = tuple(
-            Parameter(self._name(cell), self._meaning(cell), stated[key][level] if key in stated else None, cell=cell)
-            for key, number in self._cells.items()
-            for level in range(1, len(self.group.levels))
-            for cell in [Cell(number, 0, level)]
-        )
-        self._join()
-
-    def _check_room(self) -> None:
-        cells = prod(len(proxy.levels) for proxy in self.proxies)
-        if cells > MOST_CELLS:
-            raise P4FError(f"the proxies have {cells:,} combinations of values, more than {MOST_CELLS:,}")
-        count = cells * (len(self.group.levels) - 1)
+        self.cells = Cells(self.proxies)
+        if self.cells.count > MOST_CELLS:
+            raise P4FError(f"the proxies have {self.cells.count:,} combinations of values, more than {MOST_CELLS:,}")
+        count = self.cells.count * (len(self.group.levels) - 1)
         if count > MOST_PARAMETERS:
             raise P4FError(f"the groups and proxies need {count:,} parameters, more than {MOST_PARAMETERS:,}")
+        values = map(self.cells.values, range(self.cells.count))
+        keys = [value if len(value) > 1 else value[0] for value in values]
+        for key in set(shares or {}) - set(keys):
+            raise P4FError(f"shares names {key!r}, which is not among the values of {', '.join(proxies)}")
+        unknown = [None] * len(self.group.levels)
+        stated = {key: stated_shares(key, given, self.group) for key, given in (shares or {}).items()}
+        self.group_parameters = tuple(
+            self._parameter(Cell(number, 0, level), stated.get(key, unknown)[level])
+            for number, key in enumerate(keys)
+            for level in range(1, len(self.group.levels))
+        )
+        self._join()
 
     def _join(self) -> None:
         """What follows from the belief inside."""
@@ -159,25 +156,12 @@ class UnknownGroup(Belief):
         self.withheld, self.predicts_from, self.classifier = inner.withheld, inner.predicts_from, inner.classifier
         self.parameters = (*self.group_parameters, *inner.parameters)
 
-    @cached_property
-    def _cells(self) -> dict[Any, int]:
-        """The values of the proxies that stand together, and the number of each combination."""
-        keys = product(*(own.levels for own in self.proxies))
-        return {key if len(key) > 1 else key[0]: number for number, key in enumerate(keys)}
-
-    def _name(self, cell: Cell) -> str:
-        key = tuple(own.levels[place] for own, place in zip(self.proxies, self._key(cell), strict=True))
-        group = () if self.group.binary else (self.group.levels[cell.recorded],)
-        return f"group({','.join(map(atom, (*key, *group)))})"
-
-    def _key(self, cell: Cell) -> list[int]:
-        """The value of each proxy in a cell, by position; the last proxy changes first."""
-        return [int(place) for place in np.unravel_index(cell.group, [len(proxy.levels) for proxy in self.proxies])]
-
-    def _meaning(self, cell: Cell) -> str:
-        pairs = zip(self.proxies, self._key(cell), strict=True)
-        where = " and ".join(proxy.group_text(level) for proxy, level in pairs)
-        return f"{self.group.group_text(cell.recorded)} where {where}"
+    def _parameter(self, cell: Cell, value: float | None) -> Parameter:
+        """P(group | values of the proxies)."""
+        inside = self.cells.arguments(cell.group)
+        inside += "" if self.group.binary else "," + atom(self.group.levels[cell.recorded])
+        meaning = f"{self.group.group_text(cell.recorded)} where {self.cells.words(cell.group)}"
+        return Parameter(f"group({inside})", meaning, value, cell=cell)
 
     @property
     def other_columns(self) -> tuple[str, ...]:
@@ -221,18 +205,13 @@ class UnknownGroup(Belief):
             codes[there] = self.group._hard(rows.frame.loc[there, [name]])
         return codes
 
-    def _places(self, rows: Rows) -> Codes:
-        """The combination of proxies of each row."""
-        own = [rows.positions(proxy).astype(np.int64) for proxy in self.proxies]
-        return np.ravel_multi_index(own, [len(proxy.levels) for proxy in self.proxies])
-
     def group_shares(self, rows: Rows) -> Floats:
         """``[rows, groups]``: the probability of each group, 0 or 1 where it is recorded."""
         self._require_columns(rows)
         known, groups = self._known(rows), len(self.group.levels)
         used = known_values(self.group_parameters)
         values = [used.get(own.name, np.nan) for own in self.group_parameters]
-        others = np.array(values).reshape(-1, groups - 1)[self._places(rows)]
+        others = np.array(values).reshape(-1, groups - 1)[self.cells.positions(rows)]
         shares = np.column_stack([1 - others.sum(axis=1), others])
         return np.where((known < 0)[:, None], np.maximum(shares, 0.0), np.eye(groups)[known])
 
@@ -314,9 +293,8 @@ class UnknownGroup(Belief):
         if (known < 0).all():
             raise P4FError(f"no row of the linked sample has a value of {self.group.columns[0]!r}")
         linked = np.flatnonzero(known >= 0)
-        places, known = self._places(rows.take(linked)), known[linked]
-        sizes = [len(proxy.levels) for proxy in self.proxies] if additive else None
-        counted = linked_shares(self.group_parameters, places, known, confidence, sizes)
+        places, sizes = self.cells.positions(rows.take(linked)).astype(np.int64), self.cells.shape if additive else None
+        counted = linked_shares(self.group_parameters, places, known[linked], confidence, sizes)
         warn_few(counted, error=error)
         inner = self.belief
         if recorded is not None and fair is not None and inner.parameters:
@@ -349,7 +327,7 @@ class UnknownGroup(Belief):
         if (group is None and len(levels) > 2) or (group is not None and group not in levels):
             raise P4FError(f"name the group that is compared with the others: one of {list(levels)}")
         shares = self.group_shares(rows)[:, 1 if group is None else levels.index(group)]
-        return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self._places(rows), -1))
+        return bounded_disparity(values, shares, np.where(self._known(rows) < 0, self.cells.positions(rows), -1))
 
     def _audit_strata(self, table: Any, recorded: str | None, favourable: Any) -> SamplingFrame:
         """See :meth:`Belief._audit_strata`: by group where the table has it."""
