@@ -9,9 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from problog4fairness.errors import P4FError
-from problog4fairness.evaluation.figure import FREE, styles
 from problog4fairness.evaluation.methods import METHODS as KNOWN
-from problog4fairness.evaluation.result import Comparison
+from problog4fairness.evaluation.result import FREE, Comparison, styles
 from problog4fairness.metrics import METRICS
 
 METHODS = ("this model", "trained on recorded labels", "a belief", "another belief")

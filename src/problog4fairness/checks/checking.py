@@ -35,22 +35,12 @@ from problog4fairness.statistics import percent
 
 @dataclass(frozen=True)
 class Check:
-    """One check of a belief.
-
-    Attributes
-    ----------
-    name, question
-        What it is called, and what it asks.
-    test
-        What it does.
-    needs
-        What it cannot do without, from :mod:`.checks.needs`.
-    """
+    """One check of a belief: its name, its question, what it does, and what it cannot do without."""
 
     name: str
     question: str
     test: Callable[[Case], Finding]
-    needs: Sequence[Callable[[Case], None]]
+    needs: Sequence[Callable[[Case], None]]  # from the module of that name
 
     def run(self, case: Case) -> Finding | str:
         """What it found, or why it was not done, or not decided."""

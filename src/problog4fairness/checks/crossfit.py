@@ -27,24 +27,12 @@ def quick_learners() -> dict[str, Learner]:
 
 @dataclass(frozen=True, eq=False)
 class Crossfit:
-    """One learner, fitted once without each fold.
-
-    Attributes
-    ----------
-    learner
-        Its name.
-    fits
-        What was learned without each fold.
-    likelihood
-        ``[rows]``: log P(recorded) of each row by the fit that has not seen it.
-    recorded
-        ``[rows, classes]``: P(recorded class) by the same.
-    """
+    """One learner, fitted once without each fold, and what the fit that has not seen a row predicts of it."""
 
     learner: str
     fits: Sequence[Fitted]
-    likelihood: Floats
-    recorded: Floats
+    likelihood: Floats  # [rows]: log P(recorded)
+    recorded: Floats  # [rows, classes]: P(recorded class)
 
     @property
     def mean(self) -> float:
@@ -60,23 +48,13 @@ def folds_of(rows: int, seed: int) -> Codes:
 def crossfit(belief: Belief, rows: Rows, folds: Codes, seed: int, learners: dict[str, Learner]) -> Crossfit:
     """The learner under which recorded labels of the first fold are most likely through the belief, on all folds.
 
-    Parameters
-    ----------
-    belief
-        What to learn through.
-    rows
-        With recorded labels, and the columns to learn from.
-    folds
-        ``[rows]``: the fold of each.
-    seed
-        Of the fits.
-    learners
-        Those to choose from, by name.
+    ``folds`` has the fold of each row.
     """
     observation = belief.observe(rows)
     train = [torch.from_numpy(np.flatnonzero(folds != fold)) for fold in range(FOLDS)]
     tasks = [Task(observation, seed, train_rows=others) for others in train]
-    label, held = np.asarray(belief.record(rows).codes), [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
+    held = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
+    label = np.asarray(belief.record(rows).codes)
 
     def recorded(fitted: Fitted, fold: int) -> Floats:
         chances = observation.recorded_proba(fitted.log_proba(observation.table))
@@ -111,18 +89,9 @@ def _ahead(differences: Floats) -> float:
 def fair_chances(belief: Belief, fits: Sequence[Fitted], rows: Rows, folds: Codes) -> Floats:
     """P(fair class) of rows, ``[rows, classes]``, by fits that have not seen them.
 
-    Parameters
-    ----------
-    belief
-        What was learned through.
-    fits
-        As in :class:`Crossfit`.
-    rows
-        The rows.
-    folds
-        ``[rows]``: the fold of each; -1 for a row that no fit has seen, which gets the mean of all.
+    ``folds`` has the fold of each row; a row of fold -1, which no fit has seen, gets the mean of all fits.
     """
     restored = belief.restore(rows.without_record())
-    every = np.stack([restored.fair_proba(fitted.log_proba(restored.table)).numpy() for fitted in fits])
-    held_out: Floats = every[np.maximum(folds, 0), np.arange(len(rows))]
-    return np.where((folds < 0)[:, None], every.mean(axis=0), held_out)
+    chances = np.stack([restored.fair_proba(fitted.log_proba(restored.table)).numpy() for fitted in fits])
+    held_out: Floats = chances[np.maximum(folds, 0), np.arange(len(rows))]
+    return np.where((folds < 0)[:, None], chances.mean(axis=0), held_out)

@@ -24,35 +24,20 @@ class NotDone(Exception):  # noqa: N818  a reason, not an error
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What one test found.
+    """What one test found: what was compared and how it came out, and what to do if it is a contradiction.
 
-    Attributes
-    ----------
-    sentence
-        What was compared, and how it came out, in plain words.
-    p
-        The probability of something at least as extreme if the belief were right, before correction.
-    rows
-        The rows that say so, by number.
-    advice
-        What to do if it is a contradiction.
-    score
-        How many standard deviations it is from what the belief says, for a test that relies on the quick learners;
-        None for one that holds whatever they have learned.
-    stays
-        The share of the score that must stay when larger trees learn, where these predict clearly better than small
-        ones. What is lost was learner error, and the rest may be, too.
-    least
-        The least difference that such data show in four of five tables, in words; empty where nothing is known of it.
+    Where a test relies on the quick learners, ``score`` says how many standard deviations it is from what the belief
+    says. Where larger trees predict clearly better than small ones, the share ``stays`` of it must stay when they
+    learn: the rest was learner error, and what stays may be, too.
     """
 
     sentence: str
-    p: float
-    rows: Codes
+    p: float  # of something at least as extreme if the belief were right, before correction
+    rows: Codes  # those that say so, by number
     advice: str
     score: float | None = None
     stays: float = STAYS
-    least: str = ""
+    least: str = ""  # the least difference that such data show in four of five tables, in words, where it is known
 
 
 def share_of_draws(drawn: Floats, observed: float) -> float:
@@ -73,14 +58,7 @@ def holm(values: Sequence[float]) -> list[float]:
 def least_shown(spread: Floats, names: Sequence[str], compared: int) -> str:
     """The difference that the worst of several comparisons shows with 80% power, after all corrections, in points.
 
-    Parameters
-    ----------
-    spread
-        The standard error of each difference, as a probability.
-    names
-        What each is about.
-    compared
-        How many are compared.
+    ``spread`` is the standard error of each difference, and ``compared`` how many are corrected for.
     """
     worst = int(np.argmax(spread))
     least = float(spread[worst]) * (norm.isf(LEVEL / USUAL / compared / 2) + norm.isf(1 - POWER))

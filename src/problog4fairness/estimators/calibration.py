@@ -64,22 +64,12 @@ class CalibratedFit:
 
 @dataclass(frozen=True, eq=False)
 class AuditedFolds:
-    """Audited rows that are left out of a fit in turn, so that their fair labels can calibrate it.
-
-    Attributes
-    ----------
-    belief, rows
-        What is believed, and what is learned from, with fair labels where they are known.
-    task
-        The fit on all rows.
-    held
-        The numbers of the rows that each fold leaves out; no folds where audited rows are too few to calibrate by.
-    """
+    """Audited rows that are left out of a fit in turn, so that their fair labels can calibrate it."""
 
     belief: Belief
     rows: Rows
-    task: Task
-    held: tuple[Codes, ...]
+    task: Task  # the fit on all rows
+    held: tuple[Codes, ...]  # the rows that each fold leaves out; no folds where audited rows are too few
 
     @classmethod
     def of(cls, belief: Belief, rows: Rows, task: Task, folds: int | None = None) -> AuditedFolds:
@@ -160,10 +150,10 @@ class AuditedFolds:
             return np.asarray(observation.fair_proba(moved).mean(0).clamp_min(1e-12).numpy(), dtype=np.float64)
 
         with torch.no_grad():
-            wanted = np.mean([mean(fit.log_proba(observation.table), numbers) for fit in fits], axis=0)
+            target = np.mean([mean(fit.log_proba(observation.table), numbers) for fit in fits], axis=0)
             log_proba, levelled = fitted.log_proba(observation.table), numbers.copy()
             for _ in range(30):
-                step = np.log(wanted / mean(log_proba, levelled))
+                step = np.log(target / mean(log_proba, levelled))
                 levelled[1:] = np.clip(levelled[1:] + step[1:] - step[0], -LARGEST_SHIFT, LARGEST_SHIFT)
         return levelled
 
@@ -254,18 +244,10 @@ def _likeliest(parts: Sequence[_Part], classes: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """The audited rows that a model has learned from, as classifiers that were fitted without them predict them.
+    """The audited rows that a model has learned from, as classifiers that were fitted without them predict them."""
 
-    Attributes
-    ----------
-    keys
-        ``[rows]``: a hash of the features and the fair label of each row.
-    chances
-        ``[rows, classes]``: P(fair label); NaN where the rows were too few to be predicted out of fold.
-    """
-
-    keys: Codes
-    chances: Floats
+    keys: Codes  # [rows]: a hash of features and fair label
+    chances: Floats  # [rows, classes]: P(fair label); NaN where rows were too few to be predicted out of fold
 
     @classmethod
     def of(cls, rows: Rows, held_out: Floats | None) -> OutOfFold | None:

@@ -104,12 +104,15 @@ def _against_record(model: DebiasedClassifier, rows: Rows) -> list[str]:
     chosen = np.flatnonzero(rows.recorded >= 0)
     chosen = chosen[:: max(1, len(chosen) // COMPARED)]
     part, positive = rows.take(chosen), rows.recorded[chosen] == 1
-    seen = model.belief_.observe(part.without_record())
-    allowed = seen.recorded_range()
-    expected = seen.recorded_proba(model.fitted_.log_proba(seen.table)).numpy()[:, : len(rows.classes)]
+    observation = model.belief_.observe(part.without_record())
+    allowed = observation.recorded_range()
+    expected = observation.recorded_proba(model.fitted_.log_proba(observation.table)).numpy()[:, : len(rows.classes)]
     given = expected[:, 1] / np.maximum(expected.sum(axis=1), 1e-12)
-    ways = model.belief_.groupings(part) or []
-    masks = [(name, way.shares.argmax(axis=1) == k) for way in ways for k, name in enumerate(way.groups)]
+    masks = [
+        (name, grouping.shares.argmax(axis=1) == group)
+        for grouping in model.belief_.groupings(part)
+        for group, name in enumerate(grouping.groups)
+    ]
     sentences = []
     for name, mask in masks or [("", np.ones(len(part), dtype=bool))]:
         count, rate = int(mask.sum()), float(positive[mask].mean()) if mask.any() else 0.0
@@ -292,10 +295,10 @@ def _copied(rows: Rows, belief: Belief) -> list[str]:
 def stand_ins(belief: Belief, rows: Rows) -> list[str]:
     """The features that determine the group of nearly everybody, as ``race`` does beside ``african_american``."""
     names: list[str] = []
-    for way in belief.groupings(rows):
-        # Of rows whose group is uncertain, nothing is told.
-        known = np.flatnonzero(way.shares.max(axis=1) == 1)
-        groups = way.shares[known].argmax(axis=1)
+    for grouping in belief.groupings(rows):
+        # Of rows whose group is uncertain, nothing is said.
+        known = np.flatnonzero(grouping.shares.max(axis=1) == 1)
+        groups = grouping.shares[known].argmax(axis=1)
         if len(np.unique(groups)) < 2:
             continue
         names += [name for name in rows.features if name not in names and _tells(rows.frame[name].iloc[known], groups)]

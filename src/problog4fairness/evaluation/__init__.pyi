@@ -1,12 +1,11 @@
 from .baseline import BaselineClassifier
 from .comparison import compare, compare_rows, learner_word
 from .data import Cell, ComparedRows, cells, compared_rows, default_seeds
-from .figure import styles
 from .gains import GAIN_COLUMNS, RATES, SCORE_COLUMNS, Gain
 from .methods import METHODS
 from .methods.method import Method, Steps, Trained, Training
 from .methods.through_belief import ThroughBelief
-from .result import APART, Comparison
+from .result import APART, Comparison, styles
 from .run import Predictions, predictions, scored
 
 __all__ = [

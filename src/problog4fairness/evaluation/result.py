@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import cycle, product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,10 +20,13 @@ from problog4fairness.evaluation.gains import GAIN_COLUMNS as GAINS
 from problog4fairness.evaluation.gains import LABELS, RATES, Gain
 from problog4fairness.evaluation.gains import SCORE_COLUMNS as AUDITED
 from problog4fairness.evaluation.methods import METHODS
+from problog4fairness.evaluation.methods.method import Method
 from problog4fairness.evaluation.methods.through_belief import ThroughBelief
-from problog4fairness.metrics import summarise
+from problog4fairness.metrics import METRICS, summarise
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Labels: TypeAlias = Literal["fair", "recorded"]
@@ -30,6 +34,14 @@ Labels: TypeAlias = Literal["fair", "recorded"]
 FEWEST_SEEDS = 3
 # The column of a table that names two groups.
 APART = "furthest apart"
+
+# Every kind of method, by the name that a comparison has for it.
+KINDS: dict[str, type[Method]] = {ThroughBelief.name: ThroughBelief, **METHODS}
+LINE = "disparity of the labels"
+# For methods without a style: colours that colour-blind readers can tell apart, markers for black and white.
+FREE = tuple(
+    (colour, marker) for marker, colour in product("Ph<>pd8", ("#56B4E9", "#999999", "#8C6D31", "#332288", "#BBCC33"))
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +127,7 @@ class Comparison:
     @property
     def about(self) -> dict[str, str]:
         """What each method does, in a few words."""
-        known = {ThroughBelief.name: ThroughBelief.about, **{kind: method.about for kind, method in METHODS.items()}}
-        return {name: known[kind] for name in self.methods if (kind := self.kinds.get(name)) in known}
+        return {name: KINDS[kind].about for name in self.methods if (kind := self.kinds.get(name, "")) in KINDS}
 
     def intervals(self, labels: Labels) -> str:
         """What ± means in the table of these labels, as a sentence."""
@@ -197,10 +208,26 @@ class Comparison:
             The metrics on the axes: one of which nearer to 0 is better, and one of which higher is better. With the
             disparity, that of the labels themselves is a grey line.
         """
-        from problog4fairness.evaluation.figure import draw
+        from matplotlib.figure import Figure
 
+        for axis, metric, better in (("x", x, "nearer 0"), ("y", y, "higher")):
+            allowed = [name for name, known in METRICS.items() if known.better == better]
+            if metric not in allowed:
+                raise P4FError(f"{axis}={metric!r} is not one of {', '.join(allowed)}")
         panels = self.labels if labels is None else [self.check_labels(labels)]
-        return draw(self, panels, x, y)
+        width = 0.6 + 3.9 * len(panels)
+        figure = Figure(figsize=(width, 3.4), layout="constrained")
+        grid = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, kind in zip(grid, panels, strict=True):
+            _panel(axes, self, kind, x, y)
+            axes.set_title(f"tested on {kind} labels", fontsize="medium")
+            axes.set_xlabel(METRICS[x].axis(len(self.levels)))
+            axes.set_ylabel(METRICS[y].axis(len(self.levels)))
+        handles, names = _legend(grid)
+        columns = _columns(names, width)
+        figure.set_figheight(3.4 + 0.19 * math.ceil(len(names) / columns))
+        figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize="small", frameon=False)
+        return figure
 
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write ``results`` to a file, whole or not at all."""
@@ -255,3 +282,66 @@ def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _known(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def styles(kinds: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each method; those whose kind has none, or has given it away, get a free one in their order.
+
+    Parameters
+    ----------
+    kinds
+        By title, the kind of each method: its name in :data:`~problog4fairness.evaluation.METHODS`, or ``"belief"``.
+
+    Examples
+    --------
+    >>> from problog4fairness.evaluation import styles
+    >>> styles({"this model": "belief", "trained on recorded labels": "recorded_only"})
+    {'this model': ('#D55E00', 'o'), 'trained on recorded labels': ('#0072B2', 'v')}
+    """
+    # Neighbours differ in both, so that a few of them are told apart by either.
+    free = cycle(FREE[(6 * number) % len(FREE)] for number in range(len(FREE)))
+    known = {name: method.style for name, method in KINDS.items()}
+    return {title: known.pop(kind, None) or next(free) for title, kind in kinds.items()}
+
+
+def _panel(axes: Axes, comparison: Comparison, labels: Labels, x: str, y: str) -> None:
+    looks = styles({name: comparison.kinds.get(name, "") for name in comparison.methods})
+    scores = comparison.summary[comparison.summary["labels"] == labels].set_index(["method", "metric"])
+    own_disparity = comparison.data_disparity[labels]
+    if x == "disparity" and not math.isnan(own_disparity):
+        axes.axvline(own_disparity, color="#888888", linewidth=1, label=LINE, zorder=1)
+    for method in comparison.methods:
+        if (method, x) not in scores.index or (method, y) not in scores.index:
+            continue
+        across, up = scores.loc[(method, x)], scores.loc[(method, y)]
+        colour, marker = looks[method]
+        # The intervals of the table; NaN, where it has none, draws nothing.
+        axes.hlines(up["mean"], across["low"], across["high"], colors=colour, linewidth=1.2, zorder=2)
+        axes.vlines(across["mean"], up["low"], up["high"], colors=colour, linewidth=1.2, zorder=2)
+        edge: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6}
+        at = (across["mean"], up["mean"])
+        size = 9 if marker == "*" else 6
+        axes.plot(*at, linestyle="none", color=colour, marker=marker, markersize=size, label=method, zorder=3, **edge)
+    axes.autoscale_view()
+    axes.margins(0.08)
+    axes.grid(alpha=0.25, linewidth=0.5)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(grid: Sequence[Axes]) -> tuple[list[Artist], list[str]]:
+    """Every method once, also one that has no marker in the first panel; the line of the labels last."""
+    artists: dict[str, Artist] = {}
+    for axes in grid:
+        handles, labels = axes.get_legend_handles_labels()
+        artists |= dict(zip(labels, handles, strict=True))
+    names = [name for name in artists if name != LINE] + [name for name in artists if name == LINE]
+    return [artists[name] for name in names], names
+
+
+def _columns(names: Sequence[str], width: float) -> int:
+    """In how many columns, at most four, a legend in small print is no wider than the figure, in inches."""
+    for count in (4, 3, 2):
+        columns = [part for part in np.array_split(np.array([len(name) for name in names]), count) if len(part)]
+        if sum(0.6 + 0.072 * int(part.max()) for part in columns) <= width:
+            return len(columns)
+    return 1

@@ -1,5 +1,4 @@
-from .inputs import plain
-from .predictions import Judged, decide, selected
+from .predictions import Judged, decide, plain, selected
 from .repetitions import Ellipse, confidence_ellipse, summarise
 from .scorer import make_fair_scorer
 from .table import (

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from problog4fairness.errors import P4FError
-from problog4fairness.metrics.inputs import numbers, same_length
+from problog4fairness.metrics.predictions import numbers, same_length
 
 _COLUMNS = ("mean", "standard_error", "low", "high", "n")
 

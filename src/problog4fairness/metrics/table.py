@@ -11,8 +11,7 @@ import pandas as pd
 
 from problog4fairness.errors import P4FError, UnknownNameError, among
 from problog4fairness.metrics import values
-from problog4fairness.metrics.inputs import group_codes, probabilities, same_length
-from problog4fairness.metrics.predictions import Judged, Need, judged
+from problog4fairness.metrics.predictions import Judged, Need, group_codes, judged, probabilities, same_length
 from problog4fairness.statistics import Estimate
 
 if TYPE_CHECKING:

@@ -228,7 +228,7 @@ class _Disparities:
 
 def _grouping(model: DebiasedClassifier, rows: Rows, by: str | None) -> Grouping:
     """The groups between which the disparity is."""
-    groupings: dict[str, Grouping] = {own.name: own for own in model.belief_.groupings(rows)}
+    groupings: dict[str, Grouping] = {grouping.name: grouping for grouping in model.belief_.groupings(rows)}
     if not groupings:
         raise P4FError("there are no groups; pass sensitive_features, or X with the sensitive column")
     if by is not None and by not in groupings:
@@ -258,7 +258,7 @@ def _tipping(
     ranges = [range_of(belief, parameter, rows, (0.0, 1.0)) for parameter in chosen]
     grids = [np.linspace(low, high, GRID) for low, high in ranges]
     coarse = along(chosen, grids)
-    places = [_crossing(values, grid, own) for values, grid, own in zip(coarse, grids, chosen, strict=True)]
+    places = [_crossing(values, grid, parameter) for values, grid, parameter in zip(coarse, grids, chosen, strict=True)]
     finer = {
         number: np.linspace(grids[number][place], grids[number][place + 1], FINE)
         for number, place in enumerate(places)

@@ -118,20 +118,9 @@ def uncertainty_of(
     random_state: Any = None,
     index: Any = None,
 ) -> Uncertainty:
-    """See :meth:`DebiasedClassifier.uncertainty`.
+    """See :meth:`DebiasedClassifier.uncertainty`; ``index`` is that of the people.
 
-    Parameters
-    ----------
-    model, rows
-        The model, and the people that it is asked about; ``rows.fair`` where fair labels are known.
-    draws
-        Fits through posterior draws of the belief.
-    refitted
-        Whether the rows are those that were fitted on: then a draw weighs them as its fit did.
-    threshold, confidence, random_state
-        As for :meth:`DebiasedClassifier.uncertainty`.
-    index
-        Of the people.
+    Where the rows are those that were ``refitted`` on, a draw weighs them as its fit did.
     """
     if not 0 < threshold < 1:
         raise P4FError(f"threshold {threshold!r} is not between 0 and 1")

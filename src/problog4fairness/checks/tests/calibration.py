@@ -26,22 +26,15 @@ NORMAL = 2_000
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """Sums of weighted residuals of audited rows, and the same simulated from the model.
+    """Sums of weight × factor × (1 if this is the fair class, otherwise 0, minus its probability) of audited rows.
 
-    Attributes
-    ----------
-    values
-        ``[sums]``: sum of weight × factor × (1 if this is the fair class, otherwise 0, minus its probability).
-    simulated
-        ``[draws, sums]``: the same of fair labels that are drawn from these probabilities.
-    variance
-        ``[sums]``: their variance, by the model. That of the observed products would be 0 in a small group in which no
-        audited row has the rare label.
+    The variance is that by the model: that of the observed products would be 0 in a small group in which no audited row
+    has the rare label.
     """
 
-    values: Floats
-    simulated: Floats
-    variance: Floats
+    values: Floats  # [sums]
+    simulated: Floats  # [draws, sums]: of fair labels that are drawn from the probabilities
+    variance: Floats  # [sums]
 
 
 def audited_residuals(case: Case, rows: Codes, factors: Floats, rng: np.random.Generator) -> Residuals:
@@ -49,17 +42,7 @@ def audited_residuals(case: Case, rows: Codes, factors: Floats, rng: np.random.G
 
     The probabilities are P(fair | features, group, recorded). They hold under every way of sampling by these, so that
     weights change what is estimated, a mean of the whole table, and not whether the belief is contradicted by chance.
-
-    Parameters
-    ----------
-    case
-        The belief and its rows.
-    rows
-        The audited rows, by number.
-    factors
-        ``[rows, classes, sums]``: how much each class of each row counts in each sum.
-    rng
-        For the simulations.
+    ``factors``, ``[rows, classes, sums]``, say how much each class of each row counts in each sum.
     """
     chance = case.posterior[rows]
     counted = factors * case.stands_for[:, None, None]
@@ -84,20 +67,10 @@ def audited_residuals(case: Case, rows: Codes, factors: Floats, rng: np.random.G
 
 @dataclass(frozen=True, eq=False)
 class _Shares:
-    """The shares that are compared: fair labels in each group, and recorded labels that are wrong.
+    """The shares that are compared: fair labels in each group, and recorded labels that are wrong."""
 
-    Attributes
-    ----------
-    factors
-        ``[rows, classes, shares]``: how much each fair class of an audited row counts.
-    masks
-        ``[shares, rows]``: the audited rows of which each is a share.
-    words
-        What each is.
-    """
-
-    factors: Floats
-    masks: Codes
+    factors: Floats  # [rows, classes, shares]: how much each fair class of an audited row counts
+    masks: Codes  # [shares, rows]: the audited rows of which each is a share
     words: list[str]
 
 

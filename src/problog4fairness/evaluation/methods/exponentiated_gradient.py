@@ -30,15 +30,9 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True, eq=False)
 class MixedTrained(Trained):
-    """Several classifiers, one of which is drawn for each decision.
+    """Several classifiers, one of which is drawn for each decision."""
 
-    Attributes
-    ----------
-    mixed
-        Each classifier, or the label that it always gives, with its share.
-    """
-
-    mixed: tuple[tuple[Trained | int, float], ...]
+    mixed: tuple[tuple[Trained | int, float], ...]  # each, or the label that it always gives, with its share
 
     def proba(self, rows: Rows) -> Floats:
         """The expected outcome, ``[rows, classes]``: the shares of the classifiers that decide for each label."""

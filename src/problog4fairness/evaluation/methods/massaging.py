@@ -13,15 +13,9 @@ from problog4fairness.evaluation.methods.method import Method, Steps, Trained, T
 
 @dataclass(frozen=True, eq=False)
 class MassagedTrained(Trained):
-    """A classifier of massaged labels.
+    """A classifier of massaged labels."""
 
-    Attributes
-    ----------
-    labels
-        ``[rows]``: the labels that were learned, by position.
-    """
-
-    labels: Codes
+    labels: Codes  # [rows]: those that were learned, by position
 
 
 class Massaging(Method):

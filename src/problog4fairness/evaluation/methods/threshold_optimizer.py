@@ -20,18 +20,10 @@ MOST_ROWS = 5_000
 
 @dataclass(frozen=True, eq=False)
 class ThresholdTrained(Trained):
-    """A classifier with thresholds.
+    """A classifier with thresholds."""
 
-    Attributes
-    ----------
-    thresholds
-        The fitted ``ThresholdOptimizer``; its features are the classifier's scores.
-    groups
-        Tells the group of new rows.
-    """
-
-    thresholds: Any
-    groups: Callable[[Rows], Codes]
+    thresholds: Any  # the fitted ThresholdOptimizer, whose only feature is the classifier's score
+    groups: Callable[[Rows], Codes]  # of new rows
 
     def proba(self, rows: Rows) -> Floats:
         """The expected outcome, ``[rows, classes]``: 0 or 1, or between them where thresholds are mixed."""
