@@ -82,8 +82,8 @@ def equal_rows(value: float, low: float, high: float, confidence: float = 0.95) 
     return math.sqrt(fewest * most)
 
 
-def proportion(successes: int, rows: int, confidence: float = 0.95) -> Estimate:
-    """The share of ``successes`` among ``rows``.
+def proportion(successes: float, rows: float, confidence: float = 0.95) -> Estimate:
+    """The share of ``successes`` among ``rows``, with Wilson's interval; neither need be whole.
 
     Examples
     --------
@@ -91,10 +91,10 @@ def proportion(successes: int, rows: int, confidence: float = 0.95) -> Estimate:
     >>> f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
     '0.303 (0.257 to 0.354)'
     """
-    if not 0 <= successes <= rows:
+    if not 0 <= successes <= rows * (1 + 1e-12):
         raise P4FError(f"{successes} of {rows} is not a proportion")
-    value = successes / rows if rows else math.nan
-    return Estimate(value, *interval(value, rows, confidence), rows)
+    value = min(successes / rows, 1.0) if rows else math.nan
+    return Estimate(value, *interval(value, rows, confidence), round(rows))
 
 
 def required_samples(error: float = 0.1, confidence: float = 0.95) -> int:

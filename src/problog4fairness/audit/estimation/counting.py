@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ from problog4fairness.statistics import (
     Parameter,
     Shrunk,
     equal_rows,
-    interval,
     proportion,
     shrunk,
 )
@@ -48,13 +46,20 @@ def counted_labels(belief: LabelStage, rows: Rows, confidence: float) -> tuple[P
     recorded, fair, outcomes = label_codes_of(belief, rows)
     count, strata = belief.strata(rows)
     counts = _cross(strata, count, fair, recorded, outcomes, rows.weights)
+    return _shares(belief.parameters, lambda cell: (counts[cell.group, cell.fair], cell.recorded), confidence)
+
+
+def _shares(
+    parameters: Sequence[Parameter], counted: Callable[[Cell], tuple[Floats, int]], confidence: float
+) -> tuple[Parameter, ...]:
+    """The parameters that have a cell, as the share of one of its outcomes: ``counted`` gives all counts, and which."""
 
     def estimate(cell: Cell) -> Estimate:
-        return _proportion(counts[cell.group, cell.fair], cell.recorded, confidence)
+        counts, outcome = counted(cell)
+        return proportion(float(counts[outcome]), float(counts.sum()), confidence)
 
     return tuple(
-        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence)
-        for own in belief.parameters
+        own if own.cell is None else own.estimated(estimate(own.cell), confidence=confidence) for own in parameters
     )
 
 
@@ -70,43 +75,37 @@ def counted_features(
 
     ``recorded`` and ``fair`` are the columns of each feature; the others are those of :meth:`MeasurementBias.estimate`.
     """
-    codes: dict[str, tuple[Codes, Codes]] = {}
-    for feature, options in belief.values.items():
-        roles = {f"recorded {feature}": recorded[feature], f"fair {feature}": fair[feature]}
-        pair = [label_codes(column_values(audit.frame, name, role), options, role) for role, name in roles.items()]
-        codes[feature] = pair[0], pair[1]
-    groups = belief.variable.positions(audit.frame)
-    tables = {}
-    for part in belief.parts:
-        seen, true = (part.codes({name: own[place] for name, own in codes.items()}) for place in (0, 1))
-        weights = None
-        if audit.is_weighted and groups.ndim == 1:
-            weights = audit.effective_weights(groups.astype(np.int64) * len(part.values) + seen, true)
-        tables[part.title] = _cross(groups, len(belief.variable.levels), seen, true, len(part.values), weights)
-    if not belief.joint and groups.ndim == 1 and by_record(audit, drawn_from):
-        strata = belief._kinds
-        table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None)
-        places = strata.codes(groups.astype(np.int64), *(seen for seen, _ in codes.values()))
-        design = counted_design(belief, audit, strata, places, [true for _, true in codes.values()], table)
-        return design.estimated(belief.parameters, confidence), design
-
-    def estimate(cell: Cell) -> Estimate:
-        return _proportion(tables[str(cell.feature)][cell.group, cell.recorded], cell.fair, confidence)
-
-    joint: dict[str, Parameter] = {}
-    for part in belief.parts:
-        if part.together:
-            joint |= joint_parameters(part, belief.parameters, tables[part.title], confidence)
-            warn_unseen(part, tables[part.title], belief.affected, belief._kinds.groups)
-    estimated = tuple(
-        joint[own.name]
-        if own.name in joint
-        else own
-        if own.cell is None
-        else own.estimated(estimate(own.cell), confidence=confidence)
-        for own in belief.parameters
+    seen, true = (
+        {
+            feature: label_codes(column_values(audit.frame, columns[feature], role), options, role)
+            for feature, options in belief.values.items()
+            for role in [f"{kind} {feature}"]
+        }
+        for kind, columns in (("recorded", recorded), ("fair", fair))
     )
-    return estimated, None
+    groups = belief.variable.positions(audit.frame)
+    if not belief.joint and groups.ndim == 1 and by_record(audit, drawn_from):
+        table = None if drawn_from is None else belief._audit_strata(drawn_from, None, None)
+        places = belief._kinds.codes(groups.astype(np.int64), *seen.values())
+        design = counted_design(belief, audit, belief._kinds, places, list(true.values()), table)
+        return design.estimated(belief.parameters, confidence), design
+    tables, joint = dict[str, Floats](), dict[str, Parameter]()
+    for part in belief.parts:
+        first, second, weights = part.codes(seen), part.codes(true), None
+        if audit.is_weighted and groups.ndim == 1:
+            weights = audit.effective_weights(groups.astype(np.int64) * len(part.values) + first, second)
+        counts = _cross(groups, len(belief.variable.levels), first, second, len(part.values), weights)
+        tables[part.title] = counts
+        if part.together:
+            joint |= joint_parameters(part, belief.parameters, counts, confidence)
+            warn_unseen(part, counts, belief.affected, belief._kinds.groups)
+
+    def counted(cell: Cell) -> tuple[Floats, int]:
+        return tables[str(cell.feature)][cell.group, cell.recorded], cell.fair
+
+    alone = _shares([own for own in belief.parameters if own.name not in joint], counted, confidence)
+    estimated = joint | {own.name: own for own in alone}
+    return tuple(estimated[own.name] for own in belief.parameters), None
 
 
 def _cross(
@@ -121,14 +120,6 @@ def _cross(
     for group in range(count):
         np.add.at(counts[group], (first, second), each * groups[:, group])
     return counts
-
-
-def _proportion(cell: Floats, which: int, confidence: float) -> Estimate:
-    total = float(cell.sum())
-    if total == round(total) and cell[which] == round(float(cell[which])):
-        return proportion(round(float(cell[which])), round(total), confidence)
-    value = float(cell[which]) / total if total else math.nan
-    return Estimate(value, *interval(value, total, confidence), round(total))
 
 
 def counted_cells(
@@ -154,9 +145,7 @@ def counted_cells(
 def _estimated(parameter: Parameter, cell: Shrunk | None, hits: float, rows: float, confidence: float) -> Parameter:
     """A parameter by what its cell and the others tell; alone, or with a prior, by its own rows."""
     if cell is None or parameter.prior is not None:
-        value = float(hits / rows) if rows else float("nan")
-        estimate = Estimate(value, *interval(value, rows, confidence), round(rows))
-        return parameter.estimated(estimate, confidence=confidence)
+        return parameter.estimated(proportion(hits, rows, confidence), confidence=confidence)
     estimate = Estimate(cell.value, cell.low, cell.high, round(rows))
     return replace(parameter, prior=cell.prior).estimated(estimate, SHRUNK)
 
@@ -184,12 +173,12 @@ def _counts(
                 hits[cell] = share.value * total[cell]
         return hits, total
     weight = acting if rows.weights is None else acting * rows.weights
-
-    def summed(values: Floats) -> Floats:
-        sums = np.bincount(places.astype(np.int64), values, cells) if places.ndim == 1 else values @ places
-        return np.asarray(sums, dtype=np.float64)
-
-    return summed(weight * (rows.recorded == change[1])), summed(weight)
+    values = np.stack([weight * (rows.recorded == change[1]), weight])
+    if places.ndim == 1:
+        values = np.stack([np.bincount(places.astype(np.int64), own, cells) for own in values])
+    else:
+        values = values @ places
+    return values[0], values[1]
 
 
 def _warn_few_rows(belief: RowBias, change: Change, group: int, rows: float) -> None:

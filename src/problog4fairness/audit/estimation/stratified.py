@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from problog4fairness.statistics import (
     score_interval,
     value_of,
 )
-
-if TYPE_CHECKING:
-    pass
 
 SOURCE = "drawn by what was recorded"
 # Jeffreys' prior: half a row of each kind.

@@ -12,7 +12,7 @@ from problog4fairness.beliefs.fields import GROUPS, SENSITIVE, Field, Question
 from problog4fairness.beliefs.templates.records.selection import Chance, Selection
 from problog4fairness.data import Level, Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.statistics import Cell, interval, percent
+from problog4fairness.statistics import Cell, percent, proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,16 +153,15 @@ class PositiveUnlabelled(Selection):
             raise P4FError(f"positives does not say how many have a fair 1 where {where}; name a share")
         if total == 0 or rows.recorded is None:
             raise P4FError(f"no row has {where}; leave that group out of the belief's groups")
-        seen = float(shares @ rows.recorded) / total
-        if seen > positive:
+        seen = proportion(float(shares @ rows.recorded), total, confidence)
+        if seen.value > positive:
             raise P4FError(
-                f"{percent(seen)} of the rows with {where} are recorded as 1, more than the "
+                f"{percent(seen.value)} of the rows with {where} are recorded as 1, more than the "
                 f"{percent(positive)} that positives says have a fair 1; correct it"
             )
-        low, high = interval(seen, total, confidence)
+        low, high = seen.low / positive, min(1.0, seen.high / positive)
         source = f"given that {percent(positive)} have a fair 1"
-        low, high = low / positive, min(1.0, high / positive)
-        return replace(own, value=seen / positive, low=low, high=high, rows=round(total), source=source)
+        return replace(own, value=seen.value / positive, low=low, high=high, rows=seen.rows, source=source)
 
     def _ways(self) -> str:
         return super()._ways() + ", or the share of fair 1s by positives=..."

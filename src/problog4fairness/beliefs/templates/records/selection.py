@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -29,7 +28,7 @@ from problog4fairness.beliefs.variables import Cells
 from problog4fairness.data import Codes, Floats, Level, Rows, Sensitive
 from problog4fairness.errors import P4FError
 from problog4fairness.program import predicates
-from problog4fairness.statistics import Cell, Parameter, estimated_jointly, interval
+from problog4fairness.statistics import Cell, Parameter, estimated_jointly, proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,10 +240,8 @@ def _follows_features(rows: Rows, matrix: Floats, shares: Floats, features: Sequ
 def _accepted(own: Parameter, rows: Rows, shares: Floats, confidence: float) -> Parameter:
     """The share of a stratum that was accepted, whatever the label."""
     weights = shares[:, 0 if own.cell is None else own.cell.group]
-    count = float(weights.sum())
-    value = float(weights @ (np.asarray(rows.recorded) >= 0)) / count
-    low, high = interval(value, count, confidence)
-    return replace(own, value=value, low=low, high=high, rows=round(count), source=BY_FEATURES)
+    accepted = float(weights @ (np.asarray(rows.recorded) >= 0))
+    return own.estimated(proportion(accepted, float(weights.sum()), confidence), BY_FEATURES)
 
 
 def _logistic_loss(matrix: Floats, holds: Any) -> float:
