@@ -224,12 +224,10 @@ class Category(Sensitive):
         return cls((column,), (*(value for value in values if value != OTHER), OTHER), name)
 
     def group_text(self, level: int) -> str:
-        """See :meth:`Sensitive.group_text`."""
         other = level == len(self.levels) - 1
         return f"{self.columns[0]} is none of these" if other else super().group_text(level)
 
     def positions(self, frame: pd.DataFrame) -> Codes:
-        """See :meth:`Sensitive.positions`."""
         other = len(self.levels) - 1
         # A column of numbers may come back as texts: what is no level itself is the level that is written so.
         place: dict[Any, int] = {str(level): number for number, level in enumerate(self.levels)}
@@ -248,7 +246,6 @@ class Period(Sensitive):
     changes: tuple[str, ...] = ()
 
     def group_text(self, level: int) -> str:
-        """See :meth:`Sensitive.group_text`."""
         column, days = self.columns[0], self.changes or ("the change",)
         if level == 0:
             return f"{column} before {days[0]}"
@@ -256,7 +253,6 @@ class Period(Sensitive):
         return f"{column} since {days[level - 1]}{until}"
 
     def positions(self, frame: pd.DataFrame) -> Codes:
-        """See :meth:`Sensitive.positions`."""
         if not self.changes:
             raise P4FError(
                 "the day of the change is not known; .estimate(...) searches it, or state changed='2020-03-01'"
@@ -286,14 +282,12 @@ class Score(Sensitive):
         return " ".join(f"{part[0]} {part[1:]}" for part in parts).removeprefix("+ ")
 
     def group_text(self, level: int) -> str:
-        """See :meth:`Sensitive.group_text`."""
         ends = [f"{cut:.4g}" for cut in self.cuts]
         if level == 0:
             return f"{self.formula} below {ends[0]}"
         return f"{self.formula} from {ends[level - 1]}" + (f" to {ends[level]}" if level < len(ends) else "")
 
     def positions(self, frame: pd.DataFrame) -> Codes:
-        """See :meth:`Sensitive.positions`."""
         numbers = np.column_stack([numbers_of(column_of(frame, name, DEPENDENCE)) for name in self.columns])
         numbers = np.where(np.isnan(numbers), self.middles, numbers)
         return np.asarray(np.searchsorted(np.array(self.cuts), numbers @ np.array(self.slopes), side="right"))

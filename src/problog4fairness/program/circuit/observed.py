@@ -158,17 +158,14 @@ class AffineObserved(Observed):
         self._binary = _Binary(base, coefficients) if set(self.widths) == {1} else None
 
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        """See :meth:`Observed.__call__`."""
         entries = self.to_entries(rows)
         return self._in_logs(logits, entries) if self._binary is None else self._binary(logits, entries)
 
     def posterior(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        """See :meth:`Observed.posterior`."""
         logs, terms = self._terms(logits, self.to_entries(rows))
         return (terms - terms.logsumexp(-1, keepdim=True)).exp()[..., 1:].masked_fill(logs[..., 1:] == -torch.inf, 0.0)
 
     def stacked(self, others: Sequence[Observed]) -> Observed | None:
-        """See :meth:`Observed.stacked`."""
         members = [self, *(other for other in others if isinstance(other, AffineObserved))]
         if len(members) != len(others) + 1 or any(m.widths != self.widths or m.base.ndim != 1 for m in members):
             return None
@@ -180,7 +177,6 @@ class AffineObserved(Observed):
         return AffineObserved(self.widths, base, coefficients, codes)
 
     def known(self, outcome: Tensor) -> Observed:
-        """See :meth:`Observed.known`."""
         if bool((self.base > 0).any()):
             raise P4FError("fair labels of some rows cannot be used: what was recorded does not follow from them alone")
         classes = self.coefficients.shape[-1] // len(self.widths)
@@ -196,12 +192,10 @@ class AffineObserved(Observed):
         return known
 
     def possible(self) -> Tensor:
-        """See :meth:`Observed.possible`."""
         possible = (self.base > 0) | (self.coefficients > 0).any(-1)
         return possible.reshape(-1, possible.shape[-1]).all(0)
 
     def terms(self) -> AffineTerms | None:
-        """See :meth:`Observed.terms`."""
         alike = self.base.ndim == 1 and len(set(self.widths)) == 1
         return AffineTerms(self.widths[0], self.base, self.coefficients, self.codes) if alike else None
 

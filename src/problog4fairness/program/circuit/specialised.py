@@ -134,7 +134,6 @@ class Affine(Specialised):
         self._logs = Cast(torch.cat([base.unsqueeze(-1), coefficients], dim=-1).log())
 
     def log_probability(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        """See :meth:`Specialised.log_probability`."""
         logs = pick(self._logs.like(logits), self._entries(logits, rows), -3)
         weights = log_outcomes(self.widths, logits).unsqueeze(-2)
         terms = logs + torch.cat([weights.new_zeros(*weights.shape[:-1], 1), weights], dim=-1)
@@ -143,7 +142,6 @@ class Affine(Specialised):
         return sums.masked_fill(impossible, -torch.inf).reshape(*sums.shape[:-1], len(self.queries), 2)
 
     def observed(self, outcome: Tensor) -> AffineObserved:
-        """See :meth:`Specialised.observed`."""
         pairs = self._pairs(outcome)
         entries = torch.zeros_like(pairs) if self.codes is None else self.codes
         used, codes = torch.unique(entries * self.base.shape[-1] + pairs, return_inverse=True)
@@ -210,7 +208,6 @@ class Folded(Specialised):
         return values.T.reshape(*shape, len(self._frontier))
 
     def log_probability(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        """See :meth:`Specialised.log_probability`."""
         evidence, joint = self.log_joint(logits, rows)
         return (joint - evidence.unsqueeze(-1)).reshape(*evidence.shape, len(self.queries), 2)
 
@@ -235,7 +232,6 @@ class Folded(Specialised):
         return roots[0].reshape(shape), roots[1:].T.reshape(*shape, -1)
 
     def observed(self, outcome: Tensor) -> Observed:
-        """See :meth:`Specialised.observed`."""
         return FoldedObserved(self, self._pairs(outcome))
 
 
@@ -246,7 +242,6 @@ class FoldedObserved(Observed):
         self._folded, self.codes, self.widths, self.width = folded, codes, folded.widths, folded.width
 
     def __call__(self, logits: Tensor, rows: Tensor | None = None) -> Tensor:
-        """See :meth:`Observed.__call__`."""
         evidence, joint = self._joint(logits, rows)
         return joint - evidence
 
@@ -264,7 +259,6 @@ class FoldedObserved(Observed):
         return (prior + torch.cat(parts, dim=-1)).clamp(0, 1)
 
     def known(self, outcome: Tensor) -> Observed:
-        """See :meth:`Observed.known`."""
         if bool((outcome == UNKNOWN).all()):
             return self
         raise P4FError("fair labels of some rows cannot be used: the program does not ask about one of them at a time")

@@ -55,7 +55,7 @@ class Database(ClauseDB):  # type: ignore[misc]
             return name if name.endswith(".py") else f"{name}.pl"
         raise not_allowed(filename)
 
-    def consult(self, filename: Any, location: Any = None, my_scope: Any = None) -> Any:  # noqa: ARG002
+    def consult(self, filename: Any, location: Any = None, my_scope: Any = None) -> Any:
         """Add the clauses of a library, the first time."""
         name = filename.functor
         if name not in _TEXTS:
@@ -96,7 +96,7 @@ class _Recorder:
     def __init__(self) -> None:
         self.exports: list[Export] = []
 
-    def add_extern(self, name: str, arity: int, function: Any, scope: str) -> None:  # noqa: ARG002
+    def add_extern(self, name: str, arity: int, function: Any, scope: str) -> None:
         self.exports.append((name, arity, function))
 
 
