@@ -113,9 +113,9 @@ def test_where_rows_are_many_quick_fits_say_of_audited_rows_what_whole_ones_say(
     fitted = named_learner(learner).fit_many([task], progress=False)[0]
     folds = AuditedFolds.of(belief, rows, task)
     tasks = folds.tasks(fitted)
-    assert all(fold.near is fitted for fold in tasks)
+    assert all(fold.previous is fitted for fold in tasks)
     fewer = AuditedFolds.of(belief, rows.take(np.arange(MANY - 1)), task)
-    assert all(fold.near is None for fold in fewer.tasks(fitted))
+    assert all(fold.previous is None for fold in fewer.tasks(fitted))
     chances = []
     for near in (tasks, folds.tasks()):
         fits = fit_tasks(named_learner(learner), near, progress=False)

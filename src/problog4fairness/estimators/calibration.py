@@ -90,12 +90,12 @@ class AuditedFolds:
 
     def tasks(self, fitted: Fitted | None = None) -> list[Task]:
         """The fits without each fold; near ``fitted``, the one on all rows, where rows are many."""
-        near = fitted if len(self.rows) >= MANY else None
+        previous = fitted if len(self.rows) >= MANY else None
         fair = np.full(len(self.rows), -1) if self.rows.fair is None else self.rows.fair
         others = np.random.default_rng(self.task.seed).permutation(np.flatnonzero(fair < 0))[:LARGE]
         learned_from = np.sort(np.concatenate([np.flatnonzero(fair >= 0), others]))
         parts = [np.setdiff1d(learned_from, held, assume_unique=True) for held in self.held]
-        return [replace(self.task, train_rows=torch.from_numpy(part), near=near) for part in parts]
+        return [replace(self.task, train_rows=torch.from_numpy(part), previous=previous) for part in parts]
 
     def losses(self, fits: Sequence[Fitted]) -> tuple[Floats, Floats]:
         """-log P(fair label) of each audited row by the fit that has not seen it, and its weight, in order of folds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass
 from typing import ClassVar
 
@@ -13,8 +13,8 @@ from torch import Tensor
 from problog4fairness.beliefs import Belief, Observation
 from problog4fairness.data import Rows
 from problog4fairness.errors import P4FError
-from problog4fairness.learners.fitted import QUICKER, Fitted
-from problog4fairness.learners.progress import Bar, each, listening, progress_bar
+from problog4fairness.learners.fitted import SPEEDUP, Fitted
+from problog4fairness.learners.progress import Bar, listening, progress_bar
 from problog4fairness.learners.validation import check_seed, checked_options
 
 # Below this many rows, a part of them says too little about when to stop.
@@ -41,7 +41,7 @@ class Task:
     audited
         ``[rows]``: how many people an audited row stands for, 0 where the fair label is not known; such rows say how
         strongly to regularise.
-    near
+    previous
         What was learned from almost these rows, where a quick fit near it is enough (:func:`fit_tasks`).
     inputs
         ``[distinct, features]`` in float32, for :func:`fit_many` alone: the inputs that ``observation.inputs`` points
@@ -64,7 +64,7 @@ class Task:
     weights: Tensor | None = None
     validation_rows: Tensor | None = None
     audited: Tensor | None = None
-    near: Fitted | None = None
+    previous: Fitted | None = None
     inputs: Tensor | None = None
 
 
@@ -113,19 +113,14 @@ class Learner(BaseEstimator, ABC):  # type: ignore[misc]
                     fits.append(self.fit_task(task, bar))
         return fits
 
-    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted] | None:
-        """How to fit a task quickly, near what was learned from almost the same rows; None where that takes as long.
-
-        A learner that starts anew may learn ``quicker`` times as quickly.
-        """
-        return None
-
-    def fit_near(
-        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, quicker: int = 1
+    def refit(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, speedup: int = 1
     ) -> Sequence[Fitted]:
-        """Fit one classifier for each task, near what was learned from almost the same rows."""
-        near = self.near(fitted, quicker)
-        return self.fit_many(tasks, progress) if near is None else each(near, tasks, progress)
+        """Fit one classifier for each task, quickly where possible: near what it learned from almost the same rows.
+
+        A learner that starts from nothing may learn ``speedup`` times as quickly.
+        """
+        return self.fit_many(tasks, progress)
 
     def check_options(self) -> None:
         """Raise the error that names an option which makes no sense."""
@@ -157,12 +152,12 @@ def observation_of(through: Belief | Observation, rows: Rows | None) -> Observat
 
 
 def fit_tasks(learner: Learner, tasks: Sequence[Task], progress: bool | None = None) -> list[Fitted]:
-    """Fit one classifier for each task; quickly where it has a fit of almost the same rows to be near to."""
-    anew = [task for task in tasks if task.near is None]
-    fits = dict(zip(map(id, anew), learner.fit_many(anew, progress) if anew else [], strict=True))
-    for fitted in {id(task.near): task.near for task in tasks if task.near is not None}.values():
-        near = [task for task in tasks if task.near is fitted]
+    """Fit one classifier for each task; quickly where a task has a previous fit of almost the same rows."""
+    first = [task for task in tasks if task.previous is None]
+    fits = dict(zip(map(id, first), learner.fit_many(first, progress) if first else [], strict=True))
+    for fitted in {id(task.previous): task.previous for task in tasks if task.previous is not None}.values():
+        refits = [task for task in tasks if task.previous is fitted]
         # Where rows are few, choosing the number of trees takes the time, not growing them: the trees stay as they are.
-        quicker = QUICKER if len(near[0].observation) >= FEW else 1
-        fits |= zip(map(id, near), fitted.refit(learner, near, progress, quicker), strict=True)
+        speedup = SPEEDUP if len(refits[0].observation) >= FEW else 1
+        fits |= zip(map(id, refits), fitted.refit(learner, refits, progress, speedup), strict=True)
     return [fits[id(task)] for task in tasks]

@@ -11,7 +11,7 @@ one of held-out rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, History, State
 from problog4fairness.learners.linear import Linear
-from problog4fairness.learners.progress import Bar
+from problog4fairness.learners.progress import Bar, each
 from problog4fairness.learners.splits import learning_rows
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, option
 from problog4fairness.program import log_outcomes
@@ -115,8 +115,10 @@ class Reweighted(Learner):
         bar.show(1, losses[-1] if losses else float("nan"), 1)
         return steps.fitted(expected, losses)
 
-    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted]:
-        """See :meth:`Learner.near`: one round of EM on two halves, and a last fit."""
+    def refit(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, speedup: int = 1
+    ) -> Sequence[Fitted]:
+        """See :meth:`Learner.refit`: one round of EM on two halves, and a last fit."""
         self.check_options()
 
         def fit(task: Task) -> FittedEstimator:
@@ -126,7 +128,7 @@ class Reweighted(Learner):
                 expected = steps.expected(steps.out_of_fold(expected, steps.folds(2)))
             return steps.fitted(expected, [])
 
-        return fit
+        return each(fit, tasks, progress)
 
     def _rounds(self, steps: _Steps, expected: _Expected) -> tuple[_Expected, list[float]]:
         """The expectations of the best round, and the loss of every round up to it."""

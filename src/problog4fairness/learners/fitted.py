@@ -25,8 +25,8 @@ State: TypeAlias = tuple[dict[str, Tensor], dict[str, Any]]
 SLOPES, LARGEST_SHIFT = (0.05, 10.0), 10.0
 # Standard errors by which probabilities must be off for a warning.
 FAR = 3.0
-# How many times quicker trees learn near another fit, with as many times fewer of them.
-QUICKER = 4
+# How many times quicker trees are fitted again, with as many times fewer of them.
+SPEEDUP = 4
 
 
 class Fitted(ABC):
@@ -71,10 +71,10 @@ class Fitted(ABC):
         return {}
 
     def refit(
-        self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, quicker: int = QUICKER
+        self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, speedup: int = SPEEDUP
     ) -> Sequence[Fitted]:
-        """Fit one classifier for each task, near this one, which ``learner`` fitted; see :meth:`Learner.fit_near`."""
-        return learner.fit_near(self, tasks, progress, quicker)
+        """Fit one classifier for each task, near this one, which ``learner`` fitted; see :meth:`Learner.refit`."""
+        return learner.refit(self, tasks, progress, speedup)
 
     def state(self) -> State:
         """All that was learned, as tensors and as plain data; :meth:`from_state` makes an equal classifier of it."""
@@ -241,10 +241,10 @@ class Calibrated(FittedAround):
             self.concerns = [*fitted.concerns, warning]
 
     def refit(
-        self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, quicker: int = QUICKER
+        self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, speedup: int = SPEEDUP
     ) -> list[Calibrated]:
         """See :meth:`Fitted.refit`; the calibration is kept."""
-        fits = self.fitted.refit(learner, tasks, progress, quicker)
+        fits = self.fitted.refit(learner, tasks, progress, speedup)
         return [Calibrated(fit, self.slope, self.shifts, self.gain, self.error) for fit in fits]
 
     def log_proba(self, table: pd.DataFrame) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.derivatives import BinarySlopes, Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder, slot_name
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
-from problog4fairness.learners.progress import Bar
+from problog4fairness.learners.progress import Bar, each
 from problog4fairness.learners.splits import learning_rows
 from problog4fairness.learners.validation import NOT_NEGATIVE, Shape, option, require
 from problog4fairness.program import log_outcomes
@@ -92,10 +92,12 @@ class Linear(Learner):
         bar.show(1, losses[-1], 1)
         return FittedLinear(encoder, numbers, penalty, {"training": losses})
 
-    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted] | None:
-        """See :meth:`Learner.near`: from the coefficients and with the penalty that were found."""
+    def refit(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, speedup: int = 1
+    ) -> Sequence[Fitted]:
+        """See :meth:`Learner.refit`: from the coefficients and with the penalty of the previous fit."""
         if not isinstance(fitted, FittedLinear):
-            return None
+            return self.fit_many(tasks, progress)
         encoded: dict[int, tuple[pd.DataFrame, Floats]] = {}
 
         def fit(task: Task) -> FittedLinear:
@@ -109,7 +111,7 @@ class Linear(Learner):
             numbers, losses = minimise(slopes, matrix, scales, fitted.penalty, fitted.numbers, ROUGH)
             return FittedLinear(fitted.encoder, numbers, fitted.penalty, {"training": losses})
 
-        return fit
+        return each(fit, tasks, progress)
 
 
 def _chosen_penalty(task: Task, rows: Tensor, slopes: Slopes, matrix: Floats, start: Floats) -> float:

@@ -16,7 +16,7 @@ from torch import Tensor
 from problog4fairness.errors import P4FError, TrainingError, UnknownNameError, among
 from problog4fairness.learners.base import Learner, Task
 from problog4fairness.learners.em import Reweighted
-from problog4fairness.learners.fitted import QUICKER, Fitted, FittedAround
+from problog4fairness.learners.fitted import SPEEDUP, Fitted, FittedAround
 from problog4fairness.learners.linear import Linear
 from problog4fairness.learners.networks.network import Network
 from problog4fairness.learners.splits import dealt, kinds_of, learning_rows
@@ -157,10 +157,10 @@ class FittedChoice(FittedAround):
         return table.sort_values("loss", kind="stable").rename_axis("learner")
 
     def refit(
-        self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, quicker: int = QUICKER
+        self, learner: Learner, tasks: Sequence[Task], progress: bool | None = None, speedup: int = SPEEDUP
     ) -> Sequence[Fitted]:
         """See :meth:`Fitted.refit`; by the learner that was chosen."""
-        return self.fitted.refit(CANDIDATES[self.chosen](), tasks, progress, quicker)
+        return self.fitted.refit(CANDIDATES[self.chosen](), tasks, progress, speedup)
 
     @classmethod
     def check_plain(cls, plain: Mapping[str, Any], classes: int) -> None:

@@ -98,14 +98,10 @@ class Network(Learner):
         limit = settings.max_epochs
         return [FittedNetwork.of(encoder, [next(fits) for _ in range(self.networks)], limit) for encoder in encoders]
 
-    def fit_near(
-        self,
-        fitted: Fitted,
-        tasks: Sequence[Task],
-        progress: bool | None = None,
-        quicker: int = 1,
+    def refit(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, speedup: int = 1
     ) -> Sequence[FittedNetwork]:
-        """See :meth:`Learner.fit_near`: one network for each task, all in one stack, where several may be averaged.
+        """See :meth:`Learner.refit`: one network for each task, all in one stack, where several may be averaged.
 
         With three times the learning rate and a third of the patience the same validation loss takes a third of the
         epochs.

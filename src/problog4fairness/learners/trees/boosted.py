@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from problog4fairness.learners.derivatives import Slopes, slopes_of
 from problog4fairness.learners.encoder import Encoder, make_encoder
 from problog4fairness.learners.fitted import Fitted, FittedEncoded, History, State
 from problog4fairness.learners.linear import minimise
-from problog4fairness.learners.progress import Bar
+from problog4fairness.learners.progress import Bar, each
 from problog4fairness.learners.splits import dealt, kinds_of, split
 from problog4fairness.learners.trees.arrays import Trees, light, trees_of, trees_shapes
 from problog4fairness.learners.validation import COUNT, NOT_NEGATIVE, SHARE, Number, Shape, option, require
@@ -96,21 +96,23 @@ class Boosted(Learner):
     def most_rounds(self) -> int:
         return self.max_trees
 
-    def near(self, fitted: Fitted, quicker: int) -> Callable[[Task], Fitted] | None:
-        """See :meth:`Learner.near`: fewer trees at a higher learning rate, from the start.
+    def refit(
+        self, fitted: Fitted, tasks: Sequence[Task], progress: bool | None = None, speedup: int = 1
+    ) -> Sequence[Fitted]:
+        """See :meth:`Learner.refit`: fewer trees at a higher learning rate, from the start.
 
         A booster that went on from its own trees would keep what they say.
         """
         if not isinstance(fitted, FittedBoosted):
-            return None
-        trees = math.ceil(len(fitted.trees.leaves) / max(1, fitted.constant.size) / quicker)
+            return self.fit_many(tasks, progress)
+        trees = math.ceil(len(fitted.trees.leaves) / max(1, fitted.constant.size) / speedup)
         quick: Boosted = clone(self).set_params(
-            learning_rate=max(self.learning_rate, min(QUICKEST, quicker * self.learning_rate)),
+            learning_rate=max(self.learning_rate, min(QUICKEST, speedup * self.learning_rate)),
             max_trees=max(1, trees),
             leaves=max(2, int(np.max(fitted.trees.leaves, initial=2))),
             validation=0,
         )
-        return lambda task: quick.fit_many([task])[0]
+        return each(lambda task: quick.fit_many([task])[0], tasks, progress)
 
     def fit_task(self, task: Task, bar: Bar) -> FittedBoosted:
         generator = torch.Generator().manual_seed(int(task.seed))
